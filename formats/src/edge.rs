@@ -1,0 +1,156 @@
+//! Edges on their way into a store: what readers and generators produce and the formatter consumes.
+//!
+//! ```text
+//!  text, binary, generator ──▶ EdgeSource ──▶ chunks of Edge (ids as given) ──▶ formatter
+//!                                 └── SourceInfo: what is known before the first edge
+//! ```
+
+use crate::error::Result;
+
+/// One edge as its source gives it: ids are the *original* ids (64-bit, possibly sparse).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Edge {
+    /// The vertex that the edge leaves.
+    pub source: u64,
+    /// The vertex that the edge enters.
+    pub dest: u64,
+    /// The weight's 32 bits: a `u32`, or an `f32` by `f32::to_bits`, as [`SourceInfo::weights`] says; 0 without weights.
+    pub weight: u32,
+}
+
+/// What the 32 bits of an edge weight mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WeightType {
+    /// Unsigned 32-bit integers.
+    U32,
+    /// IEEE 754 single precision.
+    F32,
+}
+
+/// How the ids of a source name vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdSpace {
+    /// Exactly the ids `first .. first + count` exist, whether an edge names them or not.
+    Range {
+        /// The smallest id: 0, or 1 for formats that count from one.
+        first: u64,
+        /// How many vertices there are.
+        count: u64,
+    },
+    /// Ids start at 0 and end at the largest that an edge names (the convention of GAP's files).
+    UpToLargest,
+    /// A vertex exists where an edge (or the source's vertex list) names it, and nowhere else.
+    Named,
+}
+
+/// What a source knows of its graph before the first edge is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceInfo {
+    /// For messages and the manifest: a file name, or a generator with its parameters.
+    pub name: String,
+    /// Which vertices exist.
+    pub ids: IdSpace,
+    /// True where the graph is undirected and each edge is given once, in one direction only.
+    pub mirror: bool,
+    /// False where the graph is undirected (given once with `mirror`, or in both directions without).
+    pub directed: bool,
+    /// The type of the weights, if there are any.
+    pub weights: Option<WeightType>,
+    /// How many edges will come, where that is known.
+    pub edges: Option<u64>,
+    /// How many input bytes will be read, where that is known: for progress in files.
+    pub bytes: Option<u64>,
+}
+
+/// A stream of edges. Sources work in parallel inside; their edges come in a fixed order all the same.
+pub trait EdgeSource: Send {
+    /// What is known of the graph.
+    fn info(&self) -> &SourceInfo;
+
+    /// Replaces the contents of `chunk` with the next edges (some hundred thousand at most: see [`CHUNK_EDGES`]).
+    /// An empty chunk is the end.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the input, by file and line.
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()>;
+
+    /// Appends the ids of vertices that exist although no edge may name them (vertex files, isolated vertices).
+    /// Called once, after the last edge; only sources with [`IdSpace::Named`] have any.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the input, by file and line.
+    fn extra_vertices(&mut self, _ids: &mut Vec<u64>) -> Result<()> {
+        Ok(())
+    }
+
+    /// How many input bytes have been consumed so far (compressed bytes where the input is compressed).
+    fn bytes_read(&self) -> u64 {
+        0
+    }
+
+    /// Main memory that the source holds at most, in bytes.
+    fn memory_bytes(&self) -> u64;
+}
+
+/// How many edges a chunk holds at most: large enough to share among cores, small enough to stay in a cache.
+pub const CHUNK_EDGES: usize = 1 << 18;
+
+/// A source over edges that are in memory already: for tests and small graphs.
+pub struct MemorySource {
+    info: SourceInfo,
+    edges: Vec<Edge>,
+    extra: Vec<u64>,
+    at: usize,
+}
+
+impl MemorySource {
+    /// A source of `edges` with what `info` says of them.
+    pub fn new(info: SourceInfo, edges: Vec<Edge>) -> Self {
+        Self { info, edges, extra: Vec::new(), at: 0 }
+    }
+
+    /// A directed, unweighted source whose vertices are `0..vertices`.
+    pub fn pairs(vertices: u64, pairs: &[(u32, u32)]) -> Self {
+        let edges: Vec<Edge> = pairs.iter().map(|&(u, v)| Edge { source: u.into(), dest: v.into(), weight: 0 }).collect();
+        let info = SourceInfo {
+            name: "memory".into(),
+            ids: IdSpace::Range { first: 0, count: vertices },
+            mirror: false,
+            directed: true,
+            weights: None,
+            edges: Some(edges.len() as u64),
+            bytes: None,
+        };
+        Self::new(info, edges)
+    }
+
+    /// Adds vertices that no edge names.
+    pub fn with_extra_vertices(mut self, ids: Vec<u64>) -> Self {
+        self.extra = ids;
+        self
+    }
+}
+
+impl EdgeSource for MemorySource {
+    fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        let end = (self.at + CHUNK_EDGES).min(self.edges.len());
+        chunk.clear();
+        chunk.extend_from_slice(&self.edges[self.at..end]);
+        self.at = end;
+        Ok(())
+    }
+
+    fn extra_vertices(&mut self, ids: &mut Vec<u64>) -> Result<()> {
+        ids.append(&mut self.extra);
+        Ok(())
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        (self.edges.len() * size_of::<Edge>()) as u64
+    }
+}

@@ -1,0 +1,119 @@
+//! What can be wrong with files, each with the place where it is.
+
+use std::path::{Path, PathBuf};
+
+/// The result of reading or writing a format.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What is wrong with a file of a graph, and where.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused an operation on a file.
+    #[error("{}: {action}: {source}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What was being done: "open", "read", "write", …
+        action: &'static str,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// A line of a text input is not what its format allows.
+    #[error("{}:{line}: expected {expected}, found {found:?}", path.display())]
+    Line {
+        /// The input file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What the format wants here.
+        expected: String,
+        /// The line's text, cut where it is long.
+        found: String,
+    },
+    /// A file as a whole is not what its format allows: header, length, magic number, totals.
+    #[error("{}: expected {expected}, found {found}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the format wants.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// A page is not what the page directory says.
+    #[error("{}: page {page}: expected {expected}, found {found}", path.display())]
+    Page {
+        /// The page file.
+        path: PathBuf,
+        /// The page's number within its topology.
+        page: u32,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// A store was written by another version of the format.
+    #[error("{}: format version {found}; this program reads version {supported}", path.display())]
+    Version {
+        /// The manifest.
+        path: PathBuf,
+        /// The version in the file.
+        found: u32,
+        /// The newest version that this program reads.
+        supported: u32,
+    },
+    /// A number passes what the chosen widths, or the format itself, can hold.
+    #[error("{what}: {found} is more than the limit of {limit}; {hint}")]
+    Limit {
+        /// What is being counted.
+        what: String,
+        /// How many there are.
+        found: u64,
+        /// How many there may be.
+        limit: u64,
+        /// What the user can change.
+        hint: String,
+    },
+    /// The work does not fit in the memory that it was allowed.
+    #[error("{what} needs {needed_bytes} bytes of memory but the budget is {budget_bytes} bytes ({parts})")]
+    Memory {
+        /// What needs the memory.
+        what: String,
+        /// The least that would do.
+        needed_bytes: u64,
+        /// What was allowed.
+        budget_bytes: u64,
+        /// The parts of the need, for people.
+        parts: String,
+    },
+    /// Something that was asked for does not exist or does not go together.
+    #[error("{0}")]
+    Invalid(String),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// An operating-system error with its file.
+    pub fn io(path: impl AsRef<Path>, action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |source| Self::Io { path, action, source }
+    }
+
+    /// A malformed line; long lines are cut to 80 characters.
+    pub fn line(path: impl AsRef<Path>, line: u64, expected: impl Into<String>, found: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(found);
+        let mut found: String = text.trim_end().chars().take(80).collect();
+        if found.len() < text.trim_end().len() {
+            found.push('…');
+        }
+        Self::Line { path: path.as_ref().to_owned(), line, expected: expected.into(), found }
+    }
+
+    /// A file that is not what its format allows.
+    pub fn file(path: impl AsRef<Path>, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self::File { path: path.as_ref().to_owned(), expected: expected.into(), found: found.into() }
+    }
+}
