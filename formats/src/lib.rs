@@ -1,11 +1,32 @@
 //! What a topostream graph is on disk.
 //!
-//! The store (pages, page directory, manifest) is specified byte by byte in `SPEC.md`; readers turn other people's
+//! The store (pages, page directory, manifest) is specified byte by byte in `SPEC.md`; [`readers`] turn other people's
 //! edge lists into streams of [`Edge`]s.
+//!
+//! ```text
+//!  StoreWriter ──▶ graph.json · directory.bin · degrees.bin · pages.0 … · weights.0 … · ids.bin · in/… ──▶ Store
+//! ```
 
+#[cfg(target_endian = "big")]
+compile_error!("stores are little-endian and are used in place: big-endian machines are not supported");
+
+pub mod buffer;
+pub mod checksum;
+pub mod directory;
 pub mod edge;
+pub mod encoding;
 pub mod error;
+pub mod ids;
+pub mod manifest;
+pub mod mapped;
+pub mod page;
 pub mod readers;
+pub mod store;
+pub mod write;
 
 pub use edge::{Edge, EdgeSource, IdSpace, MemorySource, SourceInfo, WeightType};
+pub use encoding::Encoding;
 pub use error::{Error, Result};
+pub use ids::{PageId, VertexId};
+pub use manifest::{Manifest, VertexOrder};
+pub use store::{Direction, OriginalIds, Store, Topology};

@@ -1,0 +1,172 @@
+//! The page directory (GTS's RVT): for each page its first vertex, how much it holds, and its checksums.
+
+use crate::checksum::crc32c;
+use crate::error::{Error, Result};
+use crate::ids::{PageId, VertexId};
+use crate::mapped::Mapped;
+use crate::page::Capacity;
+use bytemuck::{Pod, Zeroable};
+use std::path::Path;
+
+/// The first bytes of `directory.bin`.
+const MAGIC: [u8; 8] = *b"TSPAGES\0";
+/// The version of the directory's layout; it moves with the manifest's.
+const VERSION: u32 = 1;
+
+/// The first 32 bytes of `directory.bin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+struct DirectoryHeader {
+    magic: [u8; 8],
+    version: u32,
+    entry_bytes: u32,
+    pages: u64,
+    tag: u32,
+    page_bytes: u32,
+}
+
+/// One page in the directory: 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct DirectoryEntry {
+    /// The page's first vertex (GTS: START_VID).
+    pub start_vertex: u32,
+    /// How many vertices have a slot in the page; 1 in a large page.
+    pub slot_count: u32,
+    /// How many neighbours the page holds.
+    pub edge_count: u32,
+    /// 0 for a small page; for a large page, how many pages of the same list begin here, this one counted (GTS:
+    /// LP_RANGE): the first of three has 3, the last 1.
+    pub run: u32,
+    /// How many neighbours all pages before this one hold.
+    pub first_edge: u64,
+    /// CRC-32C of the page.
+    pub crc: u32,
+    /// CRC-32C of the page of weights, 0 without weights.
+    pub weights_crc: u32,
+}
+
+/// The page directory of one topology, mapped into memory.
+#[derive(Debug)]
+pub struct Directory {
+    entries: Mapped<DirectoryEntry>,
+    starts: Vec<u32>,
+}
+
+/// What a directory is held against when it is opened; all of it stands in the manifest.
+#[derive(Clone, Copy, Debug)]
+pub struct DirectoryContext {
+    /// Pages of the topology.
+    pub pages: u64,
+    /// Vertices of the graph.
+    pub vertices: u64,
+    /// Neighbours in all lists.
+    pub edges: u64,
+    /// The store's tag.
+    pub tag: u32,
+    /// What fits in a page.
+    pub capacity: Capacity,
+    /// CRC-32C of the file.
+    pub crc: u32,
+}
+
+impl Directory {
+    /// Maps and checks `path`: checksum, and that the entries cover every vertex and edge exactly once.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::File`] naming the first entry that is wrong.
+    pub fn open(path: &Path, context: &DirectoryContext) -> Result<Self> {
+        let entries = Mapped::open(path, size_of::<DirectoryHeader>(), context.pages, context.crc)?;
+        let expected = header(context.pages, context.tag, context.capacity.page_bytes);
+        let found: DirectoryHeader = bytemuck::pod_read_unaligned(&entries.bytes()[..size_of::<DirectoryHeader>()]);
+        if found != expected {
+            return Err(Error::file(path, format!("{expected:?}"), format!("{found:?}")));
+        }
+        check_entries(path, entries.values(), context)?;
+        let starts = entries.values().iter().map(|entry| entry.start_vertex).collect();
+        Ok(Self { entries, starts })
+    }
+
+    /// The entries, one a page.
+    pub fn entries(&self) -> &[DirectoryEntry] {
+        self.entries.values()
+    }
+
+    /// The first vertex of each page: what record ids are decoded with.
+    pub fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
+    /// How many pages there are.
+    pub fn len(&self) -> u32 {
+        self.starts.len() as u32
+    }
+
+    /// Whether there is no page: only where there is no vertex.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The page with a vertex's record, the first of its run where the list is large. `vertex` must exist.
+    pub fn page_of(&self, vertex: VertexId) -> PageId {
+        let behind = self.starts.partition_point(|&start| start <= vertex.0);
+        let start = self.starts[behind - 1];
+        PageId(self.starts[..behind].partition_point(|&before| before < start) as u32)
+    }
+
+    /// How many neighbours the list in the run that begins at `page` has: the sum over the run's pages.
+    pub fn run_degree(&self, page: PageId) -> u64 {
+        let entries = self.entries();
+        let last = page.index() + entries[page.index()].run.max(1) as usize - 1;
+        entries[last].first_edge + u64::from(entries[last].edge_count) - entries[page.index()].first_edge
+    }
+}
+
+/// The bytes of a directory file, and their checksum.
+pub fn encode(entries: &[DirectoryEntry], tag: u32, page_bytes: u32) -> (Vec<u8>, u32) {
+    let mut bytes = Vec::with_capacity(size_of::<DirectoryHeader>() + size_of_val(entries));
+    bytes.extend_from_slice(bytemuck::bytes_of(&header(entries.len() as u64, tag, page_bytes)));
+    bytes.extend_from_slice(bytemuck::cast_slice(entries));
+    let crc = crc32c(&bytes);
+    (bytes, crc)
+}
+
+fn header(pages: u64, tag: u32, page_bytes: u32) -> DirectoryHeader {
+    let entry_bytes = size_of::<DirectoryEntry>() as u32;
+    DirectoryHeader { magic: MAGIC, version: VERSION, entry_bytes, pages, tag, page_bytes }
+}
+
+/// Walks the entries with the vertex and the edge that the next one must begin at.
+fn check_entries(path: &Path, entries: &[DirectoryEntry], context: &DirectoryContext) -> Result<()> {
+    let (mut vertex, mut edge, mut run_left) = (0u64, 0u64, 0u32);
+    for (page, entry) in entries.iter().enumerate() {
+        let wrong = |what: &str, expected: u64, found: u64| {
+            Err(Error::file(path, format!("page {page} with {what} {expected}"), found.to_string()))
+        };
+        if u64::from(entry.start_vertex) != vertex {
+            return wrong("first vertex", vertex, entry.start_vertex.into());
+        }
+        if entry.first_edge != edge {
+            return wrong("first edge", edge, entry.first_edge);
+        }
+        if run_left > 0 && entry.run != run_left {
+            return wrong("large-page run", run_left.into(), entry.run.into());
+        }
+        if entry.run > 0 && entry.slot_count != 1 {
+            return wrong("slots", 1, entry.slot_count.into());
+        }
+        if entry.slot_count == 0 || !context.capacity.fits(entry.slot_count.into(), entry.edge_count.into()) {
+            return wrong("records that fit in bytes", context.capacity.page_bytes.into(), entry.edge_count.into());
+        }
+        run_left = entry.run.saturating_sub(1);
+        edge += u64::from(entry.edge_count);
+        if run_left == 0 {
+            vertex += u64::from(entry.slot_count);
+        }
+    }
+    let (found, expected) = ((vertex, edge, run_left), (context.vertices, context.edges, 0));
+    if found != expected {
+        return Err(Error::file(path, format!("vertices, edges, open run {expected:?}"), format!("{found:?}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! The manifest, `graph.json`: what a store is, and the checksums of its other metadata. Written last.
+
+use crate::checksum::crc32c;
+use crate::edge::WeightType;
+use crate::encoding::Encoding;
+use crate::error::{Error, Result};
+use crate::page::{Capacity, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
+use crate::ids::VERTICES_MAX;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::path::{Path, PathBuf};
+
+/// The file's name in a store's directory.
+pub const MANIFEST: &str = "graph.json";
+/// The newest version of the format, the one that is written.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What a store is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// A random number that every page repeats, so that pages of another store are noticed.
+    pub tag: u32,
+    /// The program that wrote the store, and its version.
+    pub created_by: String,
+    /// Where the graph came from: a file, or a generator with its parameters.
+    pub origin: String,
+    /// How many vertices there are.
+    pub vertices: u64,
+    /// How many directed edges the out-lists hold; an undirected edge counts twice, a self-loop once.
+    pub edges: u64,
+    /// How many edges the source gave: the `m` of traversed edges per second.
+    pub input_edges: u64,
+    /// False where every edge has its reverse, so that out-lists serve as in-lists.
+    pub directed: bool,
+    /// The type of the weights, if there are any.
+    pub weights: Option<WeightType>,
+    /// How neighbours are written.
+    pub encoding: Encoding,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// How vertices were numbered.
+    pub order: VertexOrder,
+    /// How vertices map to the ids of the source.
+    pub ids: Ids,
+    /// The directories that pages are striped over; page j is in stripe j mod their number. Relative paths start from
+    /// the store's own directory.
+    pub stripes: Vec<PathBuf>,
+    /// The out-lists.
+    pub out: TopologyManifest,
+    /// The in-lists, where they were asked for.
+    #[serde(rename = "in")]
+    pub in_lists: Option<TopologyManifest>,
+}
+
+/// The part of the manifest that describes one topology.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TopologyManifest {
+    /// How many pages there are.
+    pub pages: u64,
+    /// How many of them are large.
+    pub large_pages: u64,
+    /// The longest list.
+    pub degree_max: u32,
+    /// CRC-32C of `directory.bin`.
+    pub directory_crc: u32,
+    /// CRC-32C of `degrees.bin`.
+    pub degrees_crc: u32,
+}
+
+/// How vertices were numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VertexOrder {
+    /// By ascending original id.
+    Natural,
+    /// By descending degree (out and in), then by original id.
+    Degree,
+    /// Vertices with out-edges first, each part by ascending original id (Graphie's first renaming, PACT 2017).
+    OutFirst,
+}
+
+/// How vertices map to original ids.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Ids {
+    /// Vertex v has the original id `first + v`.
+    Range {
+        /// The original id of vertex 0.
+        first: u64,
+    },
+    /// `ids.bin` holds the original ids, 8 bytes each, in vertex order.
+    File {
+        /// CRC-32C of the file.
+        crc: u32,
+        /// Whether the ids ascend.
+        ascending: bool,
+    },
+}
+
+/// The file as a whole: a version, and the manifest behind its checksum.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Envelope<'a> {
+    topostream: u32,
+    crc32c: u32,
+    #[serde(borrow)]
+    graph: &'a RawValue,
+}
+
+/// Only the version: what every later format keeps.
+#[derive(Deserialize)]
+struct VersionOnly {
+    topostream: u32,
+}
+
+impl Manifest {
+    /// The manifest as a file.
+    pub fn encode(&self) -> String {
+        let graph = serde_json::to_string_pretty(self).expect("a manifest has string keys only");
+        let crc32c = crc32c(graph.as_bytes());
+        format!("{{\n\"topostream\": {FORMAT_VERSION},\n\"crc32c\": {crc32c},\n\"graph\": {graph}\n}}\n")
+    }
+
+    /// Reads a manifest from the bytes of a file; `path` is for messages.
+    ///
+    /// # Errors
+    /// [`Error::Version`] for a newer format; [`Error::File`] for anything that is not a sound manifest.
+    pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
+        let wrong = |expected: &str| {
+            let expected = expected.to_owned();
+            move |error: serde_json::Error| Error::file(path, expected, error.to_string())
+        };
+        let version: VersionOnly = serde_json::from_slice(bytes).map_err(wrong("a topostream manifest"))?;
+        if version.topostream != FORMAT_VERSION {
+            let found = version.topostream;
+            return Err(Error::Version { path: path.to_owned(), found, supported: FORMAT_VERSION });
+        }
+        let envelope: Envelope<'_> = serde_json::from_slice(bytes).map_err(wrong("a topostream manifest"))?;
+        let found = crc32c(envelope.graph.get().as_bytes());
+        if found != envelope.crc32c {
+            return Err(Error::file(path, format!("checksum {}", envelope.crc32c), found.to_string()));
+        }
+        let manifest: Self = serde_json::from_str(envelope.graph.get()).map_err(wrong("a graph description"))?;
+        manifest.validate(path)?;
+        Ok(manifest)
+    }
+
+    /// What fits in this store's pages.
+    pub fn capacity(&self) -> Capacity {
+        Capacity::new(self.page_bytes, self.encoding)
+    }
+
+    fn validate(&self, path: &Path) -> Result<()> {
+        let wrong = |expected: &str, found: String| Err(Error::file(path, expected, found));
+        self.encoding.validate()?;
+        let sizes = PAGE_BYTES_MIN..=PAGE_BYTES_MAX;
+        if !self.page_bytes.is_power_of_two() || !sizes.contains(&self.page_bytes) {
+            return wrong("page_bytes to be a power of two from 64 KiB to 64 MiB", self.page_bytes.to_string());
+        }
+        if self.vertices > VERTICES_MAX {
+            return wrong("at most 2^32 vertices", self.vertices.to_string());
+        }
+        if self.stripes.is_empty() || self.stripes.len() > 256 {
+            return wrong("1 to 256 stripes", self.stripes.len().to_string());
+        }
+        for topology in [Some(&self.out), self.in_lists.as_ref()].into_iter().flatten() {
+            if topology.pages > self.encoding.pages_max() || topology.large_pages > topology.pages {
+                return wrong("page counts within the encoding's limits", topology.pages.to_string());
+            }
+        }
+        if let Ids::Range { first } = self.ids {
+            if first.checked_add(self.vertices).is_none() {
+                return wrong("original ids below 2^64", first.to_string());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,379 @@
+//! A slotted page: whole records of consecutive vertices, or a slice of one vertex's list.
+//!
+//! ```text
+//!  0            32                                                            page_bytes
+//!  ┌────────────┬──────────┬──────────┬───┬ ─ ─ ─ ─ ─ ─ ─ ┬──────┬───┬──────┬──────┐
+//!  │ PageHeader │ record 0 │ record 1 │ … │     zeros     │ s[k] │ … │ s[1] │ s[0] │
+//!  └────────────┴──────────┴──────────┴───┴ ─ ─ ─ ─ ─ ─ ─ ┴──────┴───┴──────┴──────┘
+//!    neighbours, `width` bytes each, grow forward ──▶       ◀── slots, u32, grow backward
+//! ```
+//!
+//! Slot `i` belongs to vertex `start_vertex + i` and holds the number of neighbours that stand before its record, so
+//! record `i` is neighbours `s[i] .. s[i+1]`; the slot behind the last (`s[k]`) holds their total. The slots are thus
+//! also the prefix sum of degrees: a share of equal edges begins where a binary search in them says, and nothing else
+//! needs to be stored for balanced work distribution.
+//!
+//! A *large page* has one slot and holds neighbours `list_offset ..` of a list that fits in no page.
+
+use crate::checksum::Crc32c;
+use crate::directory::DirectoryEntry;
+use crate::encoding::Encoding;
+use bytemuck::{Pod, Zeroable};
+use std::ops::Range;
+
+/// The smallest page: 64 KiB.
+pub const PAGE_BYTES_MIN: u32 = 64 << 10;
+/// The largest page: 64 MiB.
+pub const PAGE_BYTES_MAX: u32 = 64 << 20;
+/// The page size where none is asked for: 1 MiB.
+pub const PAGE_BYTES_DEFAULT: u32 = 1 << 20;
+
+/// Bytes of a slot.
+const SLOT_BYTES: usize = 4;
+/// Bytes of a page that are header.
+pub const HEADER_BYTES: usize = size_of::<PageHeader>();
+
+/// The first 32 bytes of a page of topology.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct PageHeader {
+    /// The page's number in its topology.
+    pub page: u32,
+    /// The store's tag (manifest), so that pages of another store are noticed.
+    pub tag: u32,
+    /// The vertex of slot 0.
+    pub start_vertex: u32,
+    /// How many vertices have a slot here; 1 in a large page.
+    pub slot_count: u32,
+    /// How many neighbours stand here.
+    pub edge_count: u32,
+    /// 0 in a small page, 1 in a large page.
+    pub large: u32,
+    /// Where in its vertex's list a large page begins, in neighbours; 0 in a small page.
+    pub list_offset: u64,
+}
+
+/// The first 16 bytes of a page of weights; weight `i` of 4 bytes, behind them, belongs to neighbour `i` of the page of
+/// topology with the same number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct WeightsHeader {
+    /// The page's number in its topology.
+    pub page: u32,
+    /// The store's tag (manifest).
+    pub tag: u32,
+    /// How many weights stand here.
+    pub edge_count: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// What fits in a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Bytes of a page of topology.
+    pub page_bytes: u32,
+    /// Bytes of one neighbour.
+    pub width_bytes: u32,
+    /// Slots that may be addressed in one page.
+    pub slots_max: u64,
+}
+
+impl Capacity {
+    /// What fits in pages of `page_bytes` under an encoding.
+    pub fn new(page_bytes: u32, encoding: Encoding) -> Self {
+        Self { page_bytes, width_bytes: encoding.width_bytes() as u32, slots_max: encoding.slots_max() }
+    }
+
+    /// Whether `slots` records with `edges` neighbours in all fit in one page.
+    pub fn fits(&self, slots: u64, edges: u64) -> bool {
+        let bytes = (slots + 1).saturating_mul(SLOT_BYTES as u64).saturating_add(edges.saturating_mul(self.width_bytes.into()));
+        slots <= self.slots_max && bytes <= u64::from(self.page_bytes) - HEADER_BYTES as u64
+    }
+
+    /// The longest list that fits in a page of its own: also how many neighbours a full large page holds.
+    pub fn list_max(&self) -> u64 {
+        (u64::from(self.page_bytes) - HEADER_BYTES as u64 - 2 * SLOT_BYTES as u64) / u64::from(self.width_bytes)
+    }
+
+    /// Bytes of a page of weights: the page size, or twice that where neighbours take less than 4 bytes.
+    pub fn weight_page_bytes(&self) -> u32 {
+        if self.width_bytes < 4 { 2 * self.page_bytes } else { self.page_bytes }
+    }
+}
+
+/// What is wrong with the bytes of a page: expected and found, for [`Error::Page`](crate::Error::Page).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageDefect {
+    /// What should be there.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+impl PageDefect {
+    fn unless(holds: bool, expected: impl Into<String>, found: impl Into<String>) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(Self { expected: expected.into(), found: found.into() }) }
+    }
+}
+
+/// What a topology's pages are checked against.
+#[derive(Clone, Copy, Debug)]
+pub struct PageContext<'a> {
+    /// How neighbours are written.
+    pub encoding: Encoding,
+    /// Vertices of the graph.
+    pub vertices: u64,
+    /// The store's tag.
+    pub tag: u32,
+    /// The entries of the topology's page directory, one a page: record ids point into them too.
+    pub entries: &'a [DirectoryEntry],
+}
+
+/// A page of topology whose header and slots have been found sound.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    bytes: &'a [u8],
+    header: PageHeader,
+    width_bytes: usize,
+}
+
+impl<'a> Page<'a> {
+    /// Looks at bytes that have passed [`check_page`] before. Nothing is checked again but what keeps this safe to use.
+    ///
+    /// # Errors
+    /// A defect, where header and slots do not describe a page of this size.
+    pub fn open(bytes: &'a [u8], encoding: Encoding) -> Result<Self, PageDefect> {
+        PageDefect::unless(bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES, "a page", format!("{} bytes", bytes.len()))?;
+        let header: PageHeader = bytemuck::pod_read_unaligned(&bytes[..HEADER_BYTES]);
+        let page = Self { bytes, header, width_bytes: encoding.width_bytes() };
+        let need = HEADER_BYTES as u64
+            + u64::from(header.edge_count) * page.width_bytes as u64
+            + (u64::from(header.slot_count) + 1) * SLOT_BYTES as u64;
+        PageDefect::unless(
+            need <= bytes.len() as u64,
+            format!("at most {} bytes of records and slots", bytes.len()),
+            format!("{need}"),
+        )?;
+        Ok(page)
+    }
+
+    /// The header.
+    pub fn header(&self) -> &PageHeader {
+        &self.header
+    }
+
+    /// The slots as they lie in the page: slot 0 last.
+    fn slots_backward(&self) -> &'a [u32] {
+        let bytes = (self.header.slot_count as usize + 1) * SLOT_BYTES;
+        bytemuck::cast_slice(&self.bytes[self.bytes.len() - bytes..])
+    }
+
+    /// The neighbours of slot `slot`, as a range within the page; empty for a slot that does not exist.
+    pub fn record(&self, slot: u32) -> Range<usize> {
+        let slots = self.slots_backward();
+        let last = slots.len() - 1;
+        match last.checked_sub(slot as usize) {
+            Some(at) if at > 0 => slots[at] as usize..slots[at - 1] as usize,
+            _ => 0..0,
+        }
+    }
+
+    /// All neighbours, as the bytes of the encoding.
+    pub fn neighbour_bytes(&self) -> &'a [u8] {
+        &self.bytes[HEADER_BYTES..HEADER_BYTES + self.header.edge_count as usize * self.width_bytes]
+    }
+
+    /// The slot whose record holds neighbour `edge` of the page, by binary search.
+    pub fn slot_of_edge(&self, edge: u32) -> u32 {
+        let slots = self.slots_backward();
+        let behind = slots.partition_point(|&first| first > edge);
+        (slots.len() - 1 - behind) as u32
+    }
+
+    /// Checks that the slots ascend from 0 to the page's edge count.
+    fn check_slots(&self) -> Result<(), PageDefect> {
+        let slots = self.slots_backward();
+        PageDefect::unless(slots[slots.len() - 1] == 0, "slot 0 to be 0", slots[slots.len() - 1].to_string())?;
+        let total = self.header.edge_count;
+        PageDefect::unless(slots[0] == total, format!("the last slot to be {total}"), slots[0].to_string())?;
+        let ascend = slots.windows(2).fold(true, |sound, pair| sound & (pair[0] >= pair[1]));
+        PageDefect::unless(ascend, "ascending slots", "a slot below the one before it")
+    }
+}
+
+/// Everything that is checked when a page has been read: checksum, identity, slots, and every neighbour in range.
+///
+/// The checksum and the range of vertex ids are taken in one pass over pieces that stay in the first-level cache.
+///
+/// # Errors
+/// The first defect.
+pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
+    let entry = &context.entries[page as usize];
+    let (crc, largest) = checksum_and_largest(bytes, entry, context);
+    PageDefect::unless(crc == entry.crc, format!("checksum {:08x}", entry.crc), format!("{crc:08x}"))?;
+    let sound = Page::open(bytes, context.encoding)?;
+    check_header(sound.header(), page, entry, context.tag)?;
+    sound.check_slots()?;
+    match context.encoding {
+        Encoding::VertexId => {
+            let in_range = entry.edge_count == 0 || u64::from(largest) < context.vertices;
+            PageDefect::unless(in_range, format!("neighbours below {}", context.vertices), largest.to_string())
+        }
+        Encoding::RecordId { page_bytes, slot_bytes } => check_record_ids(&sound, page_bytes, slot_bytes, context),
+    }
+}
+
+/// The checksum of the page and, under the vertex-id encoding, the largest neighbour.
+fn checksum_and_largest(bytes: &[u8], entry: &DirectoryEntry, context: &PageContext<'_>) -> (u32, u32) {
+    const PIECE_BYTES: usize = 16 << 10;
+    let ids_end = match context.encoding {
+        Encoding::VertexId => bytes.len().min(HEADER_BYTES + entry.edge_count as usize * 4),
+        Encoding::RecordId { .. } => HEADER_BYTES,
+    };
+    let mut crc = Crc32c::default();
+    let mut largest = 0;
+    for (number, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
+        crc.update(piece);
+        let start = number * PIECE_BYTES;
+        let from = HEADER_BYTES.saturating_sub(start).min(piece.len());
+        let to = ids_end.saturating_sub(start).min(piece.len());
+        if from < to {
+            let ids: &[u32] = bytemuck::cast_slice(&piece[from..to]);
+            largest = ids.iter().fold(largest, |a: u32, &b| a.max(b));
+        }
+    }
+    (crc.value(), largest)
+}
+
+fn check_header(header: &PageHeader, page: u32, entry: &DirectoryEntry, tag: u32) -> Result<(), PageDefect> {
+    PageDefect::unless(header.tag == tag, format!("store tag {tag:08x}"), format!("{:08x}", header.tag))?;
+    PageDefect::unless(header.page == page, format!("page id {page}"), header.page.to_string())?;
+    let expected = (entry.start_vertex, entry.slot_count, entry.edge_count, u32::from(entry.run != 0));
+    let found = (header.start_vertex, header.slot_count, header.edge_count, header.large);
+    PageDefect::unless(
+        expected == found,
+        format!("start, slots, edges, large {expected:?} as in the page directory"),
+        format!("{found:?}"),
+    )
+}
+
+fn check_record_ids(page: &Page<'_>, p: u8, q: u8, context: &PageContext<'_>) -> Result<(), PageDefect> {
+    let (p, q) = (p as usize, q as usize);
+    for id in page.neighbour_bytes().chunks_exact(p + q) {
+        let (to, slot) = (read_le(&id[..p]), read_le(&id[p..]));
+        let slots = usize::try_from(to).ok().and_then(|to| context.entries.get(to)).map_or(0, |entry| entry.slot_count);
+        PageDefect::unless(
+            slot < u64::from(slots),
+            format!("record ids of {} pages and their slots", context.entries.len()),
+            format!("page {to}, slot {slot}"),
+        )?;
+    }
+    Ok(())
+}
+
+/// Checks a page of weights.
+///
+/// # Errors
+/// The first defect.
+pub fn check_weights(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
+    let entry = &context.entries[page as usize];
+    let crc = crate::checksum::crc32c(bytes);
+    PageDefect::unless(
+        crc == entry.weights_crc,
+        format!("weights checksum {:08x}", entry.weights_crc),
+        format!("{crc:08x}"),
+    )?;
+    PageDefect::unless(bytes.len() >= size_of::<WeightsHeader>(), "a page of weights", format!("{} bytes", bytes.len()))?;
+    let header: WeightsHeader = bytemuck::pod_read_unaligned(&bytes[..size_of::<WeightsHeader>()]);
+    let expected = WeightsHeader { page, tag: context.tag, edge_count: entry.edge_count, reserved: 0 };
+    PageDefect::unless(header == expected, format!("{expected:?}"), format!("{header:?}"))?;
+    let need = size_of::<WeightsHeader>() + entry.edge_count as usize * 4;
+    PageDefect::unless(need <= bytes.len(), format!("at most {} bytes", bytes.len()), need.to_string())
+}
+
+/// The weights of a page that has passed [`check_weights`], `edge_count` of them.
+pub fn weights(bytes: &[u8], edge_count: u32) -> &[u32] {
+    let start = size_of::<WeightsHeader>();
+    bytemuck::cast_slice(&bytes[start..start + edge_count as usize * 4])
+}
+
+/// An unsigned little-endian number of up to 8 bytes.
+#[inline]
+pub fn read_le(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+/// The neighbours of a page as vertex ids: what an algorithm's edge loop iterates over.
+pub trait Neighbours: Copy + Sync {
+    /// The vertex of neighbour `edge` of the page.
+    fn vertex(&self, edge: usize) -> u32;
+}
+
+/// Neighbours under [`Encoding::VertexId`].
+#[derive(Clone, Copy, Debug)]
+pub struct VertexIds<'a>(&'a [u32]);
+
+impl<'a> VertexIds<'a> {
+    /// The neighbours of a page that is written in vertex ids.
+    pub fn new(page: &Page<'a>) -> Self {
+        Self(bytemuck::cast_slice(page.neighbour_bytes()))
+    }
+}
+
+impl Neighbours for VertexIds<'_> {
+    #[inline(always)]
+    fn vertex(&self, edge: usize) -> u32 {
+        self.0[edge]
+    }
+}
+
+/// Neighbours under [`Encoding::RecordId`], p bytes of page id and q of slot.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordIds<'a> {
+    bytes: &'a [u8],
+    starts: &'a [u32],
+    p: usize,
+    q: usize,
+}
+
+impl<'a> RecordIds<'a> {
+    /// The neighbours of a page that is written in record ids; `starts[page]` is the first vertex of each page.
+    pub fn new(page: &Page<'a>, starts: &'a [u32], p: u8, q: u8) -> Self {
+        Self { bytes: page.neighbour_bytes(), starts, p: p.into(), q: q.into() }
+    }
+}
+
+impl Neighbours for RecordIds<'_> {
+    #[inline(always)]
+    fn vertex(&self, edge: usize) -> u32 {
+        let at = edge * (self.p + self.q);
+        let id = &self.bytes[at..at + self.p + self.q];
+        let (page, slot) = (read_le(&id[..self.p]), read_le(&id[self.p..]));
+        self.starts[page as usize].wrapping_add(slot as u32)
+    }
+}
+
+/// Neighbours under [`Encoding::RecordId`] with widths that the compiler knows: the common ones decode several times
+/// faster so.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordIdsOf<'a, const P: usize, const Q: usize>(RecordIds<'a>);
+
+impl<'a, const P: usize, const Q: usize> RecordIdsOf<'a, P, Q> {
+    /// The neighbours of a page that is written in record ids of these widths.
+    pub fn new(page: &Page<'a>, starts: &'a [u32]) -> Self {
+        Self(RecordIds::new(page, starts, P as u8, Q as u8))
+    }
+}
+
+impl<const P: usize, const Q: usize> Neighbours for RecordIdsOf<'_, P, Q> {
+    #[inline(always)]
+    fn vertex(&self, edge: usize) -> u32 {
+        let at = edge * (P + Q);
+        let id = &self.0.bytes[at..at + P + Q];
+        let (page, slot) = (read_le(&id[..P]), read_le(&id[P..]));
+        self.0.starts[page as usize].wrapping_add(slot as u32)
+    }
+}

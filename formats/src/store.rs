@@ -1,0 +1,388 @@
+//! A store, opened: its metadata mapped into memory, its page files located but not read.
+
+use crate::directory::{Directory, DirectoryContext, DirectoryEntry};
+use crate::error::{Error, Result};
+use crate::ids::{PageId, VertexId};
+use crate::manifest::{Ids, MANIFEST, Manifest, TopologyManifest};
+use crate::mapped::Mapped;
+use crate::page::{PageContext, check_page, check_weights};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Which lists: along the edges or against them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// A vertex's list holds the destinations of its out-edges.
+    Out,
+    /// A vertex's list holds the sources of its in-edges.
+    In,
+}
+
+impl Direction {
+    /// The folder, within a store or stripe, that the files of this topology are in.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Self::Out => "",
+            Self::In => "in",
+        }
+    }
+}
+
+/// A graph store that has been opened.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    manifest: Manifest,
+    out: Topology,
+    in_lists: Option<Topology>,
+}
+
+/// One of a store's topologies: a page directory and the files with its pages.
+#[derive(Debug)]
+pub struct Topology {
+    direction: Direction,
+    folder: PathBuf,
+    summary: TopologyManifest,
+    directory: Directory,
+    page_files: Vec<PathBuf>,
+    weight_files: Vec<PathBuf>,
+    page_bytes: u32,
+    weight_page_bytes: u32,
+}
+
+/// Where a page lies: in which stripe, and at which byte of the stripe's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PagePlace {
+    /// The stripe: an index into [`Topology::page_files`].
+    pub stripe: usize,
+    /// The first byte in the stripe's file of pages.
+    pub offset: u64,
+    /// The first byte in the stripe's file of weights.
+    pub weights_offset: u64,
+}
+
+impl Store {
+    /// Opens the store in `path`: reads the manifest, maps and checks the page directories, and looks at the lengths of
+    /// the page files without reading them.
+    ///
+    /// # Errors
+    /// What is missing, of another version, of another length, or does not bear out its checksum, by file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let file = path.join(MANIFEST);
+        let bytes = std::fs::read(&file).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Error::Invalid(format!(
+                "{}: not a graph store (it has no {MANIFEST}); make one with `topostream format`",
+                path.display()
+            )),
+            _ => Error::io(&file, "read")(source),
+        })?;
+        let manifest = Manifest::decode(&bytes, &file)?;
+        let open = |direction, summary| Topology::open(path, &manifest, direction, summary);
+        let out = open(Direction::Out, &manifest.out)?;
+        let in_lists = manifest.in_lists.as_ref().map(|summary| open(Direction::In, summary)).transpose()?;
+        Ok(Self { path: path.to_owned(), manifest, out, in_lists })
+    }
+
+    /// The directory that was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the store is.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// How many vertices there are: at most 2^32.
+    pub fn vertices(&self) -> u64 {
+        self.manifest.vertices
+    }
+
+    /// How many directed edges there are.
+    pub fn edges(&self) -> u64 {
+        self.manifest.edges
+    }
+
+    /// The topology of a direction. In-lists exist where they were asked for, or where the graph is undirected: then
+    /// the out-lists serve.
+    pub fn topology(&self, direction: Direction) -> Option<&Topology> {
+        match direction {
+            Direction::Out => Some(&self.out),
+            Direction::In if !self.manifest.directed => Some(&self.out),
+            Direction::In => self.in_lists.as_ref(),
+        }
+    }
+
+    /// The topologies that are on disk.
+    pub fn topologies(&self) -> impl Iterator<Item = &Topology> {
+        std::iter::once(&self.out).chain(&self.in_lists)
+    }
+
+    /// What pages of a topology are checked against.
+    pub fn page_context<'a>(&'a self, topology: &'a Topology) -> PageContext<'a> {
+        PageContext {
+            encoding: self.manifest.encoding,
+            vertices: self.manifest.vertices,
+            tag: self.manifest.tag,
+            entries: topology.directory.entries(),
+        }
+    }
+
+    /// The length of each vertex's out-list: maps and checks `degrees.bin`.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
+    pub fn out_degrees(&self) -> Result<Mapped<u32>> {
+        self.out.degrees(self.manifest.vertices)
+    }
+
+    /// The original ids: maps and checks `ids.bin` where there is one.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
+    pub fn ids(&self) -> Result<OriginalIds> {
+        let vertices = self.manifest.vertices;
+        Ok(match self.manifest.ids {
+            Ids::Range { first } => OriginalIds { vertices, first, file: None, ascending: true },
+            Ids::File { crc, ascending } => {
+                let file = Mapped::open(&self.path.join("ids.bin"), 0, vertices, crc)?;
+                OriginalIds { vertices, first: 0, file: Some(file), ascending }
+            }
+        })
+    }
+
+    /// Bytes of all files of the store but the manifest.
+    pub fn disk_bytes(&self) -> u64 {
+        let weighted = self.manifest.weights.is_some();
+        let per_topology = |topology: &Topology| {
+            let page = u64::from(topology.page_bytes) + if weighted { topology.weight_page_bytes.into() } else { 0 };
+            topology.summary.pages * (page + size_of::<DirectoryEntry>() as u64) + 4 * self.manifest.vertices
+        };
+        let ids = if matches!(self.manifest.ids, Ids::File { .. }) { 8 * self.manifest.vertices } else { 0 };
+        self.topologies().map(per_topology).sum::<u64>() + ids
+    }
+}
+
+impl Topology {
+    fn open(store: &Path, manifest: &Manifest, direction: Direction, summary: &TopologyManifest) -> Result<Self> {
+        let folder = store.join(direction.folder());
+        let capacity = manifest.capacity();
+        let context = DirectoryContext {
+            pages: summary.pages,
+            vertices: manifest.vertices,
+            edges: manifest.edges,
+            tag: manifest.tag,
+            capacity,
+            crc: summary.directory_crc,
+        };
+        let directory = Directory::open(&folder.join("directory.bin"), &context)?;
+        let weight_page_bytes = if manifest.weights.is_some() { capacity.weight_page_bytes() } else { 0 };
+        let files = |name| stripe_files(store, &manifest.stripes, direction, name);
+        let topology = Self {
+            direction,
+            summary: summary.clone(),
+            directory,
+            page_files: files("pages"),
+            weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
+            page_bytes: manifest.page_bytes,
+            weight_page_bytes,
+            folder,
+        };
+        topology.check_lengths(&topology.page_files, topology.page_bytes)?;
+        topology.check_lengths(&topology.weight_files, weight_page_bytes)?;
+        Ok(topology)
+    }
+
+    fn check_lengths(&self, files: &[PathBuf], page_bytes: u32) -> Result<()> {
+        for (stripe, path) in files.iter().enumerate() {
+            let pages = stripe_pages(self.summary.pages, stripe, files.len());
+            let expected = pages * u64::from(page_bytes);
+            let found = std::fs::metadata(path).map_err(Error::io(path, "stat"))?.len();
+            if found != expected {
+                return Err(Error::file(path, format!("{pages} pages, {expected} bytes"), format!("{found} bytes")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Which way the lists go.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// The topology's part of the manifest.
+    pub fn summary(&self) -> &TopologyManifest {
+        &self.summary
+    }
+
+    /// The page directory.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// How many pages there are.
+    pub fn page_count(&self) -> u32 {
+        self.directory.len()
+    }
+
+    /// Bytes of a page.
+    pub fn page_bytes(&self) -> u32 {
+        self.page_bytes
+    }
+
+    /// Bytes of a page of weights, 0 without weights.
+    pub fn weight_page_bytes(&self) -> u32 {
+        self.weight_page_bytes
+    }
+
+    /// The files with the pages, one a stripe.
+    pub fn page_files(&self) -> &[PathBuf] {
+        &self.page_files
+    }
+
+    /// The files with the pages of weights, one a stripe; none without weights.
+    pub fn weight_files(&self) -> &[PathBuf] {
+        &self.weight_files
+    }
+
+    /// Where a page lies.
+    pub fn place(&self, page: PageId) -> PagePlace {
+        let stripes = self.page_files.len();
+        let row = (page.index() / stripes) as u64;
+        PagePlace {
+            stripe: page.index() % stripes,
+            offset: row * u64::from(self.page_bytes),
+            weights_offset: row * u64::from(self.weight_page_bytes),
+        }
+    }
+
+    /// Maps and checks `degrees.bin`.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
+    pub fn degrees(&self, vertices: u64) -> Result<Mapped<u32>> {
+        Mapped::open(&self.folder.join("degrees.bin"), 0, vertices, self.summary.degrees_crc)
+    }
+
+    /// Names a page in an error: its file, and the defect.
+    pub fn page_error(&self, page: PageId, weights: bool, defect: crate::page::PageDefect) -> Error {
+        let files = if weights { &self.weight_files } else { &self.page_files };
+        let path = files[self.place(page).stripe].clone();
+        Error::Page { path, page: page.0, expected: defect.expected, found: defect.found }
+    }
+
+    /// Checks a page that has been read, and its weights where there are any.
+    ///
+    /// # Errors
+    /// [`Error::Page`] with the first defect.
+    pub fn check(&self, page: PageId, bytes: &[u8], weights: Option<&[u8]>, context: &PageContext<'_>) -> Result<()> {
+        check_page(bytes, page.0, context).map_err(|defect| self.page_error(page, false, defect))?;
+        match weights {
+            Some(weights) => check_weights(weights, page.0, context).map_err(|defect| self.page_error(page, true, defect)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The files of one kind, one a stripe.
+pub(crate) fn stripe_files(store: &Path, stripes: &[PathBuf], direction: Direction, name: &str) -> Vec<PathBuf> {
+    let file = |(number, stripe): (usize, &PathBuf)| {
+        store.join(stripe).join(direction.folder()).join(format!("{name}.{number}"))
+    };
+    stripes.iter().enumerate().map(file).collect()
+}
+
+/// How many of `pages` pages are in stripe `stripe` of `stripes`.
+fn stripe_pages(pages: u64, stripe: usize, stripes: usize) -> u64 {
+    (pages + stripes as u64 - 1 - stripe as u64) / stripes as u64
+}
+
+/// The mapping between vertices and the ids of the source.
+#[derive(Debug)]
+pub struct OriginalIds {
+    vertices: u64,
+    first: u64,
+    file: Option<Mapped<u64>>,
+    ascending: bool,
+}
+
+impl OriginalIds {
+    /// The original id of a vertex that exists.
+    pub fn original(&self, vertex: VertexId) -> u64 {
+        match &self.file {
+            Some(file) => file.values()[vertex.index()],
+            None => self.first + u64::from(vertex.0),
+        }
+    }
+
+    /// The vertex with an original id. Takes time in proportion to the vertices where the order is not natural.
+    pub fn vertex(&self, original: u64) -> Option<VertexId> {
+        let found = match &self.file {
+            Some(file) if self.ascending => file.values().binary_search(&original).ok()? as u64,
+            Some(file) => file.values().iter().position(|&id| id == original)? as u64,
+            None => original.checked_sub(self.first).filter(|&vertex| vertex < self.vertices)?,
+        };
+        u32::try_from(found).ok().map(VertexId)
+    }
+}
+
+/// Reads the pages of a topology one by one, by positioned reads: for tools; the engine has its fetchers.
+#[derive(Debug)]
+pub struct PageReader<'a> {
+    topology: &'a Topology,
+    pages: Vec<File>,
+    weights: Vec<File>,
+}
+
+impl<'a> PageReader<'a> {
+    /// Opens the topology's files.
+    ///
+    /// # Errors
+    /// [`Error::Io`] by file.
+    pub fn open(topology: &'a Topology) -> Result<Self> {
+        let open = |files: &[PathBuf]| -> Result<Vec<File>> {
+            files.iter().map(|path| File::open(path).map_err(Error::io(path, "open"))).collect()
+        };
+        Ok(Self { topology, pages: open(&topology.page_files)?, weights: open(&topology.weight_files)? })
+    }
+
+    /// Reads a page, and its weights where `weights` is not empty, without checking them.
+    ///
+    /// # Errors
+    /// [`Error::Io`] by file.
+    pub fn read(&self, page: PageId, bytes: &mut [u8], weights: &mut [u8]) -> Result<()> {
+        let place = self.topology.place(page);
+        let path = &self.topology.page_files[place.stripe];
+        read_exact_at(&self.pages[place.stripe], bytes, place.offset).map_err(Error::io(path, "read"))?;
+        if !weights.is_empty() {
+            let path = &self.topology.weight_files[place.stripe];
+            read_exact_at(&self.weights[place.stripe], weights, place.weights_offset).map_err(Error::io(path, "read"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Fills `bytes` from a position of a file.
+///
+/// # Errors
+/// The system's, or an unexpected end of file.
+pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::FileExt;
+        let (mut at, mut left) = (offset, bytes);
+        while !left.is_empty() {
+            let read = file.seek_read(left, at)?;
+            if read == 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            at += read as u64;
+            left = &mut left[read..];
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,324 @@
+//! Packing lists into pages, one edge at a time: no list has to fit in memory.
+
+use super::sink::{PageBuffers, Sink};
+use super::{ChecksummedFile, Layout, Targets};
+use crate::directory::{self, DirectoryEntry};
+use crate::encoding::Encoding;
+use crate::error::{Error, Result};
+use crate::manifest::TopologyManifest;
+use crate::page::{Capacity, HEADER_BYTES, PageHeader, WeightsHeader};
+use std::path::PathBuf;
+
+/// Writes one topology from edges in ascending order of source.
+///
+/// A writer made by [`layout_only`](Self::layout_only) writes nothing and only finds out where records will be.
+#[derive(Debug)]
+pub struct TopologyWriter {
+    layout: Layout,
+    capacity: Capacity,
+    tag: u32,
+    output: Option<Output>,
+    targets: Option<Targets>,
+    entries: Vec<DirectoryEntry>,
+    page: OpenPage,
+    buffers: PageBuffers,
+    edges: u64,
+    degree_max: u32,
+}
+
+/// Where the results go.
+#[derive(Debug)]
+struct Output {
+    folder: PathBuf,
+    sink: Sink,
+    degrees: ChecksummedFile,
+}
+
+/// The page that is being packed. Its last record is open: neighbours may still come.
+#[derive(Debug, Default)]
+struct OpenPage {
+    start_vertex: u32,
+    /// Where each record begins, the open one last; empty before the first vertex.
+    slots: Vec<u32>,
+    edge_count: u32,
+    /// How many neighbours fit with the slots that there are.
+    edges_max: u32,
+    /// Whether the open record is a list of several pages, and how many of its neighbours stand in earlier ones.
+    large: Option<u64>,
+}
+
+impl TopologyWriter {
+    pub(super) fn new(
+        layout: Layout,
+        tag: u32,
+        folder: PathBuf,
+        sink: Sink,
+        degrees: ChecksummedFile,
+        targets: Option<Targets>,
+    ) -> Self {
+        let buffers = sink.empty().expect("a new sink has empty buffers");
+        let output = Some(Output { folder, sink, degrees });
+        Self { output, targets, ..Self::with_buffers(layout, tag, buffers) }
+    }
+
+    /// A writer that finds out the layout and writes nothing.
+    pub fn layout_only(layout: Layout) -> Self {
+        let empty = || crate::buffer::AlignedBuffer::new(0);
+        Self::with_buffers(layout, 0, PageBuffers { page: empty(), weights: empty() })
+    }
+
+    fn with_buffers(layout: Layout, tag: u32, buffers: PageBuffers) -> Self {
+        let capacity = layout.capacity();
+        let (output, targets, page) = (None, None, OpenPage::default());
+        Self { layout, capacity, tag, output, targets, entries: Vec::new(), page, buffers, edges: 0, degree_max: 0 }
+    }
+
+    /// Main memory that a writer of this layout takes, in bytes, beside its page directory (32 bytes a page).
+    pub fn memory_bytes(layout: &Layout) -> u64 {
+        let weights = if layout.weights.is_some() { layout.capacity().weight_page_bytes() } else { 0 };
+        super::sink::BUFFERS as u64 * u64::from(layout.page_bytes + weights)
+    }
+
+    /// Appends an edge. Sources must not descend, and should come with ascending destinations.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where the encoding's widths do not suffice; [`Error::Io`] where the disk fails.
+    #[inline]
+    pub fn push(&mut self, source: u32, dest: u32, weight: u32) -> Result<()> {
+        if self.page.slots.is_empty() || source != self.open_vertex() {
+            self.open_record(u64::from(source))?;
+        }
+        if self.page.edge_count == self.page.edges_max {
+            self.make_room()?;
+        }
+        if self.output.is_some() {
+            self.put(self.page.edge_count as usize, dest, weight);
+        }
+        self.page.edge_count += 1;
+        Ok(())
+    }
+
+    /// Ends the topology of a graph with `vertices` vertices: those behind the last source get empty lists.
+    ///
+    /// # Errors
+    /// [`Error::Limit`], [`Error::Io`].
+    pub fn finish(mut self, vertices: u64) -> Result<(TopologyManifest, Vec<DirectoryEntry>)> {
+        if vertices > 0 {
+            self.open_record(vertices - 1)?;
+            self.close_record()?;
+            if !self.page.slots.is_empty() {
+                self.emit(false)?;
+            }
+        }
+        let mut summary = TopologyManifest {
+            pages: self.entries.len() as u64,
+            large_pages: self.entries.iter().filter(|entry| entry.run > 0).count() as u64,
+            degree_max: self.degree_max,
+            directory_crc: 0,
+            degrees_crc: 0,
+        };
+        if let Some(output) = self.output.take() {
+            summary.degrees_crc = output.degrees.finish()?;
+            for (entry, crcs) in self.entries.iter_mut().zip(output.sink.finish()?) {
+                (entry.crc, entry.weights_crc) = crcs;
+            }
+            let (bytes, crc) = directory::encode(&self.entries, self.tag, self.layout.page_bytes);
+            let path = output.folder.join("directory.bin");
+            std::fs::write(&path, bytes).map_err(Error::io(&path, "write"))?;
+            std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io(&path, "sync"))?;
+            summary.directory_crc = crc;
+        }
+        Ok((summary, self.entries))
+    }
+
+    /// The vertex whose record is open; there must be one.
+    fn open_vertex(&self) -> u32 {
+        self.page.start_vertex + (self.page.slots.len() as u32 - 1)
+    }
+
+    /// Closes the open record and opens that of `vertex`, with empty records for the vertices between.
+    fn open_record(&mut self, vertex: u64) -> Result<()> {
+        let mut next = self.next_vertex();
+        assert!(next <= vertex + 1, "sources must not descend");
+        while next <= vertex {
+            self.close_record()?;
+            let slots = self.page.slots.len() as u64 + 1;
+            if !self.capacity.fits(slots, self.page.edge_count.into()) {
+                self.emit(false)?;
+            }
+            if self.page.slots.is_empty() {
+                self.page.start_vertex = next as u32;
+            }
+            self.page.slots.push(self.page.edge_count);
+            self.page.edges_max = self.edges_max(self.page.slots.len());
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// The vertex behind the last one that has a record.
+    fn next_vertex(&self) -> u64 {
+        match self.entries.last() {
+            _ if !self.page.slots.is_empty() => u64::from(self.open_vertex()) + 1,
+            Some(last) => u64::from(last.start_vertex) + u64::from(last.slot_count),
+            None => 0,
+        }
+    }
+
+    fn edges_max(&self, slots: usize) -> u32 {
+        let slot_bytes = 4 * (slots as u32 + 1);
+        (self.capacity.page_bytes - HEADER_BYTES as u32 - slot_bytes) / self.capacity.width_bytes
+    }
+
+    /// Ends the open record, if there is one: its degree is known now, and the last page of a large list is full.
+    fn close_record(&mut self) -> Result<()> {
+        let Some(&start) = self.page.slots.last() else { return Ok(()) };
+        let degree = self.page.large.unwrap_or(0) + u64::from(self.page.edge_count - start);
+        let Ok(degree) = u32::try_from(degree) else {
+            return Err(limit("edges of one vertex", degree, u32::MAX.into(), "remove duplicate edges"));
+        };
+        self.degree_max = self.degree_max.max(degree);
+        if let Some(output) = &mut self.output {
+            output.degrees.write(&degree.to_le_bytes())?;
+        }
+        if self.page.large.is_some() {
+            self.emit(true)?;
+            let vertex = self.entries[self.entries.len() - 1].start_vertex;
+            let run = self.entries.iter_mut().rev().take_while(|entry| entry.start_vertex == vertex);
+            run.zip(1..).for_each(|(entry, left)| entry.run = left);
+        }
+        Ok(())
+    }
+
+    /// The open record does not fit in this page any more: it moves to a page of its own, or continues in a large page.
+    fn make_room(&mut self) -> Result<()> {
+        let start = *self.page.slots.last().expect("a record is open");
+        if self.page.slots.len() == 1 {
+            let offset = self.page.large.unwrap_or(0) + u64::from(self.page.edge_count);
+            let vertex = self.page.start_vertex;
+            self.page.large.get_or_insert(0);
+            self.emit(true)?;
+            self.page.large = Some(offset);
+            self.page.start_vertex = vertex;
+        } else {
+            let (vertex, moved) = (self.open_vertex(), self.page.edge_count - start);
+            let (ids, weights) = self.open_record_bytes(start, moved);
+            self.page.slots.pop();
+            self.page.edge_count = start;
+            self.emit(false)?;
+            self.page.start_vertex = vertex;
+            self.page.edge_count = moved;
+            if self.output.is_some() {
+                self.buffers.page[HEADER_BYTES..HEADER_BYTES + ids.len()].copy_from_slice(&ids);
+                let at = size_of::<WeightsHeader>();
+                if !self.buffers.weights.is_empty() {
+                    self.buffers.weights[at..at + weights.len()].copy_from_slice(&weights);
+                }
+            }
+        }
+        self.page.slots.push(0);
+        self.page.edges_max = self.edges_max(1);
+        // The record that moved may fill its new page exactly.
+        if self.page.edge_count == self.page.edges_max { self.make_room() } else { Ok(()) }
+    }
+
+    /// Copies of the neighbours and weights of the open record.
+    fn open_record_bytes(&mut self, start: u32, count: u32) -> (Vec<u8>, Vec<u8>) {
+        if self.output.is_none() {
+            return (Vec::new(), Vec::new());
+        }
+        let width = self.capacity.width_bytes as usize;
+        let (from, to) = (start as usize, (start + count) as usize);
+        let ids = &mut self.buffers.page[HEADER_BYTES + from * width..HEADER_BYTES + to * width];
+        let moved = ids.to_vec();
+        ids.fill(0);
+        if self.buffers.weights.is_empty() {
+            return (moved, Vec::new());
+        }
+        let at = size_of::<WeightsHeader>();
+        let weights = &mut self.buffers.weights[at + from * 4..at + to * 4];
+        let moved_weights = weights.to_vec();
+        weights.fill(0);
+        (moved, moved_weights)
+    }
+
+    /// Writes one neighbour into the page.
+    #[inline]
+    fn put(&mut self, edge: usize, dest: u32, weight: u32) {
+        let at = HEADER_BYTES + edge * self.capacity.width_bytes as usize;
+        match (self.layout.encoding, &self.targets) {
+            (Encoding::RecordId { page_bytes: p, slot_bytes: q }, Some(targets)) => {
+                let (page, slot) = targets.record(dest);
+                let (p, q) = (p as usize, q as usize);
+                self.buffers.page[at..at + p].copy_from_slice(&u64::from(page).to_le_bytes()[..p]);
+                self.buffers.page[at + p..at + p + q].copy_from_slice(&u64::from(slot).to_le_bytes()[..q]);
+            }
+            _ => self.buffers.page[at..at + 4].copy_from_slice(&dest.to_le_bytes()),
+        }
+        if !self.buffers.weights.is_empty() {
+            let at = size_of::<WeightsHeader>() + edge * 4;
+            self.buffers.weights[at..at + 4].copy_from_slice(&weight.to_le_bytes());
+        }
+    }
+
+    /// Ends the page and begins an empty one.
+    fn emit(&mut self, large: bool) -> Result<()> {
+        let page = self.entries.len() as u64;
+        let pages_max = self.layout.encoding.pages_max();
+        if page >= pages_max {
+            return Err(limit("pages", page + 1, pages_max, "choose wider page ids (--id-widths) or larger pages"));
+        }
+        let header = PageHeader {
+            page: page as u32,
+            tag: self.tag,
+            start_vertex: self.page.start_vertex,
+            slot_count: self.page.slots.len() as u32,
+            edge_count: self.page.edge_count,
+            large: u32::from(large),
+            list_offset: self.page.large.unwrap_or(0),
+        };
+        self.entries.push(DirectoryEntry {
+            start_vertex: header.start_vertex,
+            slot_count: header.slot_count,
+            edge_count: header.edge_count,
+            run: u32::from(large),
+            first_edge: self.edges,
+            ..DirectoryEntry::default()
+        });
+        self.edges += u64::from(header.edge_count);
+        self.write_out(&header)?;
+        self.page = OpenPage { slots: std::mem::take(&mut self.page.slots), ..OpenPage::default() };
+        self.page.slots.clear();
+        Ok(())
+    }
+
+    /// Completes the page's bytes and passes them on for an empty buffer.
+    fn write_out(&mut self, header: &PageHeader) -> Result<()> {
+        let Some(output) = &mut self.output else { return Ok(()) };
+        let page = &mut self.buffers.page;
+        page[..HEADER_BYTES].copy_from_slice(bytemuck::bytes_of(header));
+        let slots = self.page.slots.iter().chain([&self.page.edge_count]);
+        for (place, slot) in page.rchunks_exact_mut(4).zip(slots) {
+            place.copy_from_slice(&slot.to_le_bytes());
+        }
+        if !self.buffers.weights.is_empty() {
+            let head = WeightsHeader { page: header.page, tag: header.tag, edge_count: header.edge_count, reserved: 0 };
+            self.buffers.weights[..size_of::<WeightsHeader>()].copy_from_slice(bytemuck::bytes_of(&head));
+        }
+        let Some(mut empty) = output.sink.empty() else {
+            let output = self.output.take().expect("checked above");
+            return Err(match output.sink.finish() {
+                Err(error) => error,
+                Ok(_) => unreachable!("a sink stops early only when it fails"),
+            });
+        };
+        empty.page.fill(0);
+        empty.weights.fill(0);
+        output.sink.write(std::mem::replace(&mut self.buffers, empty));
+        Ok(())
+    }
+}
+
+fn limit(what: &str, found: u64, limit: u64, hint: &str) -> Error {
+    Error::Limit { what: what.into(), found, limit, hint: hint.into() }
+}

@@ -1,0 +1,90 @@
+//! The thread behind a topology writer: checksums full pages and writes them, while the next one is being packed.
+
+use crate::buffer::AlignedBuffer;
+use crate::checksum::crc32c;
+use crate::error::{Error, Result};
+use crate::page::Capacity;
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+
+/// A page of topology and, where there are weights, its page of weights.
+#[derive(Debug)]
+pub(super) struct PageBuffers {
+    pub(super) page: AlignedBuffer,
+    pub(super) weights: AlignedBuffer,
+}
+
+/// Takes full pages in order and hands back empty buffers.
+#[derive(Debug)]
+pub(super) struct Sink {
+    full: SyncSender<PageBuffers>,
+    empty: Receiver<PageBuffers>,
+    thread: JoinHandle<Result<Vec<(u32, u32)>>>,
+}
+
+/// How many page buffers circulate: one is packed while another is written.
+pub(super) const BUFFERS: usize = 3;
+
+impl Sink {
+    /// Starts the thread; it owns the files, one a stripe.
+    pub(super) fn start(capacity: Capacity, pages: Vec<(PathBuf, File)>, weights: Vec<(PathBuf, File)>) -> Self {
+        let (full, full_out) = sync_channel(BUFFERS);
+        let (empty_in, empty) = channel();
+        let weight_bytes = if weights.is_empty() { 0 } else { capacity.weight_page_bytes() as usize };
+        for _ in 0..BUFFERS {
+            let page = AlignedBuffer::new(capacity.page_bytes as usize);
+            let weights = AlignedBuffer::new(weight_bytes);
+            empty_in.send(PageBuffers { page, weights }).expect("the receiver is in hand");
+        }
+        let thread = std::thread::spawn(move || write_pages(&full_out, &empty_in, pages, weights));
+        Self { full, empty, thread }
+    }
+
+    /// An empty buffer, once one is free; none once the thread has failed: [`finish`](Self::finish) then says why.
+    pub(super) fn empty(&self) -> Option<PageBuffers> {
+        self.empty.recv().ok()
+    }
+
+    /// Queues a full page. A thread that has failed is noticed at [`finish`](Self::finish).
+    pub(super) fn write(&self, buffers: PageBuffers) {
+        self.full.send(buffers).ok();
+    }
+
+    /// Waits until everything is on disk; the checksums of every page and its weights, in order.
+    pub(super) fn finish(self) -> Result<Vec<(u32, u32)>> {
+        drop(self.full);
+        drop(self.empty);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+fn write_pages(
+    full: &Receiver<PageBuffers>,
+    empty: &Sender<PageBuffers>,
+    mut pages: Vec<(PathBuf, File)>,
+    mut weights: Vec<(PathBuf, File)>,
+) -> Result<Vec<(u32, u32)>> {
+    let mut checksums = Vec::new();
+    while let Ok(buffers) = full.recv() {
+        let stripe = checksums.len() % pages.len();
+        let mut crcs = (crc32c(&buffers.page), 0);
+        write(&mut pages[stripe], &buffers.page)?;
+        if let Some(file) = weights.get_mut(stripe) {
+            crcs.1 = crc32c(&buffers.weights);
+            write(file, &buffers.weights)?;
+        }
+        checksums.push(crcs);
+        empty.send(buffers).ok();
+    }
+    for (path, file) in pages.iter().chain(&weights) {
+        file.sync_all().map_err(Error::io(path, "sync"))?;
+    }
+    Ok(checksums)
+}
+
+fn write((path, file): &mut (PathBuf, File), bytes: &[u8]) -> Result<()> {
+    file.write_all(bytes).map_err(Error::io(&*path, "write"))
+}
