@@ -23,9 +23,14 @@ impl<T: bytemuck::Pod> Mapped<T> {
     pub fn open(path: &Path, header_bytes: usize, count: u64, crc: u32) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path, "open"))?;
         let found = file.metadata().map_err(Error::io(path, "stat"))?.len();
-        let expected = count.checked_mul(size_of::<T>() as u64).and_then(|bytes| bytes.checked_add(header_bytes as u64));
+        let expected =
+            count.checked_mul(size_of::<T>() as u64).and_then(|bytes| bytes.checked_add(header_bytes as u64));
         if expected != Some(found) {
-            return Err(Error::file(path, format!("{count} entries of {} bytes", size_of::<T>()), format!("{found} bytes")));
+            return Err(Error::file(
+                path,
+                format!("{count} entries of {} bytes", size_of::<T>()),
+                format!("{found} bytes"),
+            ));
         }
         let mapped = Self { map: map(&file, path, found)?, header_bytes, of: PhantomData };
         let found = crc32c(mapped.bytes());

@@ -87,7 +87,8 @@ impl Capacity {
 
     /// Whether `slots` records with `edges` neighbours in all fit in one page.
     pub fn fits(&self, slots: u64, edges: u64) -> bool {
-        let bytes = (slots + 1).saturating_mul(SLOT_BYTES as u64).saturating_add(edges.saturating_mul(self.width_bytes.into()));
+        let bytes =
+            (slots + 1).saturating_mul(SLOT_BYTES as u64).saturating_add(edges.saturating_mul(self.width_bytes.into()));
         slots <= self.slots_max && bytes <= u64::from(self.page_bytes) - HEADER_BYTES as u64
     }
 
@@ -284,7 +285,11 @@ pub fn check_weights(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Resu
         format!("weights checksum {:08x}", entry.weights_crc),
         format!("{crc:08x}"),
     )?;
-    PageDefect::unless(bytes.len() >= size_of::<WeightsHeader>(), "a page of weights", format!("{} bytes", bytes.len()))?;
+    PageDefect::unless(
+        bytes.len() >= size_of::<WeightsHeader>(),
+        "a page of weights",
+        format!("{} bytes", bytes.len()),
+    )?;
     let header: WeightsHeader = bytemuck::pod_read_unaligned(&bytes[..size_of::<WeightsHeader>()]);
     let expected = WeightsHeader { page, tag: context.tag, edge_count: entry.edge_count, reserved: 0 };
     PageDefect::unless(header == expected, format!("{expected:?}"), format!("{header:?}"))?;

@@ -280,7 +280,9 @@ impl Topology {
     pub fn check(&self, page: PageId, bytes: &[u8], weights: Option<&[u8]>, context: &PageContext<'_>) -> Result<()> {
         check_page(bytes, page.0, context).map_err(|defect| self.page_error(page, false, defect))?;
         match weights {
-            Some(weights) => check_weights(weights, page.0, context).map_err(|defect| self.page_error(page, true, defect)),
+            Some(weights) => {
+                check_weights(weights, page.0, context).map_err(|defect| self.page_error(page, true, defect))
+            }
             None => Ok(()),
         }
     }
@@ -358,7 +360,8 @@ impl<'a> PageReader<'a> {
         read_exact_at(&self.pages[place.stripe], bytes, place.offset).map_err(Error::io(path, "read"))?;
         if !weights.is_empty() {
             let path = &self.topology.weight_files[place.stripe];
-            read_exact_at(&self.weights[place.stripe], weights, place.weights_offset).map_err(Error::io(path, "read"))?;
+            read_exact_at(&self.weights[place.stripe], weights, place.weights_offset)
+                .map_err(Error::io(path, "read"))?;
         }
         Ok(())
     }

@@ -1,3 +1,7 @@
 //! What makes and inspects graph stores: generators, the external-memory formatter, verification, summaries.
 
+pub mod format;
 pub mod generate;
+pub mod info;
+pub mod progress;
+pub mod verify;

@@ -1,0 +1,186 @@
+//! From the ids of a source to vertices, where only the ids that occur are vertices.
+//!
+//! The mapping ascends, so edges that are sorted by original id are sorted by vertex as well. Ids below 2^32 are kept in a
+//! bit set with a running count, the others in a sorted list.
+
+use topostream_formats::{Error, Result};
+
+/// Bits of one counted block.
+const BLOCK_WORDS: usize = 8;
+
+/// Notes the ids that occur.
+pub struct IdCollector {
+    words: Vec<u64>,
+    high: Vec<u64>,
+    memory_bytes: u64,
+}
+
+/// The mapping from ids to vertices and back.
+pub struct IdMap {
+    words: Vec<u64>,
+    /// How many ids stand before each block.
+    ranks: Vec<u32>,
+    low_count: u64,
+    high: Vec<u64>,
+}
+
+impl IdCollector {
+    /// A collector that takes at most `memory_bytes`, the finished map included.
+    pub fn new(memory_bytes: u64) -> Self {
+        Self { words: Vec::new(), high: Vec::new(), memory_bytes }
+    }
+
+    /// What it may take.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+
+    /// Notes an id.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where the ids do not fit.
+    #[inline]
+    pub fn insert(&mut self, id: u64) -> Result<()> {
+        let word = (id / 64) as usize;
+        if id < 1 << 32 {
+            if word >= self.words.len() {
+                self.grow_words(word)?;
+            }
+            self.words[word] |= 1 << (id % 64);
+            return Ok(());
+        }
+        if self.high.len() == self.high.capacity() {
+            self.grow_high()?;
+        }
+        self.high.push(id);
+        Ok(())
+    }
+
+    fn grow_words(&mut self, word: usize) -> Result<()> {
+        let words = (word + 1).next_power_of_two();
+        // While it grows the old words exist beside the new.
+        self.fits((words + self.words.len()) as u64 * 9, "a bit for every id up to the largest")?;
+        self.words.resize(words, 0);
+        Ok(())
+    }
+
+    fn grow_high(&mut self) -> Result<()> {
+        self.high.sort_unstable();
+        self.high.dedup();
+        if self.high.len() > self.high.capacity() / 2 {
+            let more = self.high.len().max(1 << 12);
+            self.fits(
+                8 * (2 * self.high.len() + more) as u64 + 9 * self.words.len() as u64,
+                "8 bytes for every large id",
+            )?;
+            self.high.reserve_exact(more);
+        }
+        Ok(())
+    }
+
+    fn fits(&self, needed_bytes: u64, parts: &str) -> Result<()> {
+        if needed_bytes <= self.memory_bytes {
+            return Ok(());
+        }
+        let (what, budget_bytes) = ("the map from original ids to vertices".into(), self.memory_bytes);
+        Err(Error::Memory { what, needed_bytes, budget_bytes, parts: parts.into() })
+    }
+
+    /// The mapping.
+    pub fn finish(mut self) -> IdMap {
+        self.high.sort_unstable();
+        self.high.dedup();
+        let mut low_count = 0u64;
+        let count = |block: &[u64]| {
+            let before = low_count;
+            low_count += block.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+            before as u32
+        };
+        let ranks = self.words.chunks(BLOCK_WORDS).map(count).collect();
+        IdMap { words: self.words, ranks, low_count, high: self.high }
+    }
+}
+
+impl IdMap {
+    /// How many vertices there are.
+    pub fn count(&self) -> u64 {
+        self.low_count + self.high.len() as u64
+    }
+
+    /// The vertex of an id that was inserted.
+    #[inline]
+    pub fn vertex(&self, id: u64) -> u64 {
+        if id >= 1 << 32 {
+            return self.low_count + self.high.partition_point(|&before| before < id) as u64;
+        }
+        let word = (id / 64) as usize;
+        let block = word / BLOCK_WORDS;
+        let before = self.words[block * BLOCK_WORDS..word].iter().map(|word| word.count_ones()).sum::<u32>();
+        let within = (self.words[word] & ((1 << (id % 64)) - 1)).count_ones();
+        u64::from(self.ranks[block]) + u64::from(before + within)
+    }
+
+    /// The ids in vertex order.
+    pub fn ids(&self) -> impl Iterator<Item = u64> + '_ {
+        let low = self.words.iter().enumerate().flat_map(|(at, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = rest.trailing_zeros();
+                rest &= rest.wrapping_sub(1);
+                (bit < 64).then_some(at as u64 * 64 + u64::from(bit))
+            })
+        });
+        low.chain(self.high.iter().copied())
+    }
+
+    /// The first id, where the ids are consecutive: then no file of ids is needed.
+    pub fn consecutive_from(&self) -> Option<u64> {
+        let first = self.ids().next().unwrap_or(0);
+        let last = self.high.last().copied().or_else(|| {
+            let (at, word) = self.words.iter().enumerate().rev().find(|(_, word)| **word != 0)?;
+            Some(at as u64 * 64 + 63 - u64::from(word.leading_zeros()))
+        });
+        match last {
+            Some(last) => (last - first == self.count() - 1).then_some(first),
+            None => Some(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_sorted_set(
+            low in prop::collection::vec(0u64..5000, 0..200),
+            high in prop::collection::vec(any::<u64>(), 0..50),
+            edges in prop::collection::vec(prop::sample::select(vec![0, 63, 64, 511, 512, (1 << 32) - 1, 1 << 32, u64::MAX]), 0..4),
+        ) {
+            let all: BTreeSet<u64> = low.iter().chain(&high).chain(&edges).copied().collect();
+            let mut collector = IdCollector::new(u64::MAX);
+            low.iter().chain(&high).chain(&edges).for_each(|&id| collector.insert(id).unwrap());
+            let map = collector.finish();
+            prop_assert_eq!(map.ids().collect::<Vec<_>>(), all.iter().copied().collect::<Vec<_>>());
+            for (vertex, &id) in all.iter().enumerate() {
+                prop_assert_eq!(map.vertex(id), vertex as u64);
+            }
+            let consecutive = match (all.first(), all.last()) {
+                (Some(&first), Some(&last)) => (last - first == all.len() as u64 - 1).then_some(first),
+                _ => Some(0),
+            };
+            prop_assert_eq!(map.consecutive_from(), consecutive);
+        }
+    }
+
+    #[test]
+    fn keeps_to_its_budget() {
+        let mut collector = IdCollector::new(1000);
+        assert!(collector.insert(10).is_ok());
+        assert!(matches!(collector.insert(1 << 20), Err(Error::Memory { .. })));
+        assert!(matches!(collector.insert(1 << 40), Err(Error::Memory { .. })));
+    }
+}

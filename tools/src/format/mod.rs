@@ -1,0 +1,314 @@
+//! The formatter: any stream of edges becomes a store, in bounded memory.
+//!
+//! ```text
+//!  EdgeSource ─▶ ingest: loops, mirror ─▶ Sorter ─▶ Sorted (by source, dest) ─┬─▶ (order: number vertices anew, sort again)
+//!                  └─ which ids occur ─▶ IdMap                                ├─▶ out-lists
+//!                                                                             └─▶ swapped, sorted again ─▶ in-lists
+//! ```
+//!
+//! Every stage works on all cores inside; the stages follow one another, so the budget belongs to one at a time.
+
+mod id_map;
+mod ingest;
+mod order;
+mod record;
+mod sorter;
+
+use crate::progress::{Cancel, Progress, Unit};
+use ingest::{Ingested, Naming, ingest};
+use record::{Plain, Record, Weighted, unsortable};
+use sorter::{Sorted, Sorter};
+use std::path::{Path, PathBuf};
+use topostream_formats::checksum::crc32c;
+use topostream_formats::manifest::{Ids, TopologyManifest};
+use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
+use topostream_formats::{Direction, EdgeSource, Encoding, Error, Manifest, Result, VertexOrder, WeightType};
+
+/// Which ids become vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdPolicy {
+    /// As the input's format has it: the ids that occur for plain edge lists, the declared ones where there is a header.
+    #[default]
+    Auto,
+    /// Every id from 0 to the largest that occurs.
+    Keep,
+    /// The ids that occur, and no others.
+    Compact,
+    /// Exactly the ids below this number.
+    Below(u64),
+}
+
+/// What a store should become.
+#[derive(Clone, Debug)]
+pub struct FormatOptions {
+    /// Pages, encoding, stripes. `layout.weights` is set from the source.
+    pub layout: Layout,
+    /// Whether weights of the source are kept.
+    pub keep_weights: bool,
+    /// Add the reverse of every edge: the graph becomes undirected.
+    pub symmetrize: bool,
+    /// Keep one of several edges with the same ends: the one with the smallest weight.
+    pub remove_duplicates: bool,
+    /// Drop edges from a vertex to itself.
+    pub remove_self_loops: bool,
+    /// Store the in-lists of a directed graph too.
+    pub in_edges: bool,
+    /// How vertices are numbered.
+    pub order: VertexOrder,
+    /// Which ids become vertices.
+    pub ids: IdPolicy,
+    /// Main memory for everything together, in bytes.
+    pub memory_bytes: u64,
+    /// Where temporary files go: the store's own directory where none is given.
+    pub temporary: Option<PathBuf>,
+}
+
+impl Default for FormatOptions {
+    fn default() -> Self {
+        Self {
+            layout: Layout::default(),
+            keep_weights: true,
+            symmetrize: false,
+            remove_duplicates: false,
+            remove_self_loops: false,
+            in_edges: false,
+            order: VertexOrder::Natural,
+            ids: IdPolicy::Auto,
+            memory_bytes: 1 << 30,
+            temporary: None,
+        }
+    }
+}
+
+/// What the formatter did.
+#[derive(Clone, Debug)]
+pub struct FormatReport {
+    /// The manifest that was written.
+    pub manifest: Manifest,
+    /// Self-loops that were dropped.
+    pub self_loops_removed: u64,
+    /// Duplicates that were dropped.
+    pub duplicates_removed: u64,
+}
+
+/// Opens the source; called twice where ids do not fit in 32 bits, so that they can be collected first.
+pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;
+
+/// Makes a store in `path` from the edges of a source.
+///
+/// # Errors
+/// Whatever is wrong with the input; [`Error::Memory`] where the budget is too small; [`Error::Limit`] where ids or pages
+/// pass the widths; [`Error::Io`]; [`Error::Interrupted`]. Nothing that opens is left then.
+pub fn format(
+    open: &mut OpenSource<'_>,
+    path: &Path,
+    options: &FormatOptions,
+    progress: &dyn Progress,
+    cancel: &Cancel,
+) -> Result<FormatReport> {
+    let source = open()?;
+    let weights = source.info().weights.filter(|_| options.keep_weights);
+    let mut options = options.clone();
+    options.layout.weights = weights;
+    options.in_edges &= source.info().directed && !options.symmetrize;
+    match weights {
+        Some(_) => Formatter::<Weighted>::run(source, open, path, &options, progress, cancel),
+        None => Formatter::<Plain>::run(source, open, path, &options, progress, cancel),
+    }
+}
+
+/// Main memory that is in use whatever the graph: code, stacks, chunk buffers.
+const BASE_BYTES: u64 = 40 << 20;
+/// The least that the sort gets.
+const SORT_BYTES_MIN: u64 = 4 << 20;
+
+struct Formatter<'a, R> {
+    options: &'a FormatOptions,
+    writer: StoreWriter,
+    folder: PathBuf,
+    progress: &'a dyn Progress,
+    cancel: &'a Cancel,
+    /// What a sort may take while another one's result is still needed.
+    sort_bytes: u64,
+    edges: Sorted<R>,
+    naming: Naming,
+    duplicates_removed: u64,
+}
+
+impl<'a, R: Record> Formatter<'a, R> {
+    fn run(
+        source: Box<dyn EdgeSource>,
+        open: &mut OpenSource<'_>,
+        path: &Path,
+        options: &'a FormatOptions,
+        progress: &'a dyn Progress,
+        cancel: &'a Cancel,
+    ) -> Result<FormatReport> {
+        let info = source.info().clone();
+        let sort_bytes = sort_memory(&*source, options)?;
+        let tag = crc32c(format!("{} {:?}", info.name, options.layout).as_bytes());
+        let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
+        let folder = options.temporary.clone().unwrap_or_else(|| path.to_owned());
+        let sorter = Sorter::new(&folder, sort_bytes, cancel.clone());
+        let Ingested { edges, naming, input_edges, self_loops_removed } =
+            ingest::<R>(source, open, options, sorter, progress, cancel)?;
+        let vertices = naming.vertices();
+        let mut formatter =
+            Self { options, writer, folder, progress, cancel, sort_bytes, edges, naming, duplicates_removed: 0 };
+        let ids = formatter.number_vertices()?;
+        let (out, edges) = formatter.write_lists(Direction::Out)?;
+        let duplicates_removed = formatter.duplicates_removed;
+        let in_lists = if options.in_edges { Some(formatter.write_in_lists(edges)?) } else { None };
+        let manifest = Manifest {
+            tag,
+            created_by: concat!("topostream ", env!("CARGO_PKG_VERSION")).into(),
+            origin: info.name,
+            vertices,
+            edges,
+            input_edges,
+            directed: info.directed && !options.symmetrize,
+            weights: options.layout.weights,
+            encoding: options.layout.encoding,
+            page_bytes: options.layout.page_bytes,
+            order: options.order,
+            ids,
+            stripes: options.layout.stripes.clone(),
+            out,
+            in_lists,
+        };
+        cancel.check()?;
+        formatter.writer.finish(&manifest)?;
+        Ok(FormatReport { manifest, self_loops_removed, duplicates_removed })
+    }
+
+    /// Renumbers the vertices where an order was asked for, and writes the file of ids where one is needed.
+    fn number_vertices(&mut self) -> Result<Ids> {
+        if self.options.order == VertexOrder::Natural {
+            return match self.naming.first() {
+                Some(first) => Ok(Ids::Range { first }),
+                None => {
+                    let crc = self.writer.write_values("ids.bin", self.naming.originals())?;
+                    Ok(Ids::File { crc, ascending: true })
+                }
+            };
+        }
+        let order = self.reorder()?;
+        let originals: Vec<u64> = match self.naming.first() {
+            Some(_) => Vec::new(),
+            None => self.naming.originals().collect(),
+        };
+        let original = |&vertex: &u32| match self.naming.first() {
+            Some(first) => first + u64::from(vertex),
+            None => originals[vertex as usize],
+        };
+        let crc = self.writer.write_values("ids.bin", order.iter().map(original))?;
+        // The edges carry vertex numbers from here on.
+        self.naming = Naming::vertices_below(self.naming.vertices());
+        Ok(Ids::File { crc, ascending: false })
+    }
+
+    /// Sorts the edges again under new vertex numbers; `result[new] = old`.
+    fn reorder(&mut self) -> Result<Vec<u32>> {
+        let vertices = self.naming.vertices();
+        let order_bytes = order::memory_bytes(vertices) + if self.naming.first().is_none() { 8 * vertices } else { 0 };
+        let sort_bytes = self.sort_bytes.saturating_sub(order_bytes);
+        if sort_bytes < SORT_BYTES_MIN {
+            let needed = self.options.memory_bytes + order_bytes + SORT_BYTES_MIN - self.sort_bytes;
+            let parts = format!("{order_bytes} bytes of them to number {vertices} vertices anew");
+            return Err(memory_error(needed, self.options.memory_bytes, parts));
+        }
+        let mut degrees = order::Degrees::new(vertices, self.options.order);
+        self.each_edge("count degrees", |source, dest, _| {
+            degrees.count(source, dest);
+            Ok(())
+        })?;
+        let (order, numbers) = degrees.finish();
+        let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone());
+        self.each_edge("sort by new numbers", |source, dest, weight| {
+            sorter.push(R::new(numbers[source as usize], numbers[dest as usize], weight))
+        })?;
+        self.edges = sorter.finish()?;
+        Ok(order)
+    }
+
+    /// Passes every edge once, as vertices, in order, without duplicates where they are unwanted. Returns their number.
+    fn each_edge(&mut self, stage: &str, mut take: impl FnMut(u32, u32, u32) -> Result<()>) -> Result<u64> {
+        self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
+        let (naming, unique) = (&self.naming, self.options.remove_duplicates);
+        let (mut last, mut last_source, mut passed, mut dropped) = (None, None, 0u64, 0u64);
+        self.edges.for_each(|records| {
+            for record in records {
+                let (source, dest, weight) = record.parts();
+                if unique && last == Some((source, dest)) {
+                    dropped += 1;
+                    continue;
+                }
+                last = Some((source, dest));
+                passed += 1;
+                let vertex = match last_source {
+                    Some((raw, vertex)) if raw == source => vertex,
+                    _ => naming.vertex(source),
+                };
+                last_source = Some((source, vertex));
+                take(vertex, naming.vertex(dest), weight)?;
+            }
+            self.progress.position(passed + dropped);
+            Ok(())
+        })?;
+        self.progress.end();
+        self.duplicates_removed = self.duplicates_removed.max(dropped);
+        Ok(passed)
+    }
+
+    /// Writes the sorted edges as the lists of a direction. Returns how many there are, too.
+    fn write_lists(&mut self, direction: Direction) -> Result<(TopologyManifest, u64)> {
+        let vertices = self.naming.vertices();
+        let mut targets = None;
+        if let Encoding::RecordId { .. } = self.options.layout.encoding {
+            let mut layout = TopologyWriter::layout_only(self.options.layout.clone());
+            self.each_edge("lay out pages", |source, dest, weight| layout.push(source, dest, weight))?;
+            targets = Some(Targets::new(&layout.finish(vertices)?.1, vertices));
+        }
+        let stage = if direction == Direction::Out { "write out-lists" } else { "write in-lists" };
+        let mut lists = self.writer.topology(direction, targets)?;
+        let weights = self.options.layout.weights.unwrap_or(WeightType::U32);
+        let edges =
+            self.each_edge(stage, |source, dest, weight| lists.push(source, dest, unsortable(weight, weights)))?;
+        Ok((lists.finish(vertices)?.0, edges))
+    }
+
+    /// Turns the edges round, sorts them again and writes them.
+    fn write_in_lists(&mut self, edges: u64) -> Result<TopologyManifest> {
+        let mut sorter = Sorter::new(&self.folder, self.sort_bytes, self.cancel.clone());
+        self.each_edge("sort in-edges", |source, dest, weight| sorter.push(R::new(dest, source, weight)))?;
+        self.edges = sorter.finish()?;
+        self.naming = Naming::vertices_below(self.naming.vertices());
+        let (summary, written) = self.write_lists(Direction::In)?;
+        assert_eq!(written, edges, "as many edges go in as go out");
+        Ok(summary)
+    }
+}
+
+/// What one sort may take: the budget less everything else, shared where a second sort needs the first one's result.
+fn sort_memory(source: &dyn EdgeSource, options: &FormatOptions) -> Result<u64> {
+    let parts = [
+        ("program", BASE_BYTES),
+        ("reading", source.memory_bytes()),
+        ("pages", TopologyWriter::memory_bytes(&options.layout)),
+    ];
+    let fixed: u64 = parts.iter().map(|part| part.1).sum();
+    let sorts = 1 + u64::from(options.in_edges || options.order != VertexOrder::Natural);
+    let shares = sorts + u64::from(ingest::needs_id_map(source.info(), options));
+    let left = options.memory_bytes.saturating_sub(fixed) / shares;
+    if left < SORT_BYTES_MIN {
+        let needed = fixed + shares * SORT_BYTES_MIN;
+        let mut parts: Vec<String> = parts.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
+        parts.push(format!("sorting at least {}", shares * SORT_BYTES_MIN));
+        return Err(memory_error(needed, options.memory_bytes, parts.join(", ")));
+    }
+    Ok(left)
+}
+
+fn memory_error(needed_bytes: u64, budget_bytes: u64, parts: String) -> Error {
+    Error::Memory { what: "formatting".into(), needed_bytes, budget_bytes, parts }
+}

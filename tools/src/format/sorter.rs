@@ -1,0 +1,241 @@
+//! Sorting edges in bounded memory.
+//!
+//! ```text
+//!  push ─▶ one buffer, as large as the budget allows ── full: radix sort, in place, all cores ─▶ a run in a temporary file
+//!  finish: everything still fits ─▶ Sorted::Memory          else ─▶ Sorted::Runs
+//!  Runs: a block of each run in memory; what is below the smallest last key of the blocks is complete: collect it, sort it,
+//!        hand it on, refill. No comparison tree, and all cores work.
+//! ```
+
+use super::record::Record;
+use crate::progress::Cancel;
+use rdst::RadixSort;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use topostream_formats::{Error, Result};
+
+/// The smallest buffer that is worth its files: 64 Ki records.
+pub const RECORDS_MIN: usize = 1 << 16;
+
+/// Collects records and sorts them, through temporary files in `folder` where they do not fit in memory.
+pub struct Sorter<R> {
+    folder: PathBuf,
+    buffer: Vec<R>,
+    records_max: usize,
+    runs: Vec<Run>,
+    cancel: Cancel,
+}
+
+/// A sorted run in a temporary file that has no name: it vanishes with the process.
+struct Run {
+    file: File,
+    records: u64,
+}
+
+/// Sorted records, to be read as often as one likes.
+pub enum Sorted<R> {
+    /// All of them in memory.
+    Memory(Vec<R>),
+    /// In several runs on disk.
+    Runs(Runs),
+}
+
+/// Sorted runs on disk.
+pub struct Runs {
+    folder: PathBuf,
+    runs: Vec<Run>,
+    block_records: usize,
+    cancel: Cancel,
+}
+
+impl<R: Record> Sorter<R> {
+    /// A sorter that takes at most `memory_bytes` and keeps its runs in `folder`.
+    pub fn new(folder: &Path, memory_bytes: u64, cancel: Cancel) -> Self {
+        let records_max = (memory_bytes as usize / size_of::<R>()).max(RECORDS_MIN);
+        Self { folder: folder.to_owned(), buffer: Vec::new(), records_max, runs: Vec::new(), cancel }
+    }
+
+    /// Takes a record in.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where a run cannot be written, [`Error::Interrupted`].
+    #[inline]
+    pub fn push(&mut self, record: R) -> Result<()> {
+        if self.buffer.len() == self.buffer.capacity() {
+            self.grow()?;
+        }
+        self.buffer.push(record);
+        Ok(())
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.buffer.clear();
+        self.runs.clear();
+    }
+
+    /// More room: a larger buffer as long as that is allowed, else an emptied one. Doubling would pass the budget while
+    /// both buffers exist, so the last step is taken early, when a quarter is in use.
+    fn grow(&mut self) -> Result<()> {
+        let full = self.buffer.len();
+        if full < self.records_max {
+            let next = if full < self.records_max / 4 { (2 * full).max(RECORDS_MIN) } else { self.records_max };
+            self.buffer.reserve_exact(next.min(self.records_max) - full);
+            return Ok(());
+        }
+        self.cancel.check()?;
+        self.buffer.radix_sort_builder().with_low_mem_tuner().sort();
+        let mut file =
+            tempfile::tempfile_in(&self.folder).map_err(Error::io(&self.folder, "make a temporary file in"))?;
+        file.write_all(bytemuck::cast_slice(&self.buffer)).map_err(Error::io(&self.folder, "write a sorted run in"))?;
+        self.runs.push(Run { file, records: full as u64 });
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Sorts what is left.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Interrupted`].
+    pub fn finish(mut self) -> Result<Sorted<R>> {
+        self.cancel.check()?;
+        if self.runs.is_empty() {
+            self.buffer.radix_sort_builder().with_low_mem_tuner().sort();
+            return Ok(Sorted::Memory(self.buffer));
+        }
+        self.records_max = self.buffer.len();
+        if self.records_max > 0 {
+            self.grow()?;
+        }
+        // Half of the buffer's memory for blocks, half for what is collected from them.
+        let capacity = self.buffer.capacity();
+        drop(std::mem::take(&mut self.buffer));
+        let block_records = (capacity / 2 / self.runs.len()).clamp(1 << 10, (4 << 20) / size_of::<R>());
+        Ok(Sorted::Runs(Runs { folder: self.folder, runs: self.runs, block_records, cancel: self.cancel }))
+    }
+}
+
+impl<R: Record> Sorted<R> {
+    /// How many records there are.
+    pub fn records(&self) -> u64 {
+        match self {
+            Self::Memory(records) => records.len() as u64,
+            Self::Runs(runs) => runs.runs.iter().map(|run| run.records).sum(),
+        }
+    }
+
+    /// Passes all records in ascending order, some at a time.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where a run cannot be read, [`Error::Interrupted`], and whatever `take` returns.
+    pub fn for_each(&mut self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
+        match self {
+            Self::Memory(records) => records.chunks(1 << 18).try_for_each(take),
+            Self::Runs(runs) => runs.merge(&mut take),
+        }
+    }
+}
+
+/// A run that is being read: the block in memory, and where in it the next record is.
+struct Cursor<'a, R> {
+    run: &'a mut Run,
+    left: u64,
+    block: Vec<R>,
+    at: usize,
+}
+
+impl<R: Record> Cursor<'_, R> {
+    /// Reads the next block where the present one is used up.
+    fn refill(&mut self, block_records: usize, folder: &Path) -> Result<()> {
+        if self.at < self.block.len() || self.left == 0 {
+            return Ok(());
+        }
+        let count = self.left.min(block_records as u64) as usize;
+        self.block.resize(count, R::zeroed());
+        let bytes = bytemuck::cast_slice_mut(&mut self.block);
+        self.run.file.read_exact(bytes).map_err(Error::io(folder, "read a sorted run in"))?;
+        self.left -= count as u64;
+        self.at = 0;
+        Ok(())
+    }
+}
+
+impl Runs {
+    fn merge<R: Record>(&mut self, take: &mut impl FnMut(&[R]) -> Result<()>) -> Result<()> {
+        let mut cursors = Vec::new();
+        for run in &mut self.runs {
+            run.file.seek(SeekFrom::Start(0)).map_err(Error::io(&self.folder, "read a sorted run in"))?;
+            let left = run.records;
+            cursors.push(Cursor { run, left, block: Vec::new(), at: 0 });
+        }
+        let mut collected: Vec<R> = Vec::new();
+        loop {
+            self.cancel.check()?;
+            for cursor in &mut cursors {
+                cursor.refill(self.block_records, &self.folder)?;
+            }
+            // A run with more on disk bounds what is complete: nothing after its block's last record is known yet.
+            let open = cursors.iter().filter(|cursor| cursor.left > 0);
+            let bound = open.map(|cursor| cursor.block[cursor.block.len() - 1]).min();
+            collected.clear();
+            for cursor in &mut cursors {
+                let rest = &cursor.block[cursor.at..];
+                let count = bound.map_or(rest.len(), |bound| rest.partition_point(|record| *record <= bound));
+                collected.extend_from_slice(&rest[..count]);
+                cursor.at += count;
+            }
+            if collected.is_empty() {
+                return Ok(());
+            }
+            collected.radix_sort_builder().with_low_mem_tuner().sort();
+            take(&collected)?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{Plain, Weighted};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sort_all<R: Record>(records: &[R], memory_bytes: u64) -> (Vec<R>, bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(folder.path(), memory_bytes, Cancel::default());
+        sorter.records_max = (memory_bytes as usize / size_of::<R>()).max(1);
+        records.iter().for_each(|&record| sorter.push(record).unwrap());
+        let mut sorted = sorter.finish().unwrap();
+        let spilled = matches!(sorted, Sorted::Runs(_));
+        let mut all = Vec::new();
+        for _ in 0..2 {
+            all.clear();
+            sorted
+                .for_each(|some| {
+                    all.extend_from_slice(some);
+                    Ok(())
+                })
+                .unwrap();
+        }
+        (all, spilled)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn runs_merge_to_the_sorted_whole(
+            triples in prop::collection::vec((0u32..50, any::<u32>(), 0u32..4), 0..6000),
+            records_max in 1u64..3000,
+        ) {
+            let mut plain: Vec<Plain> = triples.iter().map(|&(s, d, _)| Plain::new(s, d & 7, 0)).collect();
+            let (found, spilled) = sort_all(&plain, records_max * 8);
+            plain.sort_unstable();
+            prop_assert_eq!(found, plain);
+            prop_assert_eq!(spilled, triples.len() > (records_max as usize).max(RECORDS_MIN.min(records_max as usize)));
+            let mut weighted: Vec<Weighted> = triples.iter().map(|&(s, d, w)| Weighted::new(s, d, w)).collect();
+            let (found, _) = sort_all(&weighted, records_max * 12);
+            weighted.sort_unstable();
+            prop_assert_eq!(found, weighted);
+        }
+    }
+}

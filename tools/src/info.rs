@@ -1,0 +1,107 @@
+//! A summary of a store for people: what it holds, and how degrees are distributed.
+
+use serde::Serialize;
+use topostream_formats::{Direction, Manifest, Result, Store};
+
+/// What a store is and holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The manifest.
+    pub manifest: Manifest,
+    /// Bytes of all files.
+    pub disk_bytes: u64,
+    /// Bytes of the pages of out-lists, per edge.
+    pub bytes_per_edge: f64,
+    /// How full the pages are: bytes of header, neighbours and slots over bytes of pages.
+    pub fill: f64,
+    /// Out-degrees, and in-degrees where there are in-lists.
+    pub degrees: Vec<DegreeSummary>,
+}
+
+/// How the lengths of lists are distributed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DegreeSummary {
+    /// Which lists.
+    pub direction: Direction,
+    /// Edges over vertices.
+    pub mean: f64,
+    /// The middle degree.
+    pub median: u32,
+    /// The degree that one vertex in a hundred passes.
+    pub percentile_99: u32,
+    /// The longest list.
+    pub max: u32,
+    /// Vertices with an empty list.
+    pub empty: u64,
+    /// How many vertices have a degree of 0, 1, 2 to 3, 4 to 7, and so on.
+    pub histogram: Vec<u64>,
+}
+
+/// Summarises a store; reads `degrees.bin` but no page.
+///
+/// # Errors
+/// As [`Topology::degrees`](topostream_formats::Topology::degrees).
+pub fn summarise(store: &Store) -> Result<Summary> {
+    let manifest = store.manifest().clone();
+    let out = store.topology(Direction::Out).expect("every store has out-lists");
+    let page_bytes = out.summary().pages * u64::from(manifest.page_bytes);
+    let width = manifest.encoding.width_bytes() as u64;
+    let used: u64 = out.directory().entries().iter().map(|entry| used_bytes(entry, width)).sum();
+    let degrees = store.topologies().map(|topology| {
+        let degrees = topology.degrees(manifest.vertices)?;
+        Ok(degree_summary(topology.direction(), degrees.values()))
+    });
+    Ok(Summary {
+        disk_bytes: store.disk_bytes(),
+        bytes_per_edge: ratio(page_bytes, manifest.edges),
+        fill: ratio(used, page_bytes),
+        degrees: degrees.collect::<Result<_>>()?,
+        manifest,
+    })
+}
+
+fn used_bytes(entry: &topostream_formats::directory::DirectoryEntry, width: u64) -> u64 {
+    topostream_formats::page::HEADER_BYTES as u64
+        + u64::from(entry.edge_count) * width
+        + 4 * (u64::from(entry.slot_count) + 1)
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Summarises degrees: percentiles are exact below degree 65,536 and lower bounds above.
+pub fn degree_summary(direction: Direction, degrees: &[u32]) -> DegreeSummary {
+    const EXACT: usize = 1 << 16;
+    let mut counts = vec![0u64; EXACT + 1];
+    let mut histogram = vec![0u64; 33];
+    let mut total = 0u64;
+    for &degree in degrees {
+        counts[(degree as usize).min(EXACT)] += 1;
+        histogram[(32 - degree.leading_zeros()) as usize] += 1;
+        total += u64::from(degree);
+    }
+    while histogram.len() > 1 && histogram.last() == Some(&0) {
+        histogram.pop();
+    }
+    let at = |share: f64| {
+        let rank = (share * degrees.len() as f64) as u64;
+        let mut seen = 0;
+        counts
+            .iter()
+            .position(|&count| {
+                seen += count;
+                seen > rank
+            })
+            .unwrap_or(0) as u32
+    };
+    DegreeSummary {
+        direction,
+        mean: ratio(total, degrees.len() as u64),
+        median: at(0.5),
+        percentile_99: at(0.99),
+        max: degrees.iter().copied().max().unwrap_or(0),
+        empty: counts[0],
+        histogram,
+    }
+}
