@@ -1,0 +1,218 @@
+//! R-MAT: a recursive random graph with skewed degrees (Chakrabarti, Zhan, Faloutsos, SDM 2004).
+//!
+//! The adjacency matrix is cut into four quadrants, one is chosen with probabilities a, b, c, d, and so on within it,
+//! `scale` times; that is one edge. Edges are independent, so self-loops and repeated edges occur.
+
+use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, SourceInfo};
+
+use super::alias::{LEVELS, PathTable};
+use super::chunk::Progress;
+use super::random::Stream;
+use super::scramble::Scramble;
+use super::weights::{RandomWeights, Weights};
+use super::{MAX_VERTICES, check_probability};
+
+/// Purposes of streams: one for each word of an edge's path, and the permutation's keys.
+const PATH: [u64; WORDS_MAX] = [0, 1, 2];
+const SCRAMBLE: u64 = 3;
+
+/// One random word resolves this many levels: two draws of 32 bits.
+const WORD_LEVELS: u32 = 2 * LEVELS;
+const SCALE_MAX: u32 = MAX_VERTICES.ilog2();
+const WORDS_MAX: usize = SCALE_MAX.div_ceil(WORD_LEVELS) as usize;
+
+/// The parameters of an R-MAT graph: directed, with vertices `0..2^scale` and `edge_factor · 2^scale` edges.
+///
+/// The probabilities are the same at every level, without the noise that some generators add to smooth the degree
+/// distribution. `d` is what `a`, `b` and `c` leave of 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rmat {
+    /// The logarithm of the number of vertices, 0 to 32.
+    pub scale: u32,
+    /// Edges for each vertex, on average.
+    pub edge_factor: u64,
+    /// Probability of the quadrant where both ends have a 0 bit.
+    pub a: f64,
+    /// Probability of the quadrant where only the dest has a 1 bit.
+    pub b: f64,
+    /// Probability of the quadrant where only the source has a 1 bit.
+    pub c: f64,
+    /// Names the graph among all with the other parameters.
+    pub seed: u64,
+    /// Whether ids are permuted, so that a vertex's id says nothing of its degree.
+    pub scramble: bool,
+    /// Random weights, if any.
+    pub weights: Option<RandomWeights>,
+}
+
+impl Rmat {
+    /// Graph500's graph: a 0.57, b 0.19, c 0.19, d 0.05, scrambled ids, no weights. Its edge factor is 16.
+    pub fn new(scale: u32, edge_factor: u64, seed: u64) -> Self {
+        Self { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19, seed, scramble: true, weights: None }
+    }
+
+    /// The stream of this graph's edges.
+    ///
+    /// # Errors
+    /// `Limit` where the scale or the number of edges is too large; `Invalid` where a probability is not one, they
+    /// sum to more than 1, or the weights are not a range.
+    pub fn generate(self) -> Result<RmatSource> {
+        let quadrants = self.quadrants()?;
+        let edges = self.edge_count()?;
+        let weights = Weights::new(self.weights, self.seed)?;
+        let info = SourceInfo {
+            name: format!("{}{}", self.name(), weights.suffix()),
+            ids: IdSpace::Range { first: 0, count: 1 << self.scale },
+            mirror: false,
+            directed: true,
+            weights: weights.weight_type(),
+            edges: Some(edges),
+            bytes: None,
+        };
+        let scramble = self.scramble.then(|| Scramble::new(self.scale, Stream::new(self.seed, SCRAMBLE)));
+        let paths = Paths::new(self.scale, quadrants, self.seed);
+        Ok(RmatSource { info, progress: Progress::new(edges), edges: RmatEdges { paths, scramble, weights } })
+    }
+
+    /// The four probabilities, checked. A sum above 1 by no more than decimal rounding leaves 0 for d.
+    fn quadrants(&self) -> Result<[f64; 4]> {
+        check_probability("a", self.a)?;
+        check_probability("b", self.b)?;
+        check_probability("c", self.c)?;
+        let sum = self.a + self.b + self.c;
+        if sum > 1.0 + 1e-9 {
+            return Err(Error::Invalid(format!("probabilities a, b and c sum to {sum}; they may not exceed 1")));
+        }
+        Ok([self.a, self.b, self.c, (1.0 - sum).max(0.0)])
+    }
+
+    fn edge_count(&self) -> Result<u64> {
+        if self.scale > SCALE_MAX {
+            return Err(Error::Limit {
+                what: "R-MAT scale".into(),
+                found: self.scale.into(),
+                limit: SCALE_MAX.into(),
+                hint: "a graph has at most 2^32 vertices".into(),
+            });
+        }
+        self.edge_factor.checked_mul(1 << self.scale).ok_or_else(|| Error::Limit {
+            what: format!("R-MAT edge factor at scale {}", self.scale),
+            found: self.edge_factor,
+            limit: u64::MAX >> self.scale,
+            hint: "choose a smaller edge factor or scale".into(),
+        })
+    }
+
+    fn name(&self) -> String {
+        let Self { scale, edge_factor, a, b, c, seed, .. } = self;
+        let order = if self.scramble { "scrambled ids" } else { "unscrambled ids" };
+        format!("rmat scale {scale}, edge factor {edge_factor}, seed {seed}, a {a} b {b} c {c}, {order}")
+    }
+}
+
+/// The edges of an R-MAT graph; see [`Rmat::generate`].
+#[derive(Debug)]
+pub struct RmatSource {
+    info: SourceInfo,
+    progress: Progress,
+    edges: RmatEdges,
+}
+
+impl EdgeSource for RmatSource {
+    fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        let Self { progress, edges, .. } = self;
+        progress.read(chunk, |index| edges.edge(index));
+        Ok(())
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        (size_of::<Self>() + self.info.name.capacity()) as u64 + self.edges.paths.table.memory_bytes()
+    }
+}
+
+/// The pure function from an edge's number to the edge.
+#[derive(Debug)]
+struct RmatEdges {
+    paths: Paths,
+    scramble: Option<Scramble>,
+    weights: Weights,
+}
+
+impl RmatEdges {
+    #[inline]
+    fn edge(&self, index: u64) -> Edge {
+        let (mut source, mut dest) = self.paths.ends(index);
+        if let Some(scramble) = &self.scramble {
+            (source, dest) = (scramble.apply(source), scramble.apply(dest));
+        }
+        Edge { source, dest, weight: self.weights.at(index) }
+    }
+}
+
+/// The way from the whole matrix down to one of its entries.
+#[derive(Debug)]
+struct Paths {
+    table: PathTable,
+    streams: [Stream; WORDS_MAX],
+    words: usize,
+    /// How many levels too many the words resolve: the lowest are dropped, which leaves the others as they are.
+    excess: u32,
+}
+
+impl Paths {
+    fn new(scale: u32, quadrants: [f64; 4], seed: u64) -> Self {
+        let words = scale.div_ceil(WORD_LEVELS);
+        let streams = PATH.map(|purpose| Stream::new(seed, purpose));
+        let table = PathTable::new(quadrants);
+        Self { table, streams, words: words as usize, excess: words * WORD_LEVELS - scale }
+    }
+
+    /// The source and dest of edge number `index`, before scrambling.
+    #[inline]
+    fn ends(&self, index: u64) -> (u64, u64) {
+        let (mut source, mut dest) = (0, 0);
+        for stream in self.streams.iter().take(self.words) {
+            let word = stream.word(index);
+            for bits in [(word >> 32) as u32, word as u32] {
+                let path = u64::from(self.table.draw(bits));
+                source = (source << LEVELS) | (path >> LEVELS);
+                dest = (dest << LEVELS) | (path & ((1 << LEVELS) - 1));
+            }
+        }
+        (source >> self.excess, dest >> self.excess)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stream_is_the_function_of_the_number() {
+        let weights = Some(RandomWeights::U32 { min: 1, max: 9 });
+        let mut source = Rmat { weights, ..Rmat::new(15, 17, 3) }.generate().unwrap();
+        let (mut chunk, mut index) = (Vec::new(), 0);
+        while {
+            source.read(&mut chunk).unwrap();
+            !chunk.is_empty()
+        } {
+            assert!(chunk.iter().zip(index..).all(|(edge, index)| *edge == source.edges.edge(index)));
+            index += chunk.len() as u64;
+        }
+        assert_eq!(index, 17 << 15);
+    }
+
+    #[test]
+    fn scale_cuts_off_the_lowest_levels_only() {
+        let ends = |scale, index| Paths::new(scale, [0.57, 0.19, 0.19, 0.05], 1).ends(index);
+        for index in [0, 1, 99] {
+            let (source, dest) = ends(24, index);
+            assert_eq!(ends(13, index), (source >> 11, dest >> 11));
+        }
+        assert_eq!(ends(0, 5), (0, 0));
+    }
+}
