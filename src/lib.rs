@@ -1,1 +1,31 @@
-//! topostream
+//! topostream runs graph algorithms over graphs that are larger than memory, on one machine.
+//!
+//! The topology stays on SSD in slotted pages and is streamed; only what an algorithm writes for every vertex stays in
+//! memory. The idea is that of GTS (Kim et al., SIGMOD 2016).
+//!
+//! ```no_run
+//! use topostream::{Engine, EngineOptions, Store, algorithms::PageRank};
+//!
+//! let engine = Engine::new(Store::open("graph")?, EngineOptions::default());
+//! let run = engine.run(PageRank::default(), &mut |_step| {})?;
+//! println!("{} million edges per second", run.report.million_edges_per_s());
+//! # Ok::<(), topostream::Error>(())
+//! ```
+//!
+//! Start reading at [`engine`]; an algorithm is a file in [`algorithms`].
+
+pub mod algorithm;
+pub mod algorithms;
+pub mod attributes;
+pub mod bits;
+pub mod cache;
+pub mod device;
+pub mod engine;
+pub mod error;
+pub mod fetch;
+pub mod plan;
+pub mod report;
+
+pub use engine::{Engine, EngineOptions, Run};
+pub use error::Error;
+pub use topostream_formats::{Direction, PageId, Store, VertexId};

@@ -185,11 +185,12 @@ impl<'a> Page<'a> {
         &self.bytes[HEADER_BYTES..HEADER_BYTES + self.header.edge_count as usize * self.width_bytes]
     }
 
-    /// The slot whose record holds neighbour `edge` of the page, by binary search.
-    pub fn slot_of_edge(&self, edge: u32) -> u32 {
+    /// The first slot whose record begins at neighbour `edge` or behind it, by binary search; the slot count where there
+    /// is none. Shares of equal edges are cut with it.
+    pub fn first_slot_from(&self, edge: u32) -> u32 {
         let slots = self.slots_backward();
-        let behind = slots.partition_point(|&first| first > edge);
-        (slots.len() - 1 - behind) as u32
+        let records = &slots[1..];
+        (records.len() - records.partition_point(|&start| start >= edge)) as u32
     }
 
     /// Checks that the slots ascend from 0 to the page's edge count.
@@ -315,6 +316,12 @@ pub fn read_le(bytes: &[u8]) -> u64 {
 pub trait Neighbours: Copy + Sync {
     /// The vertex of neighbour `edge` of the page.
     fn vertex(&self, edge: usize) -> u32;
+
+    /// The vertices of some neighbours that stand together, such as a record's.
+    #[inline(always)]
+    fn vertices(&self, edges: Range<usize>) -> impl Iterator<Item = u32> {
+        edges.map(|edge| self.vertex(edge))
+    }
 }
 
 /// Neighbours under [`Encoding::VertexId`].
@@ -332,6 +339,11 @@ impl Neighbours for VertexIds<'_> {
     #[inline(always)]
     fn vertex(&self, edge: usize) -> u32 {
         self.0[edge]
+    }
+
+    #[inline(always)]
+    fn vertices(&self, edges: Range<usize>) -> impl Iterator<Item = u32> {
+        self.0[edges].iter().copied()
     }
 }
 

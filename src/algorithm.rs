@@ -1,0 +1,212 @@
+//! What an algorithm is: attributes, an edge function, a vertex phase, and when it is done.
+//!
+//! ```text
+//!  attributes() ─▶ initialise(vertices) ─▶ first() ─▶ Step ─┐
+//!                                                           ▼
+//!          next(step, summary) ◀── vertex_phase ◀── for every page of the step, every list that is visited:
+//!             │        └─▶ Step …                      open(vertex) · edge(neighbour) … · close
+//!             └─▶ None: converged
+//! ```
+//!
+//! An algorithm knows neither pages nor devices: paging, caching and the distribution of work are written once, for all.
+//! What it keeps between supersteps lies in attributes or in the four numbers of a [`Step`], so that every device can be
+//! given it.
+
+use crate::attributes::{Attribute, Attributes};
+use crate::bits::Bits;
+use std::ops::{ControlFlow, Range};
+use topostream_formats::Direction;
+use topostream_formats::mapped::Mapped;
+
+/// A few sums over vertices, or a few numbers that a superstep needs; what they mean is the algorithm's.
+pub type Scalars = [f64; 4];
+
+/// A graph as algorithms see it.
+#[derive(Debug)]
+pub struct Graph {
+    /// How many vertices there are.
+    pub vertices: u64,
+    /// How many directed edges there are.
+    pub edges: u64,
+    /// Whether the lists can be read against the edges.
+    pub has_in_lists: bool,
+    /// The lengths of the out-lists.
+    pub out_degrees: Mapped<u32>,
+}
+
+impl Graph {
+    /// The length of a vertex's out-list.
+    #[inline(always)]
+    pub fn out_degree(&self, vertex: u32) -> u32 {
+        self.out_degrees.values()[vertex as usize]
+    }
+}
+
+/// Everything that a run holds on the CPU device.
+#[derive(Debug)]
+pub struct State {
+    /// The graph.
+    pub graph: Graph,
+    /// The algorithm's attributes, as declared.
+    pub attributes: Attributes,
+    /// For traversals, the vertices that are active in even and in odd supersteps.
+    frontiers: Option<[Bits; 2]>,
+}
+
+impl State {
+    /// Allocates what an algorithm declares.
+    pub fn new(graph: Graph, declared: &[Attribute], traversal: bool) -> Self {
+        let vertices = graph.vertices;
+        let frontiers = traversal.then(|| [Bits::new(vertices), Bits::new(vertices)]);
+        Self { graph, attributes: Attributes::new(declared, vertices), frontiers }
+    }
+
+    /// The vertices that are active in a superstep.
+    pub fn frontier(&self, superstep: u32) -> &Bits {
+        &self.frontiers.as_ref().expect("only traversals have frontiers")[superstep as usize % 2]
+    }
+
+    /// The vertices that were activated for the superstep after this one.
+    pub fn next_frontier(&self, superstep: u32) -> &Bits {
+        self.frontier(superstep.wrapping_add(1))
+    }
+
+    /// Whether the algorithm is a traversal.
+    pub fn is_traversal(&self) -> bool {
+        self.frontiers.is_some()
+    }
+}
+
+/// Whose lists a superstep reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// Every vertex's.
+    All,
+    /// Those of the active vertices.
+    Frontier,
+    /// Those of vertices that are not in a bit attribute (by its place in the declaration).
+    Without(usize),
+}
+
+/// One superstep, as plain data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Counted from 0.
+    pub superstep: u32,
+    /// Which lists are read.
+    pub direction: Direction,
+    /// Whose.
+    pub visit: Visit,
+    /// What the edge function and the vertex phase need to know.
+    pub scalars: Scalars,
+}
+
+/// What a superstep came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// The sums of the vertex phase, in vertex order: the same bits on every run.
+    pub totals: Scalars,
+    /// How many vertices are active in the next superstep.
+    pub activated: u64,
+    /// The lengths of their out-lists, added up.
+    pub activated_edges: u64,
+}
+
+/// The list that is being read.
+#[derive(Clone, Copy, Debug)]
+pub struct List {
+    /// Whose list it is.
+    pub vertex: u32,
+    /// How long the whole list is.
+    pub degree: u64,
+    /// Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the
+    /// same time.
+    pub whole: bool,
+}
+
+/// The edge function of one superstep, in three parts: before, for, and after the neighbours of a list.
+pub trait Kernel: Sync {
+    /// What is carried through a list.
+    type Record;
+
+    /// Begins a list; `None` passes it over.
+    fn open(&self, list: List) -> Option<Self::Record>;
+
+    /// Takes a neighbour and the weight's bits (0 without weights). `Break` passes over the rest of the list.
+    fn edge(&self, record: &mut Self::Record, neighbour: u32, weight: u32) -> ControlFlow<()>;
+
+    /// Ends the list, or the part of it that was read.
+    fn close(&self, record: Self::Record);
+}
+
+/// A result: a name and a value for every vertex.
+pub struct Answer<'a> {
+    /// The column's name in files.
+    pub name: &'static str,
+    /// The values.
+    pub values: AnswerValues<'a>,
+}
+
+/// A function from vertices to values.
+pub enum AnswerValues<'a> {
+    /// Numbers.
+    F64(Box<dyn Fn(u32) -> f64 + 'a>),
+    /// Whole numbers; `None` is written as -1.
+    Integer(Box<dyn Fn(u32) -> Option<u64> + 'a>),
+    /// Vertices, to be written by their original ids; `None` is written as -1.
+    Vertex(Box<dyn Fn(u32) -> Option<u32> + 'a>),
+}
+
+/// An algorithm that streams a graph.
+pub trait Algorithm: Send + Sync + 'static {
+    /// The edge function over the state of a run.
+    type Kernel<'a>: Kernel;
+
+    /// For reports.
+    fn name(&self) -> &'static str;
+
+    /// What is kept for every vertex.
+    fn attributes(&self) -> Vec<Attribute>;
+
+    /// Whether it visits the vertices that are active, and so needs frontiers.
+    fn is_traversal(&self) -> bool {
+        false
+    }
+
+    /// Whether it reads weights.
+    fn needs_weights(&self) -> bool {
+        false
+    }
+
+    /// Says what is wrong with parameters on this graph, before anything is allocated.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    fn check(&self, graph: &Graph) -> Result<(), String>;
+
+    /// Sets the first values of some vertices; the sums of all are given to [`first`](Self::first).
+    fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars;
+
+    /// The first superstep.
+    fn first(&self, state: &State, totals: Scalars) -> Option<Step>;
+
+    /// The edge function of a superstep.
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a>;
+
+    /// What happens to vertices after all edges of a superstep; the sums are given to [`next`](Self::next). Only
+    /// algorithms that are no traversals have one.
+    fn vertex_phase(&self, _state: &State, _step: &Step, _vertices: Range<u64>) -> Scalars {
+        Scalars::default()
+    }
+
+    /// The next superstep, or none when the algorithm is done.
+    fn next(&self, state: &State, step: &Step, summary: &Summary) -> Option<Step>;
+
+    /// The results, once it is done.
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>>;
+
+    /// How many edges count as traversed, for algorithms whose speed is given so (Graph500's TEPS).
+    fn traversed_edges(&self, _state: &State) -> Option<u64> {
+        None
+    }
+}

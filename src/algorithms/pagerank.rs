@@ -1,0 +1,228 @@
+//! PageRank: `rank[v] = (1 - d) / n + d * (sum of rank[u] / out_degree[u] over edges u → v  [+ dangling / n])`.
+//!
+//! Starts from 1/n. The bracket is there with [`DanglingMass::Redistributed`] (NetworkX, LDBC Graphalytics) and not with
+//! [`DanglingMass::Ignored`] (GTS, Kim et al. 2016; GAP). Push adds along out-lists; pull sums over in-lists. Both add in
+//! fixed point with 63 fractional bits, so that neither depends on the order of edges: the same bits on every run. A rank is
+//! kept as the `f32` share that each out-neighbour receives (the rank itself where there is none).
+
+use crate::algorithm::{Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
+use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Merge, Role, to_fixed63};
+use std::ops::{ControlFlow, Range};
+use topostream_formats::Direction;
+
+/// What becomes of the rank of vertices without out-edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DanglingMass {
+    /// It is spread evenly over all vertices.
+    #[default]
+    Redistributed,
+    /// It is lost.
+    Ignored,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stop {
+    /// After this many iterations.
+    Iterations(u32),
+    /// When ranks change by less than this in all (L1 norm), but after `iterations_max` iterations at the latest.
+    Tolerance {
+        /// The sum of absolute changes.
+        l1: f64,
+        /// The bound on iterations.
+        iterations_max: u32,
+    },
+}
+
+/// Which lists are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Traffic {
+    /// Pull where the store has in-lists, else push.
+    #[default]
+    Auto,
+    /// Along out-lists.
+    Push,
+    /// Over in-lists.
+    Pull,
+}
+
+/// PageRank with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PageRank {
+    /// d, the probability of following an edge.
+    pub damping: f64,
+    /// What becomes of the rank of vertices without out-edges.
+    pub dangling: DanglingMass,
+    /// When to stop.
+    pub stop: Stop,
+    /// Which lists are read.
+    pub traffic: Traffic,
+}
+
+impl Default for PageRank {
+    fn default() -> Self {
+        let stop = Stop::Tolerance { l1: 1e-6, iterations_max: 100 };
+        Self { damping: 0.85, dangling: DanglingMass::default(), stop, traffic: Traffic::default() }
+    }
+}
+
+/// Places in the declaration.
+const SHARE: usize = 0;
+const SUM: usize = 1;
+
+/// Places in scalars and totals.
+const DANGLING: usize = 0;
+const CHANGE: usize = 1;
+
+impl PageRank {
+    fn direction(&self, graph: &Graph) -> Direction {
+        match self.traffic {
+            Traffic::Push => Direction::Out,
+            Traffic::Pull => Direction::In,
+            Traffic::Auto if graph.has_in_lists => Direction::In,
+            Traffic::Auto => Direction::Out,
+        }
+    }
+
+    /// What every vertex has whoever points to it.
+    fn base(&self, graph: &Graph, dangling: f64) -> f64 {
+        let spread = match self.dangling {
+            DanglingMass::Redistributed => self.damping * dangling,
+            DanglingMass::Ignored => 0.0,
+        };
+        (1.0 - self.damping + spread) / graph.vertices as f64
+    }
+
+    fn step(&self, state: &State, superstep: u32, dangling: f64) -> Step {
+        let direction = self.direction(&state.graph);
+        Step { superstep, direction, visit: Visit::All, scalars: [dangling, 0.0, 0.0, 0.0] }
+    }
+
+    /// Sets a vertex's rank; returns it where it is dangling, else 0.
+    fn set_rank(state: &State, vertex: u32, rank: f64) -> f64 {
+        let degree = state.graph.out_degree(vertex);
+        state.attributes.f32(SHARE).set(vertex, (rank / f64::from(degree.max(1))) as f32);
+        if degree == 0 { rank } else { 0.0 }
+    }
+
+    fn rank(state: &State, vertex: u32) -> f64 {
+        f64::from(state.attributes.f32(SHARE).get(vertex)) * f64::from(state.graph.out_degree(vertex).max(1))
+    }
+}
+
+/// Adds along or against edges.
+pub struct PageRankKernel<'a> {
+    share: &'a F32Column,
+    sum: &'a Fixed63Column,
+    pull: bool,
+}
+
+/// What a list's owner gives each neighbour (push), or has received so far (pull).
+pub struct Carried {
+    list: List,
+    received: f64,
+    given: u64,
+}
+
+impl Kernel for PageRankKernel<'_> {
+    type Record = Carried;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<Carried> {
+        let given = if self.pull { 0 } else { to_fixed63(self.share.get(list.vertex).into()) };
+        Some(Carried { list, received: 0.0, given })
+    }
+
+    #[inline(always)]
+    fn edge(&self, carried: &mut Carried, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        if self.pull {
+            carried.received += f64::from(self.share.get(neighbour));
+        } else {
+            self.sum.add(neighbour, carried.given);
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn close(&self, carried: Carried) {
+        match carried.list {
+            _ if !self.pull => {}
+            List { vertex, whole: true, .. } => self.sum.set(vertex, to_fixed63(carried.received)),
+            List { vertex, .. } => self.sum.add(vertex, to_fixed63(carried.received)),
+        }
+    }
+}
+
+impl Algorithm for PageRank {
+    type Kernel<'a> = PageRankKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "pagerank"
+    }
+
+    fn attributes(&self) -> Vec<Attribute> {
+        vec![
+            Attribute { name: "share", of: AttributeType::F32, role: Role::ReadOnly, merge: Merge::Max },
+            Attribute { name: "sum", of: AttributeType::Fixed63, role: Role::Writable, merge: Merge::Add },
+        ]
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        if !(0.0..1.0).contains(&self.damping) {
+            return Err(format!("damping {}: must be at least 0 and below 1", self.damping));
+        }
+        if let Stop::Tolerance { l1, .. } = self.stop
+            && (l1.is_nan() || l1 < 1e-7)
+        {
+            return Err(format!("tolerance {l1}: must be at least 1e-7, the accuracy of single-precision ranks"));
+        }
+        if self.traffic == Traffic::Pull && !graph.has_in_lists {
+            return Err("pull needs in-lists: format the store with `--in-edges`, or use push".into());
+        }
+        Ok(())
+    }
+
+    fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
+        let rank = 1.0 / state.graph.vertices as f64;
+        let dangling = vertices.map(|vertex| Self::set_rank(state, vertex as u32, rank)).sum();
+        [dangling, 0.0, 0.0, 0.0]
+    }
+
+    fn first(&self, state: &State, totals: Scalars) -> Option<Step> {
+        let none = self.stop == Stop::Iterations(0) || state.graph.vertices == 0;
+        (!none).then(|| self.step(state, 0, totals[DANGLING]))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> PageRankKernel<'a> {
+        let (share, sum) = (state.attributes.f32(SHARE), state.attributes.fixed63(SUM));
+        PageRankKernel { share, sum, pull: step.direction == Direction::In }
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let base = self.base(&state.graph, step.scalars[DANGLING]);
+        let sum = state.attributes.fixed63(SUM);
+        let (mut dangling, mut change) = (0.0, 0.0);
+        for vertex in vertices {
+            let vertex = vertex as u32;
+            let rank = base + self.damping * sum.take(vertex);
+            change += (rank - Self::rank(state, vertex)).abs();
+            dangling += Self::set_rank(state, vertex, rank);
+        }
+        let mut totals = Scalars::default();
+        (totals[DANGLING], totals[CHANGE]) = (dangling, change);
+        totals
+    }
+
+    fn next(&self, state: &State, step: &Step, summary: &Summary) -> Option<Step> {
+        let done = step.superstep + 1;
+        let stop = match self.stop {
+            Stop::Iterations(iterations) => done >= iterations,
+            Stop::Tolerance { l1, iterations_max } => summary.totals[CHANGE] < l1 || done >= iterations_max,
+        };
+        (!stop).then(|| self.step(state, done, summary.totals[DANGLING]))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        vec![Answer { name: "rank", values: AnswerValues::F64(Box::new(|vertex| Self::rank(state, vertex))) }]
+    }
+}

@@ -1,0 +1,204 @@
+//! A bit for every vertex, set by many threads at once, and quick to walk where few are set.
+
+use rayon::prelude::*;
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Vertices of one word.
+const WORD: u64 = 64;
+/// Vertices of one summary bit: a word's worth of words.
+const BLOCK: u64 = WORD * WORD;
+
+/// A bit set over `0..len` with a summary: one bit for every 4096 that says whether any of them may be set.
+#[derive(Debug)]
+pub struct Bits {
+    words: Vec<AtomicU64>,
+    summary: Vec<AtomicU64>,
+    len: u64,
+}
+
+impl Bits {
+    /// An empty set over `0..len`.
+    pub fn new(len: u64) -> Self {
+        let zeros = |count: u64| (0..count).map(|_| AtomicU64::new(0)).collect();
+        Self { words: zeros(len.div_ceil(WORD)), summary: zeros(len.div_ceil(BLOCK).div_ceil(WORD)), len }
+    }
+
+    /// Main memory of a set over `0..len`, in bytes.
+    pub fn memory_bytes(len: u64) -> u64 {
+        len.div_ceil(WORD) * 8 + len.div_ceil(BLOCK).div_ceil(WORD) * 8
+    }
+
+    /// Whether a vertex is in the set.
+    #[inline(always)]
+    pub fn contains(&self, vertex: u32) -> bool {
+        self.words[(vertex / 64) as usize].load(Relaxed) >> (vertex % 64) & 1 != 0
+    }
+
+    /// Adds a vertex; true for exactly one of those who add it at the same time. Tests before it writes: on skewed graphs
+    /// most are there already.
+    #[inline(always)]
+    pub fn insert(&self, vertex: u32) -> bool {
+        let (word, bit) = (&self.words[(vertex / 64) as usize], 1 << (vertex % 64));
+        if word.load(Relaxed) & bit != 0 {
+            return false;
+        }
+        let before = word.fetch_or(bit, Relaxed);
+        if before == 0 {
+            let block = u64::from(vertex) / BLOCK;
+            let (summary, bit) = (&self.summary[(block / WORD) as usize], 1 << (block % WORD));
+            if summary.load(Relaxed) & bit == 0 {
+                summary.fetch_or(bit, Relaxed);
+            }
+        }
+        before & bit == 0
+    }
+
+    /// Empties the set; takes time in proportion to what is in it.
+    pub fn clear(&self) {
+        for (at, summary) in self.summary.iter().enumerate() {
+            let mut blocks = summary.swap(0, Relaxed);
+            while blocks != 0 {
+                let block = at * 64 + blocks.trailing_zeros() as usize;
+                blocks &= blocks - 1;
+                let words = block * 64..(block * 64 + 64).min(self.words.len());
+                self.words[words].iter().for_each(|word| word.store(0, Relaxed));
+            }
+        }
+    }
+
+    /// The first vertex from `from` on that is in the set.
+    pub fn next_set(&self, from: u64) -> Option<u64> {
+        let mut at = from;
+        while at < self.len {
+            if at.is_multiple_of(BLOCK) {
+                at = self.next_block(at / BLOCK)? * BLOCK;
+            }
+            let rest = self.words[(at / WORD) as usize].load(Relaxed) >> (at % WORD);
+            if rest != 0 {
+                return Some(at + u64::from(rest.trailing_zeros()));
+            }
+            at = (at / WORD + 1) * WORD;
+        }
+        None
+    }
+
+    /// The first block from `from` on that the summary has.
+    fn next_block(&self, from: u64) -> Option<u64> {
+        let mut at = from;
+        while ((at / WORD) as usize) < self.summary.len() {
+            let rest = self.summary[(at / WORD) as usize].load(Relaxed) >> (at % WORD);
+            if rest != 0 {
+                return Some(at + u64::from(rest.trailing_zeros()));
+            }
+            at = (at / WORD + 1) * WORD;
+        }
+        None
+    }
+
+    /// The first vertex from `from` on that is not in the set.
+    pub fn next_unset(&self, from: u64) -> Option<u64> {
+        let mut at = from;
+        while at < self.len {
+            let rest = !self.words[(at / WORD) as usize].load(Relaxed) >> (at % WORD);
+            if rest != 0 {
+                let found = at + u64::from(rest.trailing_zeros());
+                return (found < self.len).then_some(found);
+            }
+            at = (at / WORD + 1) * WORD;
+        }
+        None
+    }
+
+    /// Calls `take` for each vertex of `range` that is in the set (or, with `inverted`, that is not).
+    #[inline(always)]
+    pub fn for_each_in(&self, range: RangeInclusive<u32>, inverted: bool, mut take: impl FnMut(u32)) {
+        let (first, last) = range.into_inner();
+        if first > last {
+            return;
+        }
+        let flip = if inverted { u64::MAX } else { 0 };
+        for word in first / 64..=last / 64 {
+            let mut rest = self.words[word as usize].load(Relaxed) ^ flip;
+            if word == first / 64 {
+                rest &= u64::MAX << (first % 64);
+            }
+            if word == last / 64 {
+                rest &= u64::MAX >> (63 - last % 64);
+            }
+            while rest != 0 {
+                take(word * 64 + rest.trailing_zeros());
+                rest &= rest - 1;
+            }
+        }
+    }
+
+    /// How many vertices are in the set, and the sum of `value` over them.
+    pub fn census(&self, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
+        let block = |block: u64| {
+            let (mut count, mut sum) = (0, 0);
+            let last = ((block + 1) * BLOCK).min(self.len) - 1;
+            self.for_each_in((block * BLOCK) as u32..=last as u32, false, |vertex| {
+                count += 1;
+                sum += value(vertex);
+            });
+            (count, sum)
+        };
+        let mut blocks = Vec::new();
+        let mut at = self.next_block(0);
+        while let Some(found) = at {
+            blocks.push(found);
+            at = self.next_block(found + 1);
+        }
+        let add = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
+        if blocks.len() < 16 {
+            return blocks.into_iter().map(block).fold((0, 0), add);
+        }
+        blocks.into_par_iter().map(block).reduce(|| (0, 0), add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_sorted_set(
+            len in 1u64..20_000,
+            draws in prop::collection::vec(any::<u32>(), 0..300),
+            bounds in (any::<u32>(), any::<u32>()),
+        ) {
+            let bits = Bits::new(len);
+            let mut set = BTreeSet::new();
+            for draw in draws {
+                let vertex = draw % len as u32;
+                prop_assert_eq!(bits.insert(vertex), set.insert(vertex));
+            }
+            let walk = |next: &dyn Fn(u64) -> Option<u64>| {
+                let (mut found, mut at) = (BTreeSet::new(), 0);
+                while let Some(vertex) = next(at) {
+                    found.insert(vertex as u32);
+                    at = vertex + 1;
+                }
+                found
+            };
+            let others: BTreeSet<u32> = (0..len as u32).filter(|vertex| !set.contains(vertex)).collect();
+            prop_assert_eq!(&walk(&|at| bits.next_set(at)), &set);
+            prop_assert_eq!(&walk(&|at| bits.next_unset(at)), &others);
+            let (a, b) = (bounds.0 % len as u32, bounds.1 % len as u32);
+            let range = a..=b;
+            for (inverted, expected) in [(false, &set), (true, &others)] {
+                let mut found = BTreeSet::new();
+                bits.for_each_in(range.clone(), inverted, |vertex| { found.insert(vertex); });
+                prop_assert_eq!(found, expected.iter().copied().filter(|v| range.contains(v)).collect());
+            }
+            let sum: u64 = set.iter().map(|&vertex| u64::from(vertex)).sum();
+            prop_assert_eq!(bits.census(u64::from), (set.len() as u64, sum));
+            bits.clear();
+            prop_assert_eq!(bits.next_set(0), None);
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! The CPU device: the attributes in main memory, the edge function compiled in, one thread a core.
+//!
+//! A worker checks a fresh page, then runs the edge function over the lists that the step visits. Pages with many edges are
+//! cut into segments of equal edges, so that a last large page does not keep one core busy and the others idle. Segments
+//! are cut by the page alone, never by the number of threads: results do not depend on it.
+
+use super::{Device, PageDone, PageTask, Work};
+use crate::algorithm::{Algorithm, Kernel, List, Scalars, State, Step, Visit};
+use crate::bits::Bits;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::thread::JoinHandle;
+use std::time::Instant;
+use tokio::sync::mpsc;
+use topostream_formats::directory::DirectoryEntry;
+use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds, weights};
+use topostream_formats::{Direction, Encoding, Result, Store, Topology, VertexId};
+
+/// A segment has this many edges; a page is cut where it has more than twice as many.
+const SEGMENT_EDGES: u32 = 1 << 18;
+/// The vertex phase works through this many vertices at a time; sums are added up in the order of these parts.
+const VERTICES_PER_PART: u64 = 1 << 16;
+
+/// The CPU device.
+pub struct CpuDevice<A: Algorithm> {
+    shared: Arc<Shared<A>>,
+    step: Arc<Step>,
+    tasks: Sender<Task>,
+    done: mpsc::UnboundedReceiver<Report>,
+    workers: Vec<JoinHandle<()>>,
+    pool: rayon::ThreadPool,
+}
+
+/// What all workers see.
+struct Shared<A> {
+    algorithm: Arc<A>,
+    state: Arc<State>,
+    store: Arc<Store>,
+    weights: bool,
+}
+
+enum Task {
+    Page(PageTask, Arc<Step>),
+    Segment(Arc<SharedPage>, u32),
+    Stop,
+}
+
+enum Report {
+    Done(PageDone),
+    Panicked,
+}
+
+/// A page that several workers have segments of; the last one reports it.
+struct SharedPage {
+    task: PageTask,
+    step: Arc<Step>,
+    segments: u32,
+    edges: AtomicU64,
+    compute_ns: AtomicU64,
+    check_ns: u64,
+}
+
+impl<A: Algorithm> CpuDevice<A> {
+    /// Starts `threads` workers over a run's state.
+    pub fn new(algorithm: Arc<A>, state: Arc<State>, store: Arc<Store>, threads: usize) -> Self {
+        let (tasks, take) = unbounded();
+        let (report, done) = mpsc::unbounded_channel();
+        let weights = algorithm.needs_weights();
+        let shared = Arc::new(Shared { algorithm, state, store, weights });
+        let start = |_| {
+            let (shared, take, more, report) = (Arc::clone(&shared), take.clone(), tasks.clone(), report.clone());
+            std::thread::spawn(move || work(&shared, &take, &more, &report))
+        };
+        let workers = (0..threads).map(start).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
+        let idle = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
+        Self { shared, step: Arc::new(idle), tasks, done, workers, pool }
+    }
+
+    /// Runs `part` over all vertices in parallel and adds the results up in vertex order.
+    fn over_vertices(&self, part: impl Fn(Range<u64>) -> Scalars + Sync) -> Scalars {
+        let vertices = self.shared.state.graph.vertices;
+        let range = |number: u64| number * VERTICES_PER_PART..((number + 1) * VERTICES_PER_PART).min(vertices);
+        let parts = 0..vertices.div_ceil(VERTICES_PER_PART);
+        let sums: Vec<Scalars> =
+            self.pool.install(|| parts.into_par_iter().map(|number| part(range(number))).collect());
+        let mut total = Scalars::default();
+        for sum in sums {
+            total.iter_mut().zip(sum).for_each(|(total, sum)| *total += sum);
+        }
+        total
+    }
+}
+
+impl<A: Algorithm> Device for CpuDevice<A> {
+    fn name(&self) -> String {
+        format!("cpu, {} threads", self.workers.len())
+    }
+
+    fn lanes(&self) -> u32 {
+        self.workers.len() as u32
+    }
+
+    fn initialise(&mut self) -> Scalars {
+        let Shared { algorithm, state, .. } = &*self.shared;
+        self.over_vertices(|vertices| algorithm.initialise(state, vertices))
+    }
+
+    fn begin(&mut self, step: &Step) {
+        self.step = Arc::new(*step);
+    }
+
+    fn submit(&mut self, task: PageTask) {
+        let task = Task::Page(task, Arc::clone(&self.step));
+        self.tasks.send(task).expect("workers receive until they are told to stop");
+    }
+
+    fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<()> {
+        let mut reports = Vec::new();
+        self.done.poll_recv_many(context, &mut reports, 64).map(|_| {
+            for report in reports {
+                match report {
+                    Report::Done(page) => done.push(page),
+                    Report::Panicked => panic!("a worker of the CPU device panicked: its message stands above"),
+                }
+            }
+        })
+    }
+
+    fn end(&mut self, step: &Step) -> Scalars {
+        let Shared { algorithm, state, .. } = &*self.shared;
+        if state.is_traversal() {
+            return Scalars::default();
+        }
+        self.over_vertices(|vertices| algorithm.vertex_phase(state, step, vertices))
+    }
+}
+
+impl<A: Algorithm> Drop for CpuDevice<A> {
+    fn drop(&mut self) {
+        for _ in &self.workers {
+            self.tasks.send(Task::Stop).ok();
+        }
+        for worker in self.workers.drain(..) {
+            worker.join().ok();
+        }
+    }
+}
+
+/// What a worker does until the device is dropped.
+fn work<A: Algorithm>(
+    shared: &Shared<A>,
+    take: &Receiver<Task>,
+    more: &Sender<Task>,
+    report: &mpsc::UnboundedSender<Report>,
+) {
+    for task in take {
+        if matches!(task, Task::Stop) {
+            return;
+        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| match task {
+            Task::Page(task, step) => shared.begin_page(task, step, more),
+            Task::Segment(page, number) => shared.work_segment(page, number),
+            Task::Stop => None,
+        }));
+        let reported = match outcome {
+            Ok(None) => continue,
+            Ok(Some(done)) => report.send(Report::Done(done)),
+            Err(_) => report.send(Report::Panicked),
+        };
+        if reported.is_err() {
+            return;
+        }
+    }
+}
+
+impl<A: Algorithm> Shared<A> {
+    /// Checks a page and works through it, or cuts it into segments. `None`: a segment will report.
+    fn begin_page(&self, task: PageTask, step: Arc<Step>, more: &Sender<Task>) -> Option<PageDone> {
+        let started = Instant::now();
+        if let Err(error) = self.check(&task) {
+            return Some(PageDone { page: task.page, frame: task.frame, result: Err(error) });
+        }
+        let check_ns = elapsed_ns(started);
+        let edges = self.entry(&task).edge_count;
+        let segments = if edges > 2 * SEGMENT_EDGES { edges.div_ceil(SEGMENT_EDGES) } else { 1 };
+        let (edges, compute_ns) = (AtomicU64::new(0), AtomicU64::new(0));
+        let page = Arc::new(SharedPage { task, step, segments, edges, compute_ns, check_ns });
+        for number in 1..segments {
+            more.send(Task::Segment(Arc::clone(&page), number)).expect("this worker receives");
+        }
+        self.work_segment(page, 0)
+    }
+
+    /// Works through a segment. The last worker to let go of the page reports it.
+    fn work_segment(&self, page: Arc<SharedPage>, number: u32) -> Option<PageDone> {
+        let started = Instant::now();
+        let result = self.run(&page.task, &page.step, (page.segments > 1).then(|| segment(number, page.segments)));
+        match result {
+            Ok(edges) => page.edges.fetch_add(edges, Ordering::Relaxed),
+            Err(error) => panic!("a page that has been checked is sound: {error}"),
+        };
+        page.compute_ns.fetch_add(elapsed_ns(started), Ordering::Relaxed);
+        let SharedPage { task, edges, compute_ns, check_ns, .. } = Arc::into_inner(page)?;
+        let work = Work { edges: edges.into_inner(), compute_ns: compute_ns.into_inner(), check_ns };
+        Some(PageDone { page: task.page, frame: task.frame, result: Ok(work) })
+    }
+
+    fn topology(&self, task: &PageTask) -> &Topology {
+        self.store.topology(task.page.direction).expect("pages of topologies that exist")
+    }
+
+    fn entry(&self, task: &PageTask) -> &DirectoryEntry {
+        &self.topology(task).directory().entries()[task.page.page.index()]
+    }
+
+    fn check(&self, task: &PageTask) -> Result<()> {
+        if !task.fresh {
+            return Ok(());
+        }
+        let topology = self.topology(task);
+        let weights = self.weights.then(|| task.frame.weights());
+        topology.check(task.page.page, task.frame.page(), weights, &self.store.page_context(topology))
+    }
+
+    /// Runs the step's edge function over a page, or over the edges of a segment.
+    fn run(&self, task: &PageTask, step: &Step, segment: Option<Range<u32>>) -> Result<u64> {
+        let topology = self.topology(task);
+        let encoding = self.store.manifest().encoding;
+        let page = Page::open(task.frame.page(), encoding)
+            .map_err(|defect| topology.page_error(task.page.page, false, defect))?;
+        let header = *page.header();
+        let degree = if header.large == 1 { list_degree(topology, header.start_vertex) } else { 0 };
+        let weights = if self.weights { weights(task.frame.weights(), header.edge_count) } else { &[] };
+        let part = Part { page, weights, degree, selection: self.selection(step), segment };
+        let kernel = self.algorithm.kernel(&self.state, step);
+        let starts = topology.directory().starts();
+        Ok(match encoding {
+            Encoding::VertexId => part.run(&kernel, VertexIds::new(&page)),
+            Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
+                part.run(&kernel, RecordIdsOf::<2, 2>::new(&page, starts))
+            }
+            Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
+                part.run(&kernel, RecordIdsOf::<3, 3>::new(&page, starts))
+            }
+            Encoding::RecordId { page_bytes: 4, slot_bytes: 2 } => {
+                part.run(&kernel, RecordIdsOf::<4, 2>::new(&page, starts))
+            }
+            Encoding::RecordId { page_bytes, slot_bytes } => {
+                part.run(&kernel, RecordIds::new(&page, starts, page_bytes, slot_bytes))
+            }
+        })
+    }
+
+    fn selection(&self, step: &Step) -> Selection<'_> {
+        match step.visit {
+            Visit::All => Selection::All,
+            Visit::Frontier => Selection::In(self.state.frontier(step.superstep)),
+            Visit::Without(attribute) => Selection::NotIn(self.state.attributes.bits(attribute)),
+        }
+    }
+}
+
+/// How long a list of several pages is.
+fn list_degree(topology: &Topology, vertex: u32) -> u64 {
+    let directory = topology.directory();
+    directory.run_degree(directory.page_of(VertexId(vertex)))
+}
+
+/// The edges of a segment; the last one has no end, so that empty lists behind the last edge are visited too.
+fn segment(number: u32, segments: u32) -> Range<u32> {
+    let end = if number + 1 == segments { u32::MAX } else { (number + 1) * SEGMENT_EDGES };
+    number * SEGMENT_EDGES..end
+}
+
+/// Which lists of a page are visited.
+#[derive(Clone, Copy)]
+enum Selection<'a> {
+    All,
+    In(&'a Bits),
+    NotIn(&'a Bits),
+}
+
+/// A page, or a segment of one, to be worked through.
+struct Part<'a> {
+    page: Page<'a>,
+    weights: &'a [u32],
+    /// The length of the whole list in a large page.
+    degree: u64,
+    selection: Selection<'a>,
+    segment: Option<Range<u32>>,
+}
+
+impl Part<'_> {
+    /// Runs a kernel; returns how many neighbours the opened lists have here.
+    fn run<K: Kernel, N: Neighbours>(&self, kernel: &K, neighbours: N) -> u64 {
+        let header = self.page.header();
+        if header.large == 1 {
+            return self.run_large(kernel, neighbours);
+        }
+        let slots = match &self.segment {
+            Some(edges) => self.page.first_slot_from(edges.start)..self.page.first_slot_from(edges.end),
+            None => 0..header.slot_count,
+        };
+        let mut edges = 0;
+        let start = header.start_vertex;
+        let mut visit = |vertex: u32| {
+            let record = self.page.record(vertex - start);
+            let list = List { vertex, degree: record.len() as u64, whole: true };
+            edges += self.run_list(kernel, neighbours, list, record);
+        };
+        if slots.is_empty() {
+            return 0;
+        }
+        let vertices = start + slots.start..=start + (slots.end - 1);
+        match self.selection {
+            Selection::All => vertices.for_each(visit),
+            Selection::In(bits) => bits.for_each_in(vertices, false, &mut visit),
+            Selection::NotIn(bits) => bits.for_each_in(vertices, true, &mut visit),
+        }
+        edges
+    }
+
+    fn run_large<K: Kernel, N: Neighbours>(&self, kernel: &K, neighbours: N) -> u64 {
+        let header = self.page.header();
+        let visited = match self.selection {
+            Selection::All => true,
+            Selection::In(bits) => bits.contains(header.start_vertex),
+            Selection::NotIn(bits) => !bits.contains(header.start_vertex),
+        };
+        if !visited {
+            return 0;
+        }
+        let all = 0..header.edge_count;
+        let edges = self.segment.clone().map_or(all.clone(), |edges| edges.start..edges.end.min(all.end));
+        let list = List { vertex: header.start_vertex, degree: self.degree, whole: false };
+        self.run_list(kernel, neighbours, list, edges.start as usize..edges.end as usize)
+    }
+
+    #[inline(always)]
+    fn run_list<K: Kernel, N: Neighbours>(&self, kernel: &K, neighbours: N, list: List, edges: Range<usize>) -> u64 {
+        let Some(mut record) = kernel.open(list) else { return 0 };
+        let count = edges.len() as u64;
+        if self.weights.is_empty() {
+            for neighbour in neighbours.vertices(edges) {
+                if kernel.edge(&mut record, neighbour, 0).is_break() {
+                    break;
+                }
+            }
+        } else {
+            let weights = &self.weights[edges.clone()];
+            for (neighbour, &weight) in neighbours.vertices(edges).zip(weights) {
+                if kernel.edge(&mut record, neighbour, weight).is_break() {
+                    break;
+                }
+            }
+        }
+        kernel.close(record);
+        count
+    }
+}
+
+fn elapsed_ns(since: Instant) -> u64 {
+    since.elapsed().as_nanos() as u64
+}

@@ -1,0 +1,373 @@
+//! The engine: opens a store, runs algorithms over it, superstep by superstep.
+//!
+//! ```text
+//!  run: plan memory ─▶ page pool, fetcher, device ─▶ initialise ─▶ superstep … until the algorithm has no next one
+//!
+//!  superstep: which pages? ─ in the buffer ──────────────────────────▶ device ─▶ done ─▶ page cache
+//!                          └ missing ─▶ a frame ─▶ fetcher ─▶ filled ───▲          │
+//!                                          ▲                                       │
+//!                                          └───────── frames that are free again ◀─┘
+//! ```
+//!
+//! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
+//! everything: no queue is longer than the page buffer.
+
+use crate::algorithm::{Algorithm, Answer, Graph, Scalars, State, Step, Summary};
+use crate::cache::{PageCache, Policy};
+use crate::device::{CpuDevice, Device, PageDone, PageTask};
+use crate::error::{Error, Result};
+use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
+use crate::plan::{MemoryPlan, PagePlan};
+use crate::report::{RunReport, StepReport, peak_memory_bytes};
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Instant;
+use topostream_formats::{Direction, Store};
+
+/// How often a page is tried before the run ends with an error.
+pub const TRIES_MAX: u32 = 3;
+
+/// What a run may use.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// Main memory for everything together, in bytes.
+    pub memory_bytes: u64,
+    /// The page buffer's share of it, in bytes; what is left after the attributes where none is given.
+    pub buffer_bytes: Option<u64>,
+    /// Threads that compute.
+    pub threads: usize,
+    /// How pages are read.
+    pub fetcher: FetcherKind,
+    /// Raised by whoever wants the run to stop.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let (fetcher, cancel) = (FetcherKind::Auto, Arc::default());
+        Self { memory_bytes: 1 << 30, buffer_bytes: None, threads, fetcher, cancel }
+    }
+}
+
+/// An open store and what runs over it may use.
+#[derive(Debug)]
+pub struct Engine {
+    store: Arc<Store>,
+    options: EngineOptions,
+}
+
+/// A finished run: what it did, and its results.
+pub struct Run<A> {
+    /// What it did.
+    pub report: RunReport,
+    algorithm: Arc<A>,
+    state: Arc<State>,
+}
+
+impl<A: Algorithm> Run<A> {
+    /// The results, by vertex.
+    pub fn answers(&self) -> Vec<Answer<'_>> {
+        self.algorithm.answers(&self.state)
+    }
+}
+
+/// Hears of every superstep as it ends.
+pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
+
+impl Engine {
+    /// An engine over an open store.
+    pub fn new(store: Store, options: EngineOptions) -> Self {
+        Self { store: Arc::new(store), options }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Runs an algorithm to its end.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
+    /// page that could not be had; [`Error::Interrupted`].
+    pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
+        let plan = MemoryPlan::new(&algorithm, &self.store, self.options.memory_bytes, self.options.buffer_bytes)?;
+        let state = self.state(&algorithm)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+        let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
+        let (algorithm, state) = (Arc::new(algorithm), Arc::new(state));
+        let report = runtime.block_on(async {
+            let mut session = Session::new(self, &plan, Arc::clone(&algorithm), Arc::clone(&state))?;
+            session.run(observer).await
+        })?;
+        Ok(Run { report, algorithm, state })
+    }
+
+    fn state<A: Algorithm>(&self, algorithm: &A) -> Result<State> {
+        let store = &self.store;
+        let has_in_lists = store.topology(Direction::In).is_some();
+        let (vertices, edges) = (store.vertices(), store.edges());
+        let graph = Graph { vertices, edges, has_in_lists, out_degrees: store.out_degrees()? };
+        algorithm.check(&graph).map_err(Error::Parameter)?;
+        if algorithm.needs_weights() && store.manifest().weights.is_none() {
+            return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
+        }
+        Ok(State::new(graph, &algorithm.attributes(), algorithm.is_traversal()))
+    }
+}
+
+/// One run in progress.
+struct Session<'a, A: Algorithm> {
+    store: &'a Store,
+    options: &'a EngineOptions,
+    plan: &'a MemoryPlan,
+    algorithm: Arc<A>,
+    state: Arc<State>,
+    cache: PageCache<Frame>,
+    fetcher: Box<dyn Fetcher>,
+    device: Box<dyn Device>,
+    tries: HashMap<PageRef, u32>,
+    retries: u64,
+}
+
+/// What is under way in a superstep.
+struct Traffic {
+    policy: Policy,
+    missing: std::vec::IntoIter<PageRef>,
+    /// Pages that have to be read again.
+    again: Vec<PageRef>,
+    in_device: usize,
+    report: StepReport,
+    since: Instant,
+}
+
+enum Event {
+    Filled(Vec<PageFilled>),
+    Done(Vec<PageDone>),
+}
+
+impl<'a, A: Algorithm> Session<'a, A> {
+    fn new(engine: &'a Engine, plan: &'a MemoryPlan, algorithm: Arc<A>, state: Arc<State>) -> Result<Self> {
+        let (store, options) = (&engine.store, &engine.options);
+        let weights = algorithm.needs_weights();
+        let topology = store.topology(Direction::Out).expect("every store has out-lists");
+        let weight_page_bytes = if weights { topology.weight_page_bytes() } else { 0 };
+        let frames = PagePool::frames(plan.frames, topology.page_bytes(), weight_page_bytes);
+        let fetcher = fetch::open(options.fetcher, store, frames[0].pool(), weights)?;
+        let threads = options.threads.max(1);
+        let device = CpuDevice::new(Arc::clone(&algorithm), Arc::clone(&state), Arc::clone(store), threads);
+        let cache = PageCache::new(frames, plan.stream_frames());
+        let (device, tries) = (Box::new(device), HashMap::new());
+        Ok(Self { store, options, plan, algorithm, state, cache, fetcher, device, tries, retries: 0 })
+    }
+
+    async fn run(&mut self, observer: &mut Observer<'_>) -> Result<RunReport> {
+        let mut report = RunReport {
+            algorithm: self.algorithm.name().into(),
+            device: self.device.name(),
+            fetcher: self.fetcher.name().into(),
+            direct_io: self.fetcher.direct(),
+            buffer_pages: self.plan.frames.into(),
+            buffer_bytes: self.plan.buffer_bytes(),
+            planned_bytes: self.plan.total_bytes(),
+            ..RunReport::default()
+        };
+        let started = Instant::now();
+        let totals = self.device.initialise();
+        report.initialise_ns = elapsed_ns(started);
+        let mut active = 1;
+        let mut step = self.algorithm.first(&self.state, totals);
+        while let Some(now) = step {
+            let (mut step_report, summary) = self.superstep(&now).await?;
+            step_report.active = self.state.is_traversal().then_some(active);
+            active = summary.activated;
+            report.total.add(&step_report);
+            observer(&step_report);
+            report.steps.push(step_report);
+            step = self.algorithm.next(&self.state, &now, &summary);
+        }
+        report.wall_ns = elapsed_ns(started);
+        report.bound = report.total.bound();
+        report.retries = self.retries;
+        report.traversed_edges = self.algorithm.traversed_edges(&self.state);
+        if !self.store.manifest().directed {
+            report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
+        }
+        report.peak_memory_bytes = peak_memory_bytes();
+        Ok(report)
+    }
+
+    async fn superstep(&mut self, step: &Step) -> Result<(StepReport, Summary)> {
+        let started = Instant::now();
+        let PagePlan { pages, policy } = PagePlan::new(self.store, &self.state, step);
+        let report = StepReport {
+            superstep: step.superstep,
+            direction: Some(step.direction),
+            pages: pages.len() as u64,
+            plan_ns: elapsed_ns(started),
+            ..StepReport::default()
+        };
+        self.device.begin(step);
+        let traffic = self.begin_traffic(pages, policy, report);
+        let result = self.stream(traffic).await;
+        let mut report = match result {
+            Ok(report) => report,
+            Err(error) => {
+                self.drain().await;
+                return Err(error);
+            }
+        };
+        let vertex_phase = Instant::now();
+        let summary = self.end_step(step, self.state.is_traversal());
+        report.vertex_ns = elapsed_ns(vertex_phase);
+        report.wall_ns = elapsed_ns(started);
+        Ok((report, summary))
+    }
+
+    /// Sends what is in the page buffer to the device, first what will be used anew first.
+    fn begin_traffic(&mut self, pages: Vec<PageRef>, policy: Policy, mut report: StepReport) -> Traffic {
+        let direction = pages.first().map(|page| page.direction);
+        self.cache.begin(policy, |page| Some(page.direction) == direction);
+        let (mut cached, missing): (Vec<_>, Vec<_>) = pages.into_iter().partition(|&page| self.cache.contains(page));
+        cached.sort_by_key(|&page| !self.cache.is_transient(page));
+        report.pages_cached = cached.len() as u64;
+        for &page in &cached {
+            let frame = self.cache.take(page).expect("just seen in the cache");
+            self.device.submit(PageTask { page, frame, fresh: false });
+        }
+        let (missing, in_device) = (missing.into_iter(), cached.len());
+        Traffic { policy, missing, again: Vec::new(), in_device, report, since: Instant::now() }
+    }
+
+    /// Reads and computes until every page of the superstep is done.
+    async fn stream(&mut self, mut traffic: Traffic) -> Result<StepReport> {
+        loop {
+            self.check_cancelled()?;
+            let starved = self.request(&mut traffic);
+            if self.fetcher.in_flight() == 0 && traffic.in_device == 0 {
+                return Ok(traffic.report);
+            }
+            let event = self.event(traffic.in_device > 0).await;
+            self.account(&mut traffic, starved);
+            match event {
+                Event::Filled(filled) => filled.into_iter().try_for_each(|fill| self.on_filled(fill, &mut traffic))?,
+                Event::Done(done) => done.into_iter().try_for_each(|done| self.on_done(done, &mut traffic))?,
+            }
+        }
+    }
+
+    /// Requests missing pages while there are frames for them. True where pages are missing and no frame is to be had.
+    fn request(&mut self, traffic: &mut Traffic) -> bool {
+        while self.fetcher.in_flight() < self.plan.in_flight_max() {
+            let left = !traffic.again.is_empty() || traffic.missing.len() > 0;
+            if !left {
+                return false;
+            }
+            let Some(frame) = self.cache.frame(traffic.policy) else { return true };
+            let page = traffic.again.pop().or_else(|| traffic.missing.next()).expect("just seen");
+            traffic.report.disk_bytes += self.plan.frame_bytes;
+            self.fetcher.submit(PageRead { page, frame });
+        }
+        false
+    }
+
+    /// Sleeps until something has happened.
+    async fn event(&mut self, device_busy: bool) -> Event {
+        let (mut filled, mut done) = (Vec::new(), Vec::new());
+        poll_fn(|context| {
+            if self.fetcher.in_flight() > 0 && self.fetcher.poll_filled(context, &mut filled).is_ready() {
+                return Poll::Ready(Event::Filled(std::mem::take(&mut filled)));
+            }
+            if device_busy && self.device.poll_done(context, &mut done).is_ready() {
+                return Poll::Ready(Event::Done(std::mem::take(&mut done)));
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Adds the time since the last event to what it was spent on.
+    fn account(&self, traffic: &mut Traffic, starved: bool) {
+        let ns = elapsed_ns(traffic.since);
+        traffic.since = Instant::now();
+        let in_flight = self.fetcher.in_flight() > 0;
+        traffic.report.disk_ns += if in_flight { ns } else { 0 };
+        traffic.report.wait_disk_ns += if in_flight && traffic.in_device == 0 { ns } else { 0 };
+        traffic.report.wait_frames_ns += if starved { ns } else { 0 };
+    }
+
+    fn on_filled(&mut self, PageFilled { page, frame, result }: PageFilled, traffic: &mut Traffic) -> Result<()> {
+        match result {
+            Ok(()) => {
+                traffic.in_device += 1;
+                self.device.submit(PageTask { page, frame, fresh: true });
+                Ok(())
+            }
+            Err(source) => {
+                self.cache.give_up(frame);
+                self.try_again(page, traffic, |tries| Error::Read { page: page.page, tries, source })
+            }
+        }
+    }
+
+    fn on_done(&mut self, PageDone { page, frame, result }: PageDone, traffic: &mut Traffic) -> Result<()> {
+        traffic.in_device -= 1;
+        match result {
+            Ok(work) => {
+                traffic.report.edges += work.edges;
+                traffic.report.compute_ns += work.compute_ns;
+                traffic.report.check_ns += work.check_ns;
+                self.cache.put_back(page, frame, traffic.policy);
+                Ok(())
+            }
+            Err(error) => {
+                self.cache.give_up(frame);
+                self.try_again(page, traffic, |_| Error::Store(error))
+            }
+        }
+    }
+
+    fn try_again(&mut self, page: PageRef, traffic: &mut Traffic, error: impl FnOnce(u32) -> Error) -> Result<()> {
+        let tries = self.tries.entry(page).or_insert(0);
+        *tries += 1;
+        if *tries >= TRIES_MAX {
+            return Err(error(*tries));
+        }
+        self.retries += 1;
+        traffic.again.push(page);
+        Ok(())
+    }
+
+    /// After an error: waits until neither the kernel nor the device holds a frame.
+    async fn drain(&mut self) {
+        let mut filled = Vec::new();
+        while self.fetcher.in_flight() > 0 {
+            poll_fn(|context| self.fetcher.poll_filled(context, &mut filled)).await;
+        }
+    }
+
+    /// The vertex phase, or, in a traversal, the change of frontiers.
+    fn end_step(&mut self, step: &Step, traversal: bool) -> Summary {
+        if !traversal {
+            let totals: Scalars = self.device.end(step);
+            return Summary { totals, ..Summary::default() };
+        }
+        let state = &self.state;
+        state.frontier(step.superstep).clear();
+        let next = state.next_frontier(step.superstep);
+        let (activated, activated_edges) = next.census(|vertex| state.graph.out_degree(vertex).into());
+        Summary { activated, activated_edges, ..Summary::default() }
+    }
+
+    fn check_cancelled(&self) -> Result<()> {
+        if self.options.cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+fn elapsed_ns(since: Instant) -> u64 {
+    since.elapsed().as_nanos() as u64
+}

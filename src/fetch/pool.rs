@@ -1,0 +1,88 @@
+//! The page pool: frames of page-aligned memory, allocated once, filled by a fetcher and read by devices.
+//!
+//! A [`Frame`] is owned by one party at a time (pool, fetcher, device, cache) and moved between them, so that nobody can
+//! look at a frame while the kernel still writes to it.
+
+use std::sync::Arc;
+use topostream_formats::buffer::{ALIGNMENT, AlignedBuffer};
+
+/// One allocation, cut into frames.
+#[derive(Debug)]
+pub struct PagePool {
+    memory: AlignedBuffer,
+    page_bytes: usize,
+    frame_bytes: usize,
+}
+
+/// Room for one page, and its page of weights where those are wanted.
+#[derive(Debug)]
+pub struct Frame {
+    pool: Arc<PagePool>,
+    index: u32,
+}
+
+impl PagePool {
+    /// Allocates `frames` frames and hands all of them out. Sizes are multiples of [`ALIGNMENT`] by the format.
+    pub fn frames(frames: u32, page_bytes: u32, weight_page_bytes: u32) -> Vec<Frame> {
+        let (page_bytes, frame_bytes) = (page_bytes as usize, page_bytes as usize + weight_page_bytes as usize);
+        assert!(page_bytes.is_multiple_of(ALIGNMENT) && frame_bytes.is_multiple_of(ALIGNMENT));
+        let memory = AlignedBuffer::new(frame_bytes * frames as usize);
+        let pool = Arc::new(Self { memory, page_bytes, frame_bytes });
+        (0..frames).map(|index| Frame { pool: Arc::clone(&pool), index }).collect()
+    }
+
+    /// The whole allocation: what io_uring registers and what a GPU driver can import.
+    pub fn memory(&self) -> &AlignedBuffer {
+        &self.memory
+    }
+
+    /// Bytes of a frame.
+    pub fn frame_bytes(&self) -> usize {
+        self.frame_bytes
+    }
+}
+
+impl Frame {
+    /// The pool that the frame is cut from.
+    pub fn pool(&self) -> &Arc<PagePool> {
+        &self.pool
+    }
+
+    /// Which of the pool's frames this is.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The page.
+    pub fn page(&self) -> &[u8] {
+        &self.bytes()[..self.pool.page_bytes]
+    }
+
+    /// The page of weights; empty where the pool has no room for weights.
+    pub fn weights(&self) -> &[u8] {
+        &self.bytes()[self.pool.page_bytes..]
+    }
+
+    fn bytes(&self) -> &[u8] {
+        #[allow(unsafe_code)]
+        // SAFETY: a frame is the only handle to its part of the pool, frames do not overlap, and whoever writes to one owns
+        // it or borrows it exclusively.
+        unsafe {
+            std::slice::from_raw_parts(self.as_mut_ptr(), self.pool.frame_bytes)
+        }
+    }
+
+    /// The frame's memory, for writing.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        #[allow(unsafe_code)]
+        // SAFETY: as in `bytes`, and the frame is borrowed exclusively.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.as_mut_ptr(), self.pool.frame_bytes)
+        }
+    }
+
+    /// Where the frame begins, for the kernel to write to while a fetcher owns the frame.
+    pub fn as_mut_ptr(&self) -> *mut u8 {
+        self.pool.memory.as_mut_ptr().wrapping_add(self.index as usize * self.pool.frame_bytes)
+    }
+}

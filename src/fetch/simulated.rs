@@ -1,0 +1,133 @@
+//! A fetcher for tests: real pages, with latency, order and faults from a seed.
+//!
+//! Time is a counter, so a run with a seed is the same on every machine. A fault is transient (the next try of the page
+//! succeeds) or lasting.
+
+use super::{Fetcher, PageFiles, PageFilled, PageRead, PageRef};
+use std::collections::HashMap;
+use std::task::{Context, Poll};
+
+/// What goes wrong, and how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Faults {
+    /// The seed of latency, order and faults.
+    pub seed: u64,
+    /// A read takes 1 to this many ticks.
+    pub latency_max: u32,
+    /// Of a thousand reads, how many fail with an I/O error.
+    pub io_errors: u32,
+    /// Of a thousand reads, how many come back with one bit flipped.
+    pub flipped_bits: u32,
+    /// Of a thousand reads, how many end early and leave the rest of the frame as it was.
+    pub short_reads: u32,
+    /// Whether a page that has failed once fails always.
+    pub lasting: bool,
+}
+
+impl Faults {
+    /// Latency and order from a seed, and no faults.
+    pub fn none(seed: u64) -> Self {
+        Self { seed, latency_max: 8, io_errors: 0, flipped_bits: 0, short_reads: 0, lasting: false }
+    }
+}
+
+/// Positioned reads with simulated latency, order and faults.
+#[derive(Debug)]
+pub struct SimulatedFetcher {
+    files: PageFiles,
+    faults: Faults,
+    state: u64,
+    tick: u64,
+    in_flight: Vec<(u64, PageRead)>,
+    failed: HashMap<PageRef, Fault>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    IoError,
+    FlippedBit,
+    ShortRead,
+}
+
+impl SimulatedFetcher {
+    /// A fetcher over these files.
+    pub fn new(files: PageFiles, faults: Faults) -> Self {
+        Self { files, faults, state: faults.seed, tick: 0, in_flight: Vec::new(), failed: HashMap::new() }
+    }
+
+    /// The next number of a splitmix64 sequence.
+    fn draw(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+
+    /// What goes wrong with this read, if anything.
+    fn fault(&mut self, page: PageRef) -> Option<Fault> {
+        let draw = (self.draw() % 1000) as u32;
+        if let Some(&fault) = self.failed.get(&page) {
+            return self.faults.lasting.then_some(fault);
+        }
+        let Faults { io_errors, flipped_bits, short_reads, .. } = self.faults;
+        let fault = match draw {
+            draw if draw < io_errors => Fault::IoError,
+            draw if draw < io_errors + flipped_bits => Fault::FlippedBit,
+            draw if draw < io_errors + flipped_bits + short_reads => Fault::ShortRead,
+            _ => return None,
+        };
+        self.failed.insert(page, fault);
+        Some(fault)
+    }
+
+    fn fill(&mut self, PageRead { page, mut frame }: PageRead) -> PageFilled {
+        let fault = self.fault(page);
+        if fault == Some(Fault::IoError) {
+            return PageFilled { page, frame, result: Err(std::io::Error::other("simulated I/O error")) };
+        }
+        let before = (fault == Some(Fault::ShortRead)).then(|| frame.bytes_mut().to_vec());
+        let result = self.files.read(page, &mut frame);
+        let bytes = frame.bytes_mut();
+        let at = (self.state % bytes.len() as u64) as usize;
+        match (fault, before) {
+            (Some(Fault::FlippedBit), _) => bytes[at] ^= 1 << (self.state >> 61),
+            (Some(Fault::ShortRead), Some(before)) => bytes[at..].copy_from_slice(&before[at..]),
+            _ => {}
+        }
+        PageFilled { page, frame, result }
+    }
+}
+
+impl Fetcher for SimulatedFetcher {
+    fn name(&self) -> &'static str {
+        "simulated"
+    }
+
+    fn direct(&self) -> bool {
+        self.files.direct()
+    }
+
+    fn submit(&mut self, read: PageRead) {
+        let latency = 1 + self.draw() % u64::from(self.faults.latency_max.max(1));
+        self.in_flight.push((self.tick + latency, read));
+    }
+
+    fn poll_filled(&mut self, _context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<()> {
+        let next = self.in_flight.iter().map(|(due, _)| *due).min().expect("something is in flight");
+        self.tick = self.tick.max(next);
+        let (due, later): (Vec<_>, Vec<_>) = self.in_flight.drain(..).partition(|(due, _)| *due <= self.tick);
+        self.in_flight = later;
+        for (_, read) in due {
+            let fill = self.fill(read);
+            filled.push(fill);
+        }
+        if self.draw().is_multiple_of(2) {
+            filled.reverse();
+        }
+        Poll::Ready(())
+    }
+
+    fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+}

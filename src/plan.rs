@@ -1,0 +1,152 @@
+//! Plans: how memory is shared out before a run, and which pages a superstep visits.
+
+use crate::algorithm::{Algorithm, State, Step, Visit};
+use crate::bits::Bits;
+use crate::cache::Policy;
+use crate::error::{Error, Result};
+use crate::fetch::{IN_FLIGHT_MAX, PageRef};
+use serde::Serialize;
+use topostream_formats::{Direction, PageId, Store};
+
+/// Main memory of a run, by part, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryPlan {
+    /// The algorithm's attributes (WA and RA).
+    pub attributes_bytes: u64,
+    /// The frontiers of a traversal.
+    pub frontier_bytes: u64,
+    /// The out-degrees, mapped from their file.
+    pub degrees_bytes: u64,
+    /// The page directories, mapped, and what is derived from them.
+    pub directory_bytes: u64,
+    /// Code, stacks, channels.
+    pub program_bytes: u64,
+    /// Frames of the page buffer.
+    pub frames: u32,
+    /// Bytes of one frame.
+    pub frame_bytes: u64,
+}
+
+/// Code, stacks, channels: what a run takes whatever the graph.
+const PROGRAM_BYTES: u64 = 24 << 20;
+/// The fewest frames that a run works with: two to compute on, two to read into.
+pub const FRAMES_MIN: u32 = 4;
+/// Reads in flight are bounded by this many bytes too.
+const IN_FLIGHT_BYTES: u64 = 64 << 20;
+
+impl MemoryPlan {
+    /// Shares out `memory_bytes`: what the algorithm needs first, then the page buffer; no more than the graph fills, and no
+    /// more than `buffer_bytes` where that is given.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with all parts where it cannot be done.
+    pub fn new<A: Algorithm>(
+        algorithm: &A,
+        store: &Store,
+        memory_bytes: u64,
+        buffer_bytes: Option<u64>,
+    ) -> Result<Self> {
+        let vertices = store.vertices();
+        let out = store.topology(Direction::Out).expect("every store has out-lists");
+        let weights = if algorithm.needs_weights() { out.weight_page_bytes() } else { 0 };
+        let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
+        let traversal = algorithm.is_traversal();
+        let mut plan = Self {
+            attributes_bytes: algorithm.attributes().iter().map(|attribute| attribute.memory_bytes(vertices)).sum(),
+            frontier_bytes: if traversal { 2 * Bits::memory_bytes(vertices) } else { 0 },
+            degrees_bytes: 4 * vertices,
+            directory_bytes: 36 * pages,
+            program_bytes: PROGRAM_BYTES,
+            frames: 0,
+            frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),
+        };
+        let left = memory_bytes.saturating_sub(plan.total_bytes());
+        let frames = buffer_bytes.unwrap_or(left).min(left) / plan.frame_bytes;
+        if frames < FRAMES_MIN.into() || buffer_bytes.is_some_and(|buffer| buffer > left) {
+            let buffer = buffer_bytes.unwrap_or(0).max(u64::from(FRAMES_MIN) * plan.frame_bytes);
+            return Err(plan.too_small(algorithm.name(), memory_bytes, buffer_bytes, buffer));
+        }
+        plan.frames = frames.min(pages + IN_FLIGHT_MAX as u64).max(FRAMES_MIN.into()) as u32;
+        Ok(plan)
+    }
+
+    /// Bytes of everything.
+    pub fn total_bytes(&self) -> u64 {
+        let fixed = self.attributes_bytes + self.frontier_bytes + self.degrees_bytes;
+        fixed + self.directory_bytes + self.program_bytes + self.buffer_bytes()
+    }
+
+    /// Bytes of the page buffer.
+    pub fn buffer_bytes(&self) -> u64 {
+        u64::from(self.frames) * self.frame_bytes
+    }
+
+    /// How many reads may be in flight.
+    pub fn in_flight_max(&self) -> usize {
+        ((IN_FLIGHT_BYTES / self.frame_bytes) as usize).clamp(2, IN_FLIGHT_MAX).min(self.frames as usize / 2)
+    }
+
+    /// Frames that a scan streams through: a tenth, as many as can be in flight at the most.
+    pub fn stream_frames(&self) -> usize {
+        (self.frames as usize / 10).clamp(2, 2 * IN_FLIGHT_MAX)
+    }
+
+    fn too_small(&self, algorithm: &str, memory_bytes: u64, asked: Option<u64>, buffer_bytes: u64) -> Error {
+        let least = u64::from(FRAMES_MIN) * self.frame_bytes;
+        let (what, needed_bytes, budget_bytes) = match asked {
+            Some(asked) if asked < least => (format!("the page buffer of {algorithm}"), least, asked),
+            _ => (algorithm.to_owned(), self.total_bytes() + buffer_bytes, memory_bytes),
+        };
+        let parts = format!(
+            "attributes {}, frontiers {}, degrees {}, page directory {}, program {}, page buffer {} of at least {FRAMES_MIN} pages",
+            self.attributes_bytes,
+            self.frontier_bytes,
+            self.degrees_bytes,
+            self.directory_bytes,
+            self.program_bytes,
+            buffer_bytes,
+        );
+        Error::Memory { what, needed_bytes, budget_bytes, parts }
+    }
+}
+
+/// The pages that a superstep visits, in file order, and how the page buffer treats them.
+#[derive(Clone, Debug)]
+pub struct PagePlan {
+    /// The pages.
+    pub pages: Vec<PageRef>,
+    /// How frames are used anew.
+    pub policy: Policy,
+}
+
+impl PagePlan {
+    /// Finds the pages with lists that the step visits.
+    pub fn new(store: &Store, state: &State, step: &Step) -> Self {
+        let topology = store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let direction = topology.direction();
+        let page_ref = |page| PageRef { direction, page: PageId(page) };
+        let next: Box<dyn Fn(u64) -> Option<u64>> = match step.visit {
+            Visit::All => {
+                let pages = (0..topology.page_count()).map(page_ref).collect();
+                return Self { pages, policy: Policy::Scan };
+            }
+            Visit::Frontier => {
+                let frontier = state.frontier(step.superstep);
+                Box::new(|from| frontier.next_set(from))
+            }
+            Visit::Without(attribute) => {
+                let bits = state.attributes.bits(attribute);
+                Box::new(|from| bits.next_unset(from))
+            }
+        };
+        let directory = topology.directory();
+        let (mut pages, mut from) = (Vec::new(), 0);
+        while let Some(vertex) = next(from) {
+            let first = directory.page_of(topostream_formats::VertexId(vertex as u32));
+            let entry = &directory.entries()[first.index()];
+            pages.extend((first.0..first.0 + entry.run.max(1)).map(page_ref));
+            from = u64::from(entry.start_vertex) + u64::from(entry.slot_count);
+        }
+        Self { pages, policy: Policy::Lru }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a run did: numbers with units, for people and for programs.
+
+use serde::Serialize;
+use topostream_formats::Direction;
+
+/// What a run did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RunReport {
+    /// The algorithm.
+    pub algorithm: String,
+    /// The device.
+    pub device: String,
+    /// The fetcher.
+    pub fetcher: String,
+    /// Whether page files were read past the system's page cache.
+    pub direct_io: bool,
+    /// Frames of the page buffer.
+    pub buffer_pages: u64,
+    /// Bytes of the page buffer.
+    pub buffer_bytes: u64,
+    /// Bytes that the run planned to take: attributes, degrees, page buffer.
+    pub planned_bytes: u64,
+    /// The largest amount of main memory that the process had so far, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+    /// Nanoseconds from the first superstep to the last.
+    pub wall_ns: u64,
+    /// Nanoseconds of setting first values.
+    pub initialise_ns: u64,
+    /// Whether a bound on supersteps ended the run before it had converged.
+    pub converged: bool,
+    /// Reads that had to be repeated.
+    pub retries: u64,
+    /// Edges that count as traversed, for traversals.
+    pub traversed_edges: Option<u64>,
+    /// The sum of all supersteps.
+    pub total: StepReport,
+    /// What bounded the run.
+    pub bound: Bound,
+    /// Each superstep.
+    pub steps: Vec<StepReport>,
+}
+
+/// What one superstep did, or all of them together.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct StepReport {
+    /// Counted from 0.
+    pub superstep: u32,
+    /// Which lists were read.
+    pub direction: Option<Direction>,
+    /// Vertices that were active, for traversals.
+    pub active: Option<u64>,
+    /// Neighbours in the lists that were opened.
+    pub edges: u64,
+    /// Pages that were visited.
+    pub pages: u64,
+    /// Those of them that were in the page buffer.
+    pub pages_cached: u64,
+    /// Bytes read from disk.
+    pub disk_bytes: u64,
+    /// Nanoseconds from beginning to end.
+    pub wall_ns: u64,
+    /// Nanoseconds with at least one read in flight.
+    pub disk_ns: u64,
+    /// Nanoseconds in which nothing was left to compute, for want of pages.
+    pub wait_disk_ns: u64,
+    /// Nanoseconds in which pages were left to read, but every frame was taken.
+    pub wait_frames_ns: u64,
+    /// Nanoseconds of edge functions, over all threads.
+    pub compute_ns: u64,
+    /// Nanoseconds of checking pages, over all threads.
+    pub check_ns: u64,
+    /// Nanoseconds of the vertex phase.
+    pub vertex_ns: u64,
+    /// Nanoseconds of deciding which pages to visit.
+    pub plan_ns: u64,
+}
+
+/// What bounded a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// The device was busy nearly all of the time.
+    #[default]
+    Compute,
+    /// The device waited for pages that the disk was reading.
+    Disk,
+    /// The device waited and the disk too: the page buffer had no frame to read into.
+    Memory,
+}
+
+impl StepReport {
+    /// Adds another superstep's numbers.
+    pub fn add(&mut self, other: &Self) {
+        self.edges += other.edges;
+        self.pages += other.pages;
+        self.pages_cached += other.pages_cached;
+        self.disk_bytes += other.disk_bytes;
+        self.wall_ns += other.wall_ns;
+        self.disk_ns += other.disk_ns;
+        self.wait_disk_ns += other.wait_disk_ns;
+        self.wait_frames_ns += other.wait_frames_ns;
+        self.compute_ns += other.compute_ns;
+        self.check_ns += other.check_ns;
+        self.vertex_ns += other.vertex_ns;
+        self.plan_ns += other.plan_ns;
+    }
+
+    /// What bounded it: waiting for the disk, if that took half of the time or more and frames were there to read into.
+    pub fn bound(&self) -> Bound {
+        match self.wait_disk_ns * 2 >= self.wall_ns && self.wall_ns > 0 {
+            false => Bound::Compute,
+            true if self.wait_frames_ns * 2 >= self.wait_disk_ns => Bound::Memory,
+            true => Bound::Disk,
+        }
+    }
+
+    /// Bytes read from disk over the whole time, in GB/s.
+    pub fn disk_gb_per_s(&self) -> f64 {
+        ratio(self.disk_bytes, self.wall_ns)
+    }
+
+    /// The share of visited pages that were in the page buffer.
+    pub fn hit_rate(&self) -> f64 {
+        ratio(self.pages_cached, self.pages)
+    }
+}
+
+impl RunReport {
+    /// Edges of all supersteps over the whole time, in millions a second.
+    pub fn million_edges_per_s(&self) -> f64 {
+        1e3 * ratio(self.total.edges, self.wall_ns)
+    }
+
+    /// Traversed edges per second, as Graph500 defines them, in millions.
+    pub fn million_teps(&self) -> Option<f64> {
+        self.traversed_edges.map(|edges| 1e3 * ratio(edges, self.wall_ns))
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// The most main memory that this process has had, in bytes, where the system tells.
+pub fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
