@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::packing::Packing;
+use super::packing::{HEAD_BYTES, Packing};
 use crate::error::{Error, Result};
 
 /// When a file counts as compressed.
@@ -61,10 +61,11 @@ impl Input {
             return Err(Error::file(path, "a file", "a directory"));
         }
         let mut head = Vec::new();
-        file.by_ref().take(6).read_to_end(&mut head).map_err(Error::io(path, "read"))?;
+        file.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(Error::io(path, "read"))?;
         let packing = Packing::of(&head).filter(|packing| {
             unpack == Unpack::ByContent || path.extension().is_some_and(|name| name == packing.extension())
         });
+        packing.map_or(Ok(()), |packing| packing.check(path, memory_bytes))?;
         let consumed_bytes = Arc::new(AtomicU64::new(0));
         let bytes = Arc::clone(&consumed_bytes);
         let stream = match packing {

@@ -158,36 +158,60 @@ fn id_u32(id: u64) -> Result<u32> {
 }
 
 fn push_line(buffer: &mut Vec<u8>, edge: &Edge, weights: Option<WeightType>) {
-    push_number(buffer, edge.source);
-    buffer.push(b' ');
-    push_number(buffer, edge.dest);
-    match weights {
-        None => {}
-        Some(WeightType::U32) => {
-            buffer.push(b' ');
-            push_number(buffer, edge.weight.into());
-        }
-        // Writing to a vector cannot fail. `{:?}` keeps a point or an exponent, so that the column reads as F32.
-        Some(WeightType::F32) => drop(write!(buffer, " {:?}", f32::from_bits(edge.weight))),
+    let mut line = Line::ending_with(if weights == Some(WeightType::F32) { b"" } else { b"\n" });
+    if weights == Some(WeightType::U32) {
+        line.prepend_number(edge.weight.into());
+        line.prepend(b' ');
     }
-    buffer.push(b'\n');
+    line.prepend_number(edge.dest);
+    line.prepend(b' ');
+    line.prepend_number(edge.source);
+    buffer.extend_from_slice(line.bytes());
+    if weights == Some(WeightType::F32) {
+        // Writing to a vector cannot fail. `{:?}` keeps a point or an exponent, so that the column reads as F32.
+        drop(writeln!(buffer, " {:?}", f32::from_bits(edge.weight)));
+    }
 }
 
-/// Appends `number` in decimal, two digits at a time from the end.
-fn push_number(buffer: &mut Vec<u8>, mut number: u64) {
-    const PAIRS: [[u8; 2]; 100] = digit_pairs();
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    while number >= 10 {
-        at -= 2;
-        digits[at..at + 2].copy_from_slice(&PAIRS[(number % 100) as usize]);
-        number /= 100;
+/// A line of up to three integers, put together from its end: numbers yield their last digits first.
+struct Line {
+    bytes: [u8; 64],
+    begin: usize,
+}
+
+impl Line {
+    fn ending_with(end: &[u8]) -> Self {
+        let mut bytes = [0; 64];
+        let begin = bytes.len() - end.len();
+        bytes[begin..].copy_from_slice(end);
+        Self { bytes, begin }
     }
-    if number > 0 || at == digits.len() {
-        at -= 1;
-        digits[at] = b'0' + number as u8;
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[self.begin..]
     }
-    buffer.extend_from_slice(&digits[at..]);
+
+    #[inline]
+    fn prepend(&mut self, byte: u8) {
+        self.begin -= 1;
+        self.bytes[self.begin] = byte;
+    }
+
+    /// Prepends `number` in decimal, two digits at a time.
+    #[inline]
+    fn prepend_number(&mut self, mut number: u64) {
+        const PAIRS: [[u8; 2]; 100] = digit_pairs();
+        while number >= 10 {
+            let [tens, ones] = PAIRS[(number % 100) as usize];
+            self.prepend(ones);
+            self.prepend(tens);
+            number /= 100;
+            if number == 0 {
+                return;
+            }
+        }
+        self.prepend(b'0' + number as u8);
+    }
 }
 
 /// The decimal digits of 0 to 99.
@@ -208,10 +232,10 @@ mod tests {
     #[test]
     fn numbers_as_the_standard_library_writes_them() {
         let powers = (0..20).map(|exponent| 10u64.pow(exponent));
-        for number in powers.flat_map(|power| [power - 1, power, power + 1, 7 * (power / 3)]).chain([u64::MAX]) {
-            let mut buffer = Vec::new();
-            push_number(&mut buffer, number);
-            assert_eq!(buffer, number.to_string().as_bytes());
+        for number in powers.flat_map(|power| [power - 1, power, power + 1, power / 3]).chain([u64::MAX]) {
+            let mut line = Line::ending_with(b"");
+            line.prepend_number(number);
+            assert_eq!(line.bytes(), number.to_string().as_bytes());
         }
     }
 }
