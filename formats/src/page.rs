@@ -145,7 +145,10 @@ impl<'a> Page<'a> {
     /// # Errors
     /// A defect, where header and slots do not describe a page of this size.
     pub fn open(bytes: &'a [u8], encoding: Encoding) -> Result<Self, PageDefect> {
-        PageDefect::unless(bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES, "a page", format!("{} bytes", bytes.len()))?;
+        let whole = bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES && bytes.len() % SLOT_BYTES == 0;
+        PageDefect::unless(whole, "a page", format!("{} bytes", bytes.len()))?;
+        let aligned = bytes.as_ptr().align_offset(align_of::<u32>()) == 0;
+        PageDefect::unless(aligned, "a page in aligned memory", format!("address {:p}", bytes.as_ptr()))?;
         let header: PageHeader = bytemuck::pod_read_unaligned(&bytes[..HEADER_BYTES]);
         let page = Self { bytes, header, width_bytes: encoding.width_bytes() };
         let need = HEADER_BYTES as u64
@@ -211,9 +214,11 @@ impl<'a> Page<'a> {
 /// The first defect.
 pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
     let entry = &context.entries[page as usize];
-    let (crc, largest) = checksum_and_largest(bytes, entry, context);
+    let sound = Page::open(bytes, context.encoding);
+    // Bytes that are no page are not looked into: only their checksum is of interest then.
+    let (crc, largest) = checksum_and_largest(bytes, if sound.is_ok() { entry.edge_count } else { 0 }, context);
     PageDefect::unless(crc == entry.crc, format!("checksum {:08x}", entry.crc), format!("{crc:08x}"))?;
-    let sound = Page::open(bytes, context.encoding)?;
+    let sound = sound?;
     check_header(sound.header(), page, entry, context.tag)?;
     sound.check_slots()?;
     match context.encoding {
@@ -226,10 +231,10 @@ pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<
 }
 
 /// The checksum of the page and, under the vertex-id encoding, the largest neighbour.
-fn checksum_and_largest(bytes: &[u8], entry: &DirectoryEntry, context: &PageContext<'_>) -> (u32, u32) {
+fn checksum_and_largest(bytes: &[u8], edge_count: u32, context: &PageContext<'_>) -> (u32, u32) {
     const PIECE_BYTES: usize = 16 << 10;
     let ids_end = match context.encoding {
-        Encoding::VertexId => bytes.len().min(HEADER_BYTES + entry.edge_count as usize * 4),
+        Encoding::VertexId => bytes.len().min(HEADER_BYTES + edge_count as usize * 4),
         Encoding::RecordId { .. } => HEADER_BYTES,
     };
     let mut crc = Crc32c::default();
