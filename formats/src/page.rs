@@ -219,7 +219,7 @@ pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<
     let (crc, largest) = checksum_and_largest(bytes, if sound.is_ok() { entry.edge_count } else { 0 }, context);
     PageDefect::unless(crc == entry.crc, format!("checksum {:08x}", entry.crc), format!("{crc:08x}"))?;
     let sound = sound?;
-    check_header(sound.header(), page, entry, context.tag)?;
+    check_header(sound.header(), page, context)?;
     sound.check_slots()?;
     match context.encoding {
         Encoding::VertexId => {
@@ -252,7 +252,8 @@ fn checksum_and_largest(bytes: &[u8], edge_count: u32, context: &PageContext<'_>
     (crc.value(), largest)
 }
 
-fn check_header(header: &PageHeader, page: u32, entry: &DirectoryEntry, tag: u32) -> Result<(), PageDefect> {
+fn check_header(header: &PageHeader, page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
+    let (entry, tag) = (&context.entries[page as usize], context.tag);
     PageDefect::unless(header.tag == tag, format!("store tag {tag:08x}"), format!("{:08x}", header.tag))?;
     PageDefect::unless(header.page == page, format!("page id {page}"), header.page.to_string())?;
     let expected = (entry.start_vertex, entry.slot_count, entry.edge_count, u32::from(entry.run != 0));
@@ -261,7 +262,19 @@ fn check_header(header: &PageHeader, page: u32, entry: &DirectoryEntry, tag: u32
         expected == found,
         format!("start, slots, edges, large {expected:?} as in the page directory"),
         format!("{found:?}"),
-    )
+    )?;
+    let offset = list_offset(page, context.entries);
+    PageDefect::unless(header.list_offset == offset, format!("list offset {offset}"), header.list_offset.to_string())
+}
+
+/// How many neighbours of a large page's list stand in the run's earlier pages; 0 for a small page.
+fn list_offset(page: u32, entries: &[DirectoryEntry]) -> u64 {
+    let entry = &entries[page as usize];
+    if entry.run == 0 {
+        return 0;
+    }
+    let first = entries[..page as usize].partition_point(|before| before.start_vertex < entry.start_vertex);
+    entry.first_edge - entries[first].first_edge
 }
 
 fn check_record_ids(page: &Page<'_>, p: u8, q: u8, context: &PageContext<'_>) -> Result<(), PageDefect> {
