@@ -65,6 +65,9 @@ impl Layout {
         if self.stripes.is_empty() || self.stripes.len() > 256 {
             return Err(Error::Invalid(format!("{} stripes: there must be 1 to 256", self.stripes.len())));
         }
+        if let Some(stripe) = self.stripes.iter().find(|stripe| stripe.to_str().is_none()) {
+            return Err(Error::Invalid(format!("stripe {}: its name must be UTF-8", stripe.display())));
+        }
         Ok(())
     }
 }
