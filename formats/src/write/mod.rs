@@ -158,9 +158,10 @@ impl StoreWriter {
         if path.is_dir() {
             return Ok(());
         }
-        std::fs::create_dir_all(path).map_err(Error::io(path, "create"))?;
-        self.made.push(path.to_owned());
-        Ok(())
+        let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+        let missing = missing.into_iter().rev().filter(|folder| folder.file_name().is_some()).map(Path::to_owned);
+        self.made.extend(missing);
+        std::fs::create_dir_all(path).map_err(Error::io(path, "create"))
     }
 
     /// Writes the manifest: from here on, and not before, there is a store.
