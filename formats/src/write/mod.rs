@@ -149,7 +149,12 @@ impl StoreWriter {
 
     /// Notes a file that a topology has made, for removal should the writing fail.
     fn make_file(&mut self, path: &Path) -> Result<File> {
-        let file = File::create(path).map_err(Error::io(path, "create"))?;
+        // In the store's own directory there is no manifest, so a file there is a leftover; elsewhere it may be a part of
+        // another store.
+        let own = path.starts_with(&self.path);
+        let mut options = File::options();
+        options.write(true).create(own).truncate(own).create_new(!own);
+        let file = options.open(path).map_err(Error::io(path, "create"))?;
         self.made.push(path.to_owned());
         Ok(file)
     }
