@@ -169,6 +169,14 @@ impl StoreWriter {
         std::fs::create_dir_all(path).map_err(Error::io(path, "create"))
     }
 
+    /// Makes the names of all files durable, and those of the directories that were made for them.
+    fn sync_folders(&self) -> Result<()> {
+        let mut folders: Vec<&Path> = self.made.iter().filter_map(|path| path.parent()).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        folders.into_iter().filter(|folder| !folder.as_os_str().is_empty()).try_for_each(sync_folder)
+    }
+
     /// Writes the manifest: from here on, and not before, there is a store.
     ///
     /// # Errors
@@ -178,6 +186,7 @@ impl StoreWriter {
         let mut file = self.make_file(&temporary)?;
         file.write_all(manifest.encode().as_bytes()).map_err(Error::io(&temporary, "write"))?;
         file.sync_all().map_err(Error::io(&temporary, "sync"))?;
+        self.sync_folders()?;
         std::fs::rename(&temporary, self.path.join(MANIFEST)).map_err(Error::io(&temporary, "rename"))?;
         self.finished = true;
         sync_folder(&self.path)
