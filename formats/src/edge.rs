@@ -112,7 +112,8 @@ impl MemorySource {
 
     /// A directed, unweighted source whose vertices are `0..vertices`.
     pub fn pairs(vertices: u64, pairs: &[(u32, u32)]) -> Self {
-        let edges: Vec<Edge> = pairs.iter().map(|&(u, v)| Edge { source: u.into(), dest: v.into(), weight: 0 }).collect();
+        let edges: Vec<Edge> =
+            pairs.iter().map(|&(u, v)| Edge { source: u.into(), dest: v.into(), weight: 0 }).collect();
         let info = SourceInfo {
             name: "memory".into(),
             ids: IdSpace::Range { first: 0, count: vertices },
