@@ -91,11 +91,9 @@ impl Attributes {
     /// Allocates the attributes, zeroed.
     pub fn new(declared: &[Attribute], vertices: u64) -> Self {
         let column = |attribute: &Attribute| match attribute.of {
-            AttributeType::U32 => Column::U32(U32Column((0..vertices).map(|_| AtomicU32::new(0)).collect())),
-            AttributeType::F32 => Column::F32(F32Column((0..vertices).map(|_| AtomicU32::new(0)).collect())),
-            AttributeType::Fixed63 => {
-                Column::Fixed63(Fixed63Column((0..vertices).map(|_| AtomicU64::new(0)).collect()))
-            }
+            AttributeType::U32 => Column::U32(U32Column(zeroed(vertices))),
+            AttributeType::F32 => Column::F32(F32Column(zeroed(vertices))),
+            AttributeType::Fixed63 => Column::Fixed63(Fixed63Column(zeroed(vertices))),
             AttributeType::Bit => Column::Bit(Bits::new(vertices)),
         };
         Self(declared.iter().map(column).collect())
@@ -132,6 +130,13 @@ impl Attributes {
             other => panic!("attribute {place} is declared otherwise: {}", other.name()),
         }
     }
+}
+
+/// Zeros for every vertex.
+pub(crate) fn zeroed<T: Default>(count: u64) -> Vec<T> {
+    let mut zeros = crate::huge::vec_with_capacity(count as usize);
+    zeros.resize_with(count as usize, T::default);
+    zeros
 }
 
 impl Column {

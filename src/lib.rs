@@ -23,6 +23,7 @@ pub mod device;
 pub mod engine;
 pub mod error;
 pub mod fetch;
+mod huge;
 pub mod plan;
 pub mod report;
 
