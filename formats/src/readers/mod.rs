@@ -1,1 +1,70 @@
-//! Readers of edge-list formats.
+//! Readers of edge-list formats: from files that others wrote to streams of edges.
+//!
+//! ```text
+//!  file ── unpack ─┬─ blocks of lines, parsed in parallel ─┬─ text, GAP text, Graphalytics ─┐
+//!                  │                                       └─ Matrix Market, DIMACS ────────┤
+//!                  ├─ words, one by one ───────────────────── METIS, adjacency graphs ──────┼─▶ EdgeSource
+//!                  └─ records of fixed size ───────────────── GAP binary, raw pairs ────────┘
+//! ```
+//!
+//! gzip, Zstandard, bzip2 and xz are recognised by content and unpacked on the way. Memory is bounded whatever the file
+//! holds: see [`Options::memory_bytes`]. Every error names the file, and in text the line.
+
+mod adjacency;
+mod blocks;
+mod cursor;
+mod dimacs;
+mod gap_binary;
+mod graphalytics;
+mod graphalytics_files;
+mod input;
+mod kind;
+mod lines;
+mod matrix_market;
+mod metis;
+mod options;
+mod packing;
+mod raw;
+mod recognise;
+mod records;
+mod text;
+mod tokens;
+mod writer;
+
+use std::path::Path;
+
+pub use kind::Kind;
+pub use options::{Options, WeightsOption};
+pub use recognise::recognise;
+pub use writer::EdgeListWriter;
+
+use crate::edge::{EdgeSource, IdSpace, SourceInfo, WeightType};
+use crate::error::Result;
+
+/// Opens the edge list at `path`, as its kind or as the kind that `options` names.
+///
+/// # Errors
+/// If the kind is not recognised, or what the file says at its beginning is not what its kind allows.
+pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    let path = path.as_ref();
+    let kind = options.kind.map_or_else(|| recognise(path), Ok)?;
+    match kind {
+        Kind::Text => text::open(path, options, IdSpace::Named),
+        Kind::GapText => text::open(path, options, IdSpace::UpToLargest),
+        Kind::MatrixMarket => matrix_market::open(path, options),
+        Kind::Dimacs => dimacs::open(path, options),
+        Kind::Metis => metis::open(path, options),
+        Kind::Adjacency => adjacency::open(path, options),
+        Kind::GapBinary => gap_binary::open(path, options),
+        Kind::Graphalytics => graphalytics::open(path, options),
+        Kind::RawU32 => raw::open(path, options, 4),
+        Kind::RawU64 => raw::open(path, options, 8),
+    }
+}
+
+/// What every source knows of its file; directed, where the format does not say otherwise.
+fn file_info(input: &input::Input, ids: IdSpace, weights: Option<WeightType>) -> SourceInfo {
+    let path = input.path();
+    let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    SourceInfo { name, ids, mirror: false, directed: true, weights, edges: None, bytes: input.file_bytes() }
+}

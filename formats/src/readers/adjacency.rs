@@ -1,0 +1,194 @@
+//! Ligra's and PBBS's adjacency graphs.
+//!
+//! ```text
+//!  AdjacencyGraph      or WeightedAdjacencyGraph
+//!  n
+//!  m
+//!  n offsets           where the edges of each vertex begin
+//!  m dest ids          ids from 0
+//!  m weights           of a WeightedAdjacencyGraph only
+//! ```
+//!
+//! One number a line, though any white space will do. Offsets of n numbers need not fit in memory: the file is read in
+//! two or three places at once, at the offsets, at the edges and at the weights.
+
+use std::path::Path;
+
+use super::cursor::weight;
+use super::tokens::Tokens;
+use super::{Options, file_info};
+use crate::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
+use crate::error::{Error, Result};
+
+/// Opens an adjacency graph.
+pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    let (offsets, header) = Header::open(path, options)?;
+    let (edges, _) = Header::open(path, options)?;
+    if options.weights.demanded() && !header.weighted {
+        return Err(Error::file(path, "a WeightedAdjacencyGraph", "one without weights; drop --weight-type"));
+    }
+    let weight = options.weights.resolve(header.weighted.then_some(WeightType::U32));
+    let weights = match weight {
+        Some(_) => Some(Header::open(path, options)?.0),
+        None => None,
+    };
+    let ids = IdSpace::Range { first: 0, count: header.vertices };
+    let mut info = file_info(offsets.input(), ids, weight);
+    info.edges = Some(header.edges);
+    let state = State::Start;
+    Ok(Box::new(Adjacency { info, header, offsets, edges, weights, vertices: 0, end: 0, at: 0, state }))
+}
+
+/// What comes before the offsets.
+#[derive(Clone, Copy)]
+struct Header {
+    weighted: bool,
+    vertices: u64,
+    edges: u64,
+}
+
+impl Header {
+    fn open(path: &Path, options: &Options) -> Result<(Tokens, Self)> {
+        let mut tokens = Tokens::open(path, options.memory_bytes / 3)?;
+        tokens.next_word()?;
+        let weighted = match tokens.word() {
+            b"AdjacencyGraph" => false,
+            b"WeightedAdjacencyGraph" => true,
+            _ => return Err(tokens.error("AdjacencyGraph or WeightedAdjacencyGraph")),
+        };
+        let vertices = number(&mut tokens, "the number of vertices")?;
+        let edges = number(&mut tokens, "the number of edges")?;
+        Ok((tokens, Self { weighted, vertices, edges }))
+    }
+}
+
+fn number(tokens: &mut Tokens, expected: &'static str) -> Result<u64> {
+    tokens.next_word()?;
+    tokens.number().ok_or_else(|| tokens.error(expected))
+}
+
+fn skip(tokens: &mut Tokens, words: u64, expected: &'static str) -> Result<()> {
+    for _ in 0..words {
+        if !tokens.next_word()? {
+            return Err(tokens.error(expected));
+        }
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Start,
+    Edges,
+    End,
+}
+
+struct Adjacency {
+    info: SourceInfo,
+    header: Header,
+    offsets: Tokens,
+    edges: Tokens,
+    weights: Option<Tokens>,
+    /// How many offsets have been read; the edges before `end` are of the vertices before the last of them.
+    vertices: u64,
+    end: u64,
+    /// Edges read.
+    at: u64,
+    state: State,
+}
+
+impl Adjacency {
+    /// Moves each reader to its place. That takes a pass over the file, so it does not belong to opening it.
+    fn start(&mut self) -> Result<()> {
+        let Header { vertices, edges, .. } = self.header;
+        skip(&mut self.edges, vertices, "an offset for each vertex")?;
+        if let Some(weights) = &mut self.weights {
+            skip(weights, vertices, "an offset for each vertex")?;
+            skip(weights, edges, "the dest of an edge")?;
+        }
+        self.next_offset()?;
+        if self.end != 0 {
+            return Err(self.offsets.error("0 as the first offset"));
+        }
+        self.state = State::Edges;
+        Ok(())
+    }
+
+    /// Reads where the edges of the next vertex begin, and those of the last one end.
+    fn next_offset(&mut self) -> Result<()> {
+        let Header { vertices, edges, .. } = self.header;
+        let last = self.end;
+        if self.vertices < vertices {
+            self.offsets.next_word()?;
+            let offset = self.offsets.number().filter(|offset| (last..=edges).contains(offset));
+            self.end = offset.ok_or_else(|| self.offsets.error(format!("an offset from {last} to {edges}")))?;
+        } else {
+            self.end = if vertices == 0 { 0 } else { edges };
+        }
+        self.vertices += 1;
+        Ok(())
+    }
+
+    fn edge(&mut self) -> Result<Edge> {
+        let vertices = self.header.vertices;
+        self.edges.next_word()?;
+        let dest = self.edges.number().filter(|&dest| dest < vertices);
+        let dest = dest.ok_or_else(|| self.edges.error(format!("a dest id below {vertices}")))?;
+        let mut edge = Edge { source: self.vertices - 2, dest, weight: 0 };
+        if let (Some(weights), Some(weight_type)) = (&mut self.weights, self.info.weights) {
+            weights.next_word()?;
+            edge.weight = weight(weights.word(), weight_type).map_err(|expected| weights.error(expected))?;
+        }
+        self.at += 1;
+        Ok(edge)
+    }
+
+    /// Checks that nothing is left.
+    fn finish(&mut self) -> Result<()> {
+        let Header { edges, weighted, .. } = self.header;
+        self.state = State::End;
+        if self.at < edges {
+            return Err(self.offsets.error("0 edges, since there are no vertices"));
+        }
+        if weighted && self.weights.is_none() {
+            skip(&mut self.edges, edges, "the weight of an edge")?;
+        }
+        let last = self.weights.as_mut().unwrap_or(&mut self.edges);
+        if last.next_word()? {
+            return Err(last.error("the end of the file after as many numbers as the header says"));
+        }
+        Ok(())
+    }
+}
+
+impl EdgeSource for Adjacency {
+    fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        chunk.clear();
+        if self.state == State::Start {
+            self.start()?;
+        }
+        while self.state == State::Edges && chunk.len() < CHUNK_EDGES {
+            if self.at < self.end {
+                chunk.push(self.edge()?);
+            } else if self.vertices <= self.header.vertices {
+                self.next_offset()?;
+            } else {
+                self.finish()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.weights.as_ref().unwrap_or(&self.edges).input().consumed_bytes()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let tokens = [Some(&self.offsets), Some(&self.edges), self.weights.as_ref()];
+        tokens.into_iter().flatten().map(Tokens::memory_bytes).sum()
+    }
+}

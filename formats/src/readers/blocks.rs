@@ -1,0 +1,209 @@
+//! Blocks of whole lines, read ahead.
+//!
+//! ```text
+//!  current: │ lines given out │ lines to come …… │ begun line │     next: │ begun line │ bytes being read …… │
+//!                             at                 cut                            └── filled while `current` is parsed
+//! ```
+
+use std::path::Path;
+
+use super::cursor::Expected;
+use super::input::{Input, Unpack};
+use crate::error::{Error, Result};
+
+/// The smallest block, and so the length that every line may have.
+const BLOCK_BYTES_MIN: usize = 64 << 10;
+/// The largest block: more makes nothing faster.
+const BLOCK_BYTES_MAX: usize = 8 << 20;
+/// The largest piece of a block that is parsed at once. A line has four bytes at least, so a piece has no more edges
+/// than a chunk may.
+const PIECE_BYTES_MAX: usize = 4 * crate::edge::CHUNK_EDGES;
+
+/// What a reader of lines holds for each byte of a block: two blocks of text, and the edges of one (24 bytes for each
+/// line of four).
+const HELD_PER_BLOCK_BYTE: u64 = 8;
+
+/// The lines of a file, block after block.
+pub(super) struct Blocks {
+    input: Input,
+    current: Block,
+    next: Block,
+    /// Lines before `current.at`.
+    lines: u64,
+}
+
+/// Whole lines, and the beginning of the one after them.
+struct Block {
+    bytes: Vec<u8>,
+    at: usize,
+    cut: usize,
+    end: usize,
+    /// What comes after the lines.
+    then: Then,
+}
+
+enum Then {
+    More,
+    End,
+    Failure(Error),
+    /// A line that no block can hold.
+    Endless,
+}
+
+impl Block {
+    fn new(bytes: usize) -> Self {
+        Self { bytes: vec![0; bytes], at: 0, cut: 0, end: 0, then: Then::More }
+    }
+
+    fn lines(&self) -> &[u8] {
+        &self.bytes[self.at..self.cut]
+    }
+
+    fn begun(&self) -> &[u8] {
+        &self.bytes[self.cut..self.end]
+    }
+
+    fn is_spent(&self) -> bool {
+        self.at == self.cut
+    }
+
+    /// Reads on where `begun`, the end of the block before, leaves off.
+    fn fill(&mut self, input: &mut Input, begun: &[u8]) {
+        self.bytes[..begun.len()].copy_from_slice(begun);
+        let (read, failure) = input.fill(&mut self.bytes[begun.len()..]);
+        self.at = 0;
+        self.end = begun.len() + read;
+        self.cut = memchr::memrchr(b'\n', &self.bytes[..self.end]).map_or(0, |newline| newline + 1);
+        self.then = match failure {
+            Some(failure) => Then::Failure(failure),
+            None if self.end < self.bytes.len() => {
+                self.cut = self.end;
+                Then::End
+            }
+            None if self.cut == 0 => Then::Endless,
+            None => Then::More,
+        };
+    }
+}
+
+impl Blocks {
+    /// Opens `path` and reads its first block; a UTF-8 byte order mark is passed over.
+    pub(super) fn open(path: &Path, memory_bytes: u64) -> Result<Self> {
+        let input = Input::open(path, memory_bytes, Unpack::ByContent)?;
+        let bytes = usize::try_from(memory_bytes / (HELD_PER_BLOCK_BYTE * 3 / 2)).unwrap_or(usize::MAX);
+        let bytes = bytes.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
+        let mut blocks = Self { input, current: Block::new(bytes), next: Block::new(bytes), lines: 0 };
+        blocks.current.fill(&mut blocks.input, &[]);
+        if blocks.current.lines().starts_with(b"\xef\xbb\xbf") {
+            blocks.current.at = 3;
+        }
+        Ok(blocks)
+    }
+
+    /// The file.
+    pub(super) fn input(&self) -> &Input {
+        &self.input
+    }
+
+    /// How many bytes one thread should parse at a time, so that every thread has several shares of a block.
+    pub(super) fn piece_bytes(&self) -> usize {
+        let shares = 4 * rayon::current_num_threads();
+        (self.current.bytes.len() / shares).clamp(BLOCK_BYTES_MIN / 4, PIECE_BYTES_MAX)
+    }
+
+    /// What a reader of these blocks holds at most, its edges and the decompressor included.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        HELD_PER_BLOCK_BYTE * self.current.bytes.len() as u64 + self.input.memory_bytes()
+    }
+
+    /// The next line without its end, and without moving past it; `None` at the end of the file.
+    pub(super) fn line(&mut self) -> Result<Option<&[u8]>> {
+        while self.current.is_spent() {
+            if !self.refill()? {
+                return Ok(None);
+            }
+        }
+        let lines = self.current.lines();
+        Ok(Some(&lines[..memchr::memchr(b'\n', lines).unwrap_or(lines.len())]))
+    }
+
+    /// Moves past the line that [`Self::line`] gave.
+    pub(super) fn advance(&mut self) {
+        let lines = self.current.lines();
+        self.current.at += memchr::memchr(b'\n', lines).map_or(lines.len(), |newline| newline + 1);
+        self.lines += 1;
+    }
+
+    /// Moves past lines for as long as `skip` says so; returns whether there is one left.
+    pub(super) fn advance_while(&mut self, skip: impl Fn(&[u8]) -> bool) -> Result<bool> {
+        while let Some(line) = self.line()? {
+            if !skip(line) {
+                return Ok(true);
+            }
+            self.advance();
+        }
+        Ok(false)
+    }
+
+    /// Lines to come, without moving past them: some 64 KiB of them, where the file has as many.
+    pub(super) fn ahead(&self) -> &[u8] {
+        let lines = self.current.lines();
+        match lines.get(..BLOCK_BYTES_MIN) {
+            Some(begin) => memchr::memrchr(b'\n', begin).map_or(lines, |newline| &lines[..newline]),
+            None => lines,
+        }
+    }
+
+    /// Gives the lines of a block to `work` while the next block is read; `None` at the end of the file. The caller
+    /// counts the lines: see [`Self::count_lines`].
+    pub(super) fn step<T: Send>(&mut self, work: impl FnOnce(&[u8]) -> T + Send) -> Result<Option<T>> {
+        while self.current.is_spent() {
+            if !self.refill()? {
+                return Ok(None);
+            }
+        }
+        let Self { input, current, next, .. } = self;
+        if !matches!(current.then, Then::More) {
+            let result = work(current.lines());
+            current.at = current.cut;
+            return Ok(Some(result));
+        }
+        let (result, ()) = rayon::join(|| work(current.lines()), || next.fill(input, current.begun()));
+        std::mem::swap(current, next);
+        Ok(Some(result))
+    }
+
+    /// Moves line numbers on by what [`Self::step`] gave out.
+    pub(super) fn count_lines(&mut self, lines: u64) {
+        self.lines += lines;
+    }
+
+    /// An error in the line `ahead` lines after the ones counted so far.
+    pub(super) fn error(&self, ahead: u64, expected: impl Into<Expected>, found: &[u8]) -> Error {
+        Error::line(self.input.path(), self.lines + ahead + 1, expected.into(), found)
+    }
+
+    /// An error in the line that [`Self::line`] gives.
+    pub(super) fn error_here(&self, expected: impl Into<Expected>) -> Error {
+        let lines = self.current.lines();
+        self.error(0, expected, &lines[..memchr::memchr(b'\n', lines).unwrap_or(lines.len())])
+    }
+
+    /// Replaces a spent block by the one after it; false at the end of the file.
+    fn refill(&mut self) -> Result<bool> {
+        let Self { input, current, next, .. } = self;
+        match std::mem::replace(&mut current.then, Then::End) {
+            Then::More => {
+                next.fill(input, current.begun());
+                std::mem::swap(current, next);
+                Ok(true)
+            }
+            Then::End => Ok(false),
+            Then::Failure(failure) => Err(failure),
+            Then::Endless => {
+                let expected = format!("a line of at most {} bytes", self.current.bytes.len());
+                Err(self.error(0, expected, self.current.begun()))
+            }
+        }
+    }
+}

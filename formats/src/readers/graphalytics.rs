@@ -1,0 +1,118 @@
+//! LDBC Graphalytics: an edge file, a vertex file and a properties file.
+//!
+//! ```text
+//!  NAME.properties     graph.NAME.vertex-file = NAME.v
+//!                      graph.NAME.edge-file = NAME.e
+//!                      graph.NAME.directed = false
+//!                      graph.NAME.edge-properties.names = weight        optional
+//!                      graph.NAME.edge-properties.types = real          or integer
+//!  NAME.v              one id a line: all vertices, isolated ones too
+//!  NAME.e              source dest [properties] a line; an undirected edge once
+//! ```
+//!
+//! The first edge property is the weight: `real` is read as `F32`, `integer` as `U32`. Any of the three files, their
+//! directory or their common prefix opens the graph. Without a properties file the graph is directed, and a third
+//! column decides about weights as in plain text. That every id of the edge file is in the vertex file is not checked:
+//! an id that is only in the edge file is a vertex too.
+
+use std::path::{Path, PathBuf};
+
+use super::blocks::Blocks;
+use super::cursor::{Cursor, Expected};
+use super::graphalytics_files::{Files, Properties};
+use super::lines::{LineFormat, LineSource};
+use super::text::{Columns, is_comment};
+use super::{Options, file_info};
+use crate::edge::{Edge, EdgeSource, IdSpace, SourceInfo};
+use crate::error::{Error, Result};
+
+/// Opens a graph by one of its files, their directory or their prefix.
+pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    let files = Files::find(path)?;
+    let mut blocks = Blocks::open(&files.edges, options.memory_bytes / 2)?;
+    let columns = match &files.properties {
+        Some(properties) => columns(properties, options)?,
+        None => Columns::look_ahead(&mut blocks, options.weights)?,
+    };
+    let mut info = file_info(blocks.input(), IdSpace::Named, columns.weight);
+    info.directed = files.properties.as_ref().is_none_or(|properties| properties.directed);
+    info.mirror = !info.directed;
+    if let (Some(bytes), Some(vertices)) = (info.bytes, &files.vertices) {
+        let metadata = vertices.metadata().map_err(Error::io(vertices, "open"))?;
+        info.bytes = Some(bytes + metadata.len());
+    }
+    let edges = LineSource::new(info, blocks, columns, None);
+    let memory_bytes = options.memory_bytes / 2;
+    Ok(Box::new(Graphalytics { edges, vertices: files.vertices, memory_bytes, vertex_bytes: 0 }))
+}
+
+/// The columns that the properties announce.
+fn columns(properties: &Properties, options: &Options) -> Result<Columns> {
+    if options.weights.demanded() && properties.weight.is_none() {
+        let found = "none; drop --weight-type";
+        return Err(Error::file(&properties.path, "an edge property for the weights", found));
+    }
+    Ok(match options.weights.resolve(properties.weight) {
+        None if properties.edge_properties > 0 => Columns { count: None, weight: None },
+        weight => Columns { count: Some(2 + properties.edge_properties), weight },
+    })
+}
+
+struct Graphalytics {
+    edges: LineSource<Columns>,
+    vertices: Option<PathBuf>,
+    memory_bytes: u64,
+    vertex_bytes: u64,
+}
+
+impl EdgeSource for Graphalytics {
+    fn info(&self) -> &SourceInfo {
+        self.edges.info()
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        self.edges.read(chunk)
+    }
+
+    fn extra_vertices(&mut self, ids: &mut Vec<u64>) -> Result<()> {
+        let Some(path) = self.vertices.take() else { return Ok(()) };
+        let blocks = Blocks::open(&path, self.memory_bytes)?;
+        let info = file_info(blocks.input(), IdSpace::Named, None);
+        let mut vertices = LineSource::new(info, blocks, VertexLines, None);
+        let mut chunk = Vec::new();
+        loop {
+            vertices.read(&mut chunk)?;
+            self.vertex_bytes = vertices.bytes_read();
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            ids.extend(chunk.iter().map(|edge| edge.source));
+        }
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.edges.bytes_read() + self.vertex_bytes
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        2 * self.edges.memory_bytes()
+    }
+}
+
+/// Lines of one id, which stands for an edge's source.
+struct VertexLines;
+
+impl LineFormat for VertexLines {
+    #[inline(always)]
+    fn parse(&self, line: &[u8], edges: &mut Vec<Edge>) -> Result<(), Expected> {
+        let mut cursor = Cursor::new(line);
+        if is_comment(line) {
+            return Ok(());
+        }
+        match (cursor.number(), cursor.is_end()) {
+            (Some(source), true) => edges.push(Edge { source, ..Edge::default() }),
+            _ => return Err("one vertex id from 0 to 18446744073709551615".into()),
+        }
+        Ok(())
+    }
+}

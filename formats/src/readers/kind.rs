@@ -1,0 +1,145 @@
+//! The formats of edge lists, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// A format of edge lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `source dest [weight]` a line, as SNAP and many others publish it.
+    Text,
+    /// NIST Matrix Market, coordinate format (`.mtx`).
+    MatrixMarket,
+    /// The 9th DIMACS Challenge's shortest-path graphs (`.gr`).
+    Dimacs,
+    /// METIS and Chaco adjacency lists (`.graph`), undirected.
+    Metis,
+    /// Ligra's and PBBS's `AdjacencyGraph` and `WeightedAdjacencyGraph`.
+    Adjacency,
+    /// The GAP Benchmark Suite's text edge lists (`.el`, `.wel`).
+    GapText,
+    /// The GAP Benchmark Suite's serialized graphs (`.sg`, `.wsg`).
+    GapBinary,
+    /// LDBC Graphalytics: `.properties`, `.v` and `.e`.
+    Graphalytics,
+    /// Pairs of little-endian 32-bit ids, nothing else (`.u32`).
+    RawU32,
+    /// Pairs of little-endian 64-bit ids, nothing else (`.u64`).
+    RawU64,
+}
+
+impl Kind {
+    /// All kinds, in the order in which help texts list them.
+    pub const ALL: [Self; 10] = [
+        Self::Text,
+        Self::MatrixMarket,
+        Self::Dimacs,
+        Self::Metis,
+        Self::Adjacency,
+        Self::GapText,
+        Self::GapBinary,
+        Self::Graphalytics,
+        Self::RawU32,
+        Self::RawU64,
+    ];
+
+    /// The name by which a command line asks for this kind.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::MatrixMarket => "matrix-market",
+            Self::Dimacs => "dimacs",
+            Self::Metis => "metis",
+            Self::Adjacency => "adjacency",
+            Self::GapText => "gap-text",
+            Self::GapBinary => "gap-binary",
+            Self::Graphalytics => "graphalytics",
+            Self::RawU32 => "raw-u32",
+            Self::RawU64 => "raw-u64",
+        }
+    }
+
+    /// One line for a help text.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Text => {
+                "source dest [weight] a line, separated by blanks, tabs or commas; # and % begin comments (SNAP)"
+            }
+            Self::MatrixMarket => {
+                "Matrix Market coordinate matrices (.mtx): pattern, integer or real; general or symmetric"
+            }
+            Self::Dimacs => "DIMACS shortest-path graphs (.gr): a SOURCE DEST WEIGHT",
+            Self::Metis => "METIS adjacency lists (.graph), undirected, with or without edge weights",
+            Self::Adjacency => "Ligra and PBBS AdjacencyGraph and WeightedAdjacencyGraph (.adj)",
+            Self::GapText => "GAP edge lists (.el, .wel): ids from 0 to the largest named",
+            Self::GapBinary => "GAP serialized graphs (.sg, .wsg)",
+            Self::Graphalytics => "LDBC Graphalytics (.properties, .e, .v, their directory or common prefix)",
+            Self::RawU32 => "pairs of little-endian 32-bit ids (.u32)",
+            Self::RawU64 => "pairs of little-endian 64-bit ids (.u64)",
+        }
+    }
+
+    /// The file-name extensions that stand for this kind, before any of a compression.
+    pub const fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &["txt", "tsv", "csv", "edges", "snap"],
+            Self::MatrixMarket => &["mtx"],
+            Self::Dimacs => &["gr"],
+            Self::Metis => &["graph", "metis"],
+            Self::Adjacency => &["adj"],
+            Self::GapText => &["el", "wel"],
+            Self::GapBinary => &["sg", "wsg"],
+            Self::Graphalytics => &["properties", "e", "v"],
+            Self::RawU32 => &["u32"],
+            Self::RawU64 => &["u64"],
+        }
+    }
+
+    /// The kind for which `extension` stands, if any.
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.extensions().contains(&extension))
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::Invalid(format!("{name:?} is no kind of edge list; the kinds are {names}"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.to_string().parse::<Kind>().unwrap(), kind);
+            assert!(!kind.description().contains('\n'));
+        }
+        let error = "snap".parse::<Kind>().unwrap_err().to_string();
+        assert!(error.contains("\"snap\"") && error.contains("matrix-market"), "{error}");
+    }
+
+    #[test]
+    fn no_extension_stands_for_two_kinds() {
+        for kind in Kind::ALL {
+            for extension in kind.extensions() {
+                assert_eq!(Kind::of_extension(extension), Some(kind), "{extension}");
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Formats with at most one edge a line, parsed in parallel.
+//!
+//! A block is split at newlines into pieces, the pieces are parsed side by side, and their edges are given out in the
+//! order of the file. Every piece counts its lines, so the first error of the file is the one reported, by its line.
+
+use rayon::prelude::*;
+
+use super::blocks::Blocks;
+use super::cursor::Expected;
+use crate::edge::{Edge, EdgeSource, SourceInfo};
+use crate::error::{Error, Result};
+
+/// The grammar of one line.
+pub(super) trait LineFormat: Send + Sync {
+    /// Appends the edge of `line` (given without its end), or nothing for comments and blank lines.
+    fn parse(&self, line: &[u8], edges: &mut Vec<Edge>) -> Result<(), Expected>;
+}
+
+/// A source of the edges of a file's lines.
+pub(super) struct LineSource<F> {
+    info: SourceInfo,
+    blocks: Blocks,
+    format: F,
+    pieces: Vec<Piece>,
+    /// The next of `pieces[..filled]` to give out.
+    next: usize,
+    filled: usize,
+    edges: u64,
+    promised: Option<Promise>,
+}
+
+/// How many edges a file says that it has.
+#[derive(Clone, Debug)]
+pub(super) struct Promise {
+    /// How many.
+    pub(super) edges: u64,
+    /// Where it says so, for messages: "as the p line says".
+    pub(super) says: &'static str,
+}
+
+/// The edges of a part of a block.
+#[derive(Default)]
+struct Piece {
+    edges: Vec<Edge>,
+    lines: u64,
+    fault: Option<Fault>,
+}
+
+/// What is wrong with a line.
+struct Fault {
+    /// Lines before it in its piece.
+    line: u64,
+    expected: Expected,
+    found: Vec<u8>,
+}
+
+impl<F: LineFormat> LineSource<F> {
+    /// A source of the lines that `blocks` has left.
+    pub(super) fn new(info: SourceInfo, blocks: Blocks, format: F, promised: Option<Promise>) -> Self {
+        Self { info, blocks, format, pieces: Vec::new(), next: 0, filled: 0, edges: 0, promised }
+    }
+
+    /// Parses one block; false at the end of the file.
+    fn step(&mut self) -> Result<bool> {
+        let Self { blocks, format, pieces, .. } = self;
+        let piece_bytes = blocks.piece_bytes();
+        let room = self.promised.as_ref().map(|promise| promise.edges.saturating_sub(self.edges));
+        let parsed = blocks.step(|text| parse_block(format, text, piece_bytes, room, pieces))?;
+        self.next = 0;
+        self.filled = parsed.unwrap_or(0);
+        for piece in &mut self.pieces[..self.filled] {
+            if let Some(fault) = piece.fault.take() {
+                return Err(self.blocks.error(fault.line, self.explain(fault.expected), &fault.found));
+            }
+            self.blocks.count_lines(piece.lines);
+            self.edges += piece.edges.len() as u64;
+        }
+        Ok(parsed.is_some())
+    }
+
+    /// Completes what is expected where only the source knows the figures.
+    fn explain(&self, expected: Expected) -> Expected {
+        match &self.promised {
+            Some(Promise { edges, says }) if expected == SURPLUS => {
+                format!("the end of the file after {edges} edges, {says}").into()
+            }
+            _ => expected,
+        }
+    }
+
+    fn finish(&self) -> Result<()> {
+        match &self.promised {
+            Some(Promise { edges, says }) if *edges != self.edges => {
+                let found = format!("{} edges", self.edges);
+                Err(Error::file(self.blocks.input().path(), format!("{edges} edges, {says}"), found))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<F: LineFormat> EdgeSource for LineSource<F> {
+    fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        chunk.clear();
+        loop {
+            for piece in &mut self.pieces[self.next..self.filled] {
+                self.next += 1;
+                if !piece.edges.is_empty() {
+                    std::mem::swap(chunk, &mut piece.edges);
+                    return Ok(());
+                }
+            }
+            self.filled = 0;
+            self.next = 0;
+            if !self.step()? {
+                return self.finish();
+            }
+        }
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.blocks.input().consumed_bytes()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.blocks.memory_bytes()
+    }
+}
+
+/// Stands for the message about an edge too many.
+const SURPLUS: &str = "no further edge";
+
+/// Parses `text` into the first of `pieces`, making more as needed; returns how many. A line with an edge beyond `room`
+/// is a fault.
+fn parse_block<F: LineFormat>(
+    format: &F,
+    text: &[u8],
+    piece_bytes: usize,
+    room: Option<u64>,
+    pieces: &mut Vec<Piece>,
+) -> usize {
+    let texts = split(text, piece_bytes);
+    if pieces.len() < texts.len() {
+        pieces.resize_with(texts.len(), Piece::default);
+    }
+    texts.par_iter().zip(&mut pieces[..]).for_each(|(text, piece)| piece.parse(format, text, piece_bytes));
+    let mut room = room.unwrap_or(u64::MAX);
+    for (text, piece) in texts.iter().zip(pieces) {
+        let edges = piece.edges.len() as u64;
+        if edges > room {
+            piece.fault = surplus(format, text, room);
+        }
+        if piece.fault.is_some() {
+            break;
+        }
+        room = room.saturating_sub(edges);
+    }
+    texts.len()
+}
+
+/// Cuts `text` after newlines into pieces of about `piece_bytes`; only a single line is ever longer.
+fn split(mut text: &[u8], piece_bytes: usize) -> Vec<&[u8]> {
+    let mut pieces = Vec::with_capacity(text.len() / piece_bytes + 1);
+    while text.len() > piece_bytes {
+        let cut = memchr::memrchr(b'\n', &text[..piece_bytes]).or_else(|| memchr::memchr(b'\n', text));
+        let (piece, rest) = text.split_at(cut.map_or(text.len(), |newline| newline + 1));
+        pieces.push(piece);
+        text = rest;
+    }
+    if !text.is_empty() {
+        pieces.push(text);
+    }
+    pieces
+}
+
+impl Piece {
+    fn parse<F: LineFormat>(&mut self, format: &F, text: &[u8], piece_bytes: usize) {
+        self.edges.clear();
+        self.edges.reserve(text.len().min(piece_bytes) / 4 + 1);
+        self.lines = 0;
+        self.fault = None;
+        for line in lines(text) {
+            if let Err(expected) = format.parse(line, &mut self.edges) {
+                self.fault = Some(Fault { line: self.lines, expected, found: line.to_vec() });
+                return;
+            }
+            self.lines += 1;
+        }
+    }
+}
+
+/// The lines of `text`, without their ends.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut begin = 0;
+    let ends = memchr::memchr_iter(b'\n', text).chain((!text.ends_with(b"\n")).then_some(text.len()));
+    ends.map(move |end| {
+        let line = &text[begin..end];
+        begin = end + 1;
+        line
+    })
+}
+
+/// The fault of the first line of `text` whose edge is one too many.
+fn surplus<F: LineFormat>(format: &F, text: &[u8], room: u64) -> Option<Fault> {
+    let mut edges = Vec::new();
+    for (line, found) in (0..).zip(lines(text)) {
+        format.parse(found, &mut edges).ok()?;
+        if edges.len() as u64 > room {
+            return Some(Fault { line, expected: SURPLUS.into(), found: found.to_vec() });
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_end_where_lines_end() {
+        let text = b"1 2\n33333 4\n5 6\n7";
+        for piece_bytes in 1..20 {
+            let pieces = split(text, piece_bytes);
+            assert_eq!(pieces.concat(), text);
+            assert!(pieces.iter().rev().skip(1).all(|piece| piece.ends_with(b"\n")), "{piece_bytes}");
+            assert!(pieces.iter().all(|piece| piece.len() <= piece_bytes || lines(piece).count() == 1));
+        }
+        assert!(split(b"", 4).is_empty());
+    }
+
+    #[test]
+    fn a_last_line_needs_no_newline() {
+        assert_eq!(lines(b"1\n\n2").collect::<Vec<_>>(), [&b"1"[..], b"", b"2"]);
+        assert_eq!(lines(b"1\n").collect::<Vec<_>>(), [b"1"]);
+    }
+}

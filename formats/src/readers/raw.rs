@@ -1,0 +1,75 @@
+//! Pairs of little-endian ids, nothing else: source, dest, source, dest, …
+//!
+//! The graph is directed and without weights; its vertices are those that edges name.
+
+use std::path::Path;
+
+use super::input::Unpack;
+use super::records::Records;
+use super::{Options, file_info};
+use crate::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo};
+use crate::error::{Error, Result};
+
+/// Opens a file of pairs whose ids have `id_bytes` bytes, 4 or 8.
+pub(super) fn open(path: &Path, options: &Options, id_bytes: usize) -> Result<Box<dyn EdgeSource>> {
+    let records = Records::open(path, options.memory_bytes, Unpack::ByContentAndName)?;
+    if options.weights.demanded() {
+        return Err(Error::file(path, "weights", "raw pairs, which have none; drop --weight-type"));
+    }
+    let mut info = file_info(records.input(), IdSpace::Named, None);
+    if let Some(bytes) = records.input().plain_bytes() {
+        check_length(&records, bytes, id_bytes)?;
+        info.edges = Some(bytes / (2 * id_bytes as u64));
+    }
+    Ok(Box::new(Raw { info, records, id_bytes }))
+}
+
+fn check_length(records: &Records, bytes: u64, id_bytes: usize) -> Result<()> {
+    if bytes.is_multiple_of(2 * id_bytes as u64) {
+        return Ok(());
+    }
+    let expected = format!("a length that is a multiple of {} bytes: pairs of {}-bit ids", 2 * id_bytes, 8 * id_bytes);
+    Err(records.error(expected, format!("{bytes} bytes")))
+}
+
+fn push_pairs(mut ids: impl Iterator<Item = u64>, chunk: &mut Vec<Edge>) {
+    while let (Some(source), Some(dest)) = (ids.next(), ids.next()) {
+        chunk.push(Edge { source, dest, weight: 0 });
+    }
+}
+
+struct Raw {
+    info: SourceInfo,
+    records: Records,
+    id_bytes: usize,
+}
+
+impl EdgeSource for Raw {
+    fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
+        chunk.clear();
+        let pairs = self.records.take(2 * self.id_bytes, CHUNK_EDGES)?;
+        if self.id_bytes == 4 {
+            let ids = pairs.as_chunks().0.iter().map(|&id| u64::from(u32::from_le_bytes(id)));
+            push_pairs(ids, chunk);
+        } else {
+            push_pairs(pairs.as_chunks().0.iter().map(|&id| u64::from_le_bytes(id)), chunk);
+        }
+        if chunk.is_empty() {
+            let bytes = self.records.position() + self.records.rest() as u64;
+            check_length(&self.records, bytes, self.id_bytes)?;
+        }
+        Ok(())
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.records.input().consumed_bytes()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.records.memory_bytes()
+    }
+}

@@ -1,0 +1,77 @@
+//! Which format a file has, by what it is called and how it begins.
+
+use std::path::Path;
+
+use super::Kind;
+use super::cursor::Cursor;
+use super::graphalytics_files::is_prefix;
+use super::input::{Input, Unpack};
+use super::packing::strip;
+use crate::error::{Error, Result};
+
+/// How much of a file is looked at.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// The format of the edge list at `path`. Formats that announce themselves in their first lines are believed, whatever
+/// the file is called; then the name decides, less any extension of a compression; then lines of numbers are text.
+///
+/// # Errors
+/// If neither name nor content is known, with what was tried; if the file cannot be read.
+pub fn recognise(path: impl AsRef<Path>) -> Result<Kind> {
+    let path = path.as_ref();
+    if path.is_dir() || is_prefix(path) {
+        return Ok(Kind::Graphalytics);
+    }
+    let named = strip(path).extension().and_then(|extension| Kind::of_extension(extension.to_str()?));
+    if let Some(Kind::GapBinary | Kind::RawU32 | Kind::RawU64) = named {
+        return Ok(named.unwrap_or(Kind::Text));
+    }
+    let mut input = Input::open(path, 0, Unpack::ByContent)?;
+    let mut head = vec![0; HEAD_BYTES];
+    let (read, failure) = input.fill(&mut head);
+    if let Some(failure) = failure.filter(|_| read == 0) {
+        return Err(failure);
+    }
+    let head = head[..read].strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head[..read]);
+    announced(head).or(named).or_else(|| numbers(head)).ok_or_else(|| unknown(path, head))
+}
+
+/// The kind that the first lines announce.
+fn announced(head: &[u8]) -> Option<Kind> {
+    let mut lines = head.split(|&byte| byte == b'\n');
+    let first = lines.clone().find(|line| !Cursor::new(line).is_end())?;
+    match Cursor::new(first).word()? {
+        word if word.eq_ignore_ascii_case(b"%%MatrixMarket") => return Some(Kind::MatrixMarket),
+        b"AdjacencyGraph" | b"WeightedAdjacencyGraph" => return Some(Kind::Adjacency),
+        _ => {}
+    }
+    let line = lines.find(|line| !matches!(line, [] | [b'c', ..]))?;
+    let mut cursor = Cursor::new(line);
+    match (cursor.word()?, cursor.word()?) {
+        (b"p", b"sp") => Some(Kind::Dimacs),
+        (b"a", source) if source.iter().all(u8::is_ascii_digit) => Some(Kind::Dimacs),
+        _ => None,
+    }
+}
+
+/// Text, if the first line that is no comment begins with two ids.
+fn numbers(head: &[u8]) -> Option<Kind> {
+    let mut lines = head.split(|&byte| byte == b'\n').map(Cursor::new);
+    let mut first = lines.find(|line| !matches!(line.first(), None | Some(b'#' | b'%')))?;
+    first.number().and(first.number()).map(|_| Kind::Text)
+}
+
+/// What was tried.
+fn unknown(path: &Path, head: &[u8]) -> Error {
+    let extensions: Vec<String> =
+        Kind::ALL.iter().flat_map(|kind| kind.extensions()).map(|extension| format!(".{extension}")).collect();
+    let expected = format!(
+        "an edge list by name ({}, each also compressed) or by content (%%MatrixMarket, AdjacencyGraph, lines of p sp \
+         or a, lines of two ids); pass --kind to name the format",
+        extensions.join(" ")
+    );
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let begin: String = String::from_utf8_lossy(line).chars().take(40).collect();
+    let found = if head.is_empty() { "an empty file".to_owned() } else { format!("a file that begins {begin:?}") };
+    Error::file(path, expected, found)
+}

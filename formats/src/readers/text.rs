@@ -1,0 +1,116 @@
+//! Plain edge lists: `source dest [weight]` a line.
+//!
+//! Columns are separated by blanks, tabs or a comma; lines that begin with `#` or `%` are comments, so SNAP's files are
+//! read as they are. All lines have as many columns as the first. A third column is the weight: in SNAP's temporal
+//! graphs that is the time stamp ([`WeightsOption::Ignore`] drops it). The graph is directed, its vertices are those
+//! that edges name.
+//!
+//! GAP's `.el` and `.wel` are the same, but their vertices are all ids from 0 to the largest.
+
+use std::path::Path;
+
+use super::blocks::Blocks;
+use super::cursor::{Cursor, Expected, ID, weight};
+use super::lines::{LineFormat, LineSource};
+use super::{Options, WeightsOption, file_info};
+use crate::edge::{Edge, EdgeSource, IdSpace, WeightType};
+use crate::error::Result;
+
+/// Opens a plain edge list whose ids name vertices as `ids` says.
+pub(super) fn open(path: &Path, options: &Options, ids: IdSpace) -> Result<Box<dyn EdgeSource>> {
+    let mut blocks = Blocks::open(path, options.memory_bytes)?;
+    let columns = Columns::look_ahead(&mut blocks, options.weights)?;
+    let info = file_info(blocks.input(), ids, columns.weight);
+    Ok(Box::new(LineSource::new(info, blocks, columns, None)))
+}
+
+/// What columns the lines of an edge list have.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    /// How many; `None` accepts any number from two.
+    pub(super) count: Option<usize>,
+    /// The type of the third column, where it is wanted.
+    pub(super) weight: Option<WeightType>,
+}
+
+impl Columns {
+    /// Finds out from the first lines, without consuming them.
+    pub(super) fn look_ahead(blocks: &mut Blocks, weights: WeightsOption) -> Result<Self> {
+        let any = Self { count: None, weight: weights.resolve(None) };
+        if !blocks.advance_while(is_comment)? {
+            return Ok(any);
+        }
+        let line = blocks.line()?.unwrap_or_default();
+        let mut cursor = Cursor::new(line);
+        if cursor.number().is_none() {
+            return Err(blocks.error_here(ID));
+        }
+        match (Cursor::new(line).count(), weights) {
+            (0 | 1, _) => Err(blocks.error_here("2 or 3 columns: source dest [weight]")),
+            (_, WeightsOption::Ignore) => Ok(any),
+            (2, WeightsOption::U32 | WeightsOption::F32) => {
+                Err(blocks.error_here("3 columns: source dest weight, since a type of weights was asked for"))
+            }
+            (2, WeightsOption::Auto) => Ok(Self { count: Some(2), weight: None }),
+            (3, WeightsOption::Auto) => Ok(Self { count: Some(3), weight: Some(weight_type(blocks.ahead())) }),
+            (3, _) => Ok(Self { count: Some(3), ..any }),
+            _ => Err(blocks.error_here(
+                "2 or 3 columns: source dest [weight] (pass --weight-type ignore to read the first two and no more)",
+            )),
+        }
+    }
+
+    /// What is wrong with a line that does not parse.
+    #[cold]
+    fn fault(&self, line: &[u8]) -> Expected {
+        let count = Cursor::new(line).count();
+        match self.count {
+            Some(2) if count != 2 => "2 columns: source dest, as in the lines before".into(),
+            Some(3) if count != 3 => "3 columns: source dest weight, as in the lines before".into(),
+            Some(columns) if count != columns => format!("{columns} columns: source dest and properties").into(),
+            None if count < 2 => "2 columns at least: source dest".into(),
+            _ => ID.into(),
+        }
+    }
+}
+
+impl LineFormat for Columns {
+    #[inline(always)]
+    fn parse(&self, line: &[u8], edges: &mut Vec<Edge>) -> Result<(), Expected> {
+        let mut cursor = Cursor::new(line);
+        if matches!(cursor.first(), None | Some(b'#' | b'%')) {
+            return Ok(());
+        }
+        let (Some(source), Some(dest)) = (cursor.number(), cursor.number()) else {
+            return Err(self.fault(line));
+        };
+        let mut edge = Edge { source, dest, weight: 0 };
+        let mut parsed = 2;
+        if let Some(weight_type) = self.weight {
+            let word = cursor.word().ok_or_else(|| self.fault(line))?;
+            edge.weight = weight(word, weight_type)?;
+            parsed = 3;
+        }
+        match self.count {
+            Some(count) if parsed + cursor.count() != count => return Err(self.fault(line)),
+            _ => edges.push(edge),
+        }
+        Ok(())
+    }
+}
+
+/// True for lines without an edge.
+pub(super) fn is_comment(line: &[u8]) -> bool {
+    matches!(Cursor::new(line).first(), None | Some(b'#' | b'%'))
+}
+
+/// The type that holds every weight among `lines`; lines that do not parse are left for later.
+fn weight_type(lines: &[u8]) -> WeightType {
+    let integers = lines.split(|&byte| byte == b'\n').filter(|line| !is_comment(line)).all(|line| {
+        let mut cursor = Cursor::new(line);
+        cursor.word();
+        cursor.word();
+        cursor.word().is_none_or(|word| word.iter().all(u8::is_ascii_digit))
+    });
+    if integers { WeightType::U32 } else { WeightType::F32 }
+}

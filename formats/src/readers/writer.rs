@@ -1,0 +1,241 @@
+//! Edges as an edge list: text or raw pairs.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::Kind;
+use crate::edge::{Edge, WeightType};
+use crate::error::{Error, Result};
+
+/// How many edges one thread formats at a time.
+const BATCH_EDGES: usize = 1 << 14;
+
+/// Writes an edge list that [`super::open`] reads back, edge for edge. The file appears under its name, replacing an
+/// older one, when [`Self::finish`] returns; a writer that is dropped before leaves nothing behind.
+pub struct EdgeListWriter {
+    path: PathBuf,
+    /// Where the edges go until the file is finished.
+    partial: PathBuf,
+    file: File,
+    layout: Layout,
+    /// One for each batch that is formatted at the same time.
+    buffers: Vec<Vec<u8>>,
+    edges: u64,
+    bytes: u64,
+    finished: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Layout {
+    Text(Option<WeightType>),
+    U32,
+    U64,
+}
+
+impl EdgeListWriter {
+    /// Begins an edge list at `path`, of a kind that [`Self::kind_of`] gives. Text has a third column where there are
+    /// `weights`, written so that they are read back to the last bit; raw pairs have no place for any.
+    ///
+    /// # Errors
+    /// If `kind` is not for writing, or cannot hold the weights; if the file cannot be created.
+    pub fn create(path: impl AsRef<Path>, kind: Kind, weights: Option<WeightType>) -> Result<Self> {
+        let path = path.as_ref();
+        let layout = match (kind, weights) {
+            (Kind::Text | Kind::GapText, weights) => Layout::Text(weights),
+            (Kind::RawU32, None) => Layout::U32,
+            (Kind::RawU64, None) => Layout::U64,
+            (Kind::RawU32 | Kind::RawU64, Some(_)) => {
+                let message = format!("{}: {kind} has no place for weights; write .wel instead", path.display());
+                return Err(Error::Invalid(message));
+            }
+            _ => return Err(Error::Invalid(format!("{}: edges are not written as {kind}", path.display()))),
+        };
+        let partial = partial_path(path)?;
+        let file = File::create_new(&partial).map_err(Error::io(&partial, "create"))?;
+        let buffers = vec![Vec::new(); 2 * rayon::current_num_threads()];
+        Ok(Self { path: path.to_owned(), partial, file, layout, buffers, edges: 0, bytes: 0, finished: false })
+    }
+
+    /// The kind of edge list that a file called `path` should hold: `.el` and `.wel`, `.txt` and its like, `.u32`,
+    /// `.u64`.
+    ///
+    /// # Errors
+    /// If the name stands for no kind that can be written.
+    pub fn kind_of(path: impl AsRef<Path>) -> Result<Kind> {
+        let path = path.as_ref();
+        let kind = path.extension().and_then(|extension| Kind::of_extension(extension.to_str()?));
+        kind.filter(|kind| matches!(kind, Kind::Text | Kind::GapText | Kind::RawU32 | Kind::RawU64)).ok_or_else(|| {
+            let found = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Error::file(path, "an edge list's name: .el, .wel, .txt, .u32 or .u64", found)
+        })
+    }
+
+    /// Writes `edges` after the ones before.
+    ///
+    /// # Errors
+    /// If an id does not fit in 32 bits where pairs have 32; if the disk is full.
+    pub fn write(&mut self, edges: &[Edge]) -> Result<()> {
+        let layout = self.layout;
+        for round in edges.chunks(BATCH_EDGES * self.buffers.len()) {
+            let batches = round.par_chunks(BATCH_EDGES).zip(&mut self.buffers);
+            batches.try_for_each(|(batch, buffer)| {
+                buffer.clear();
+                layout.format(batch, buffer)
+            })?;
+            for buffer in &self.buffers[..round.len().div_ceil(BATCH_EDGES)] {
+                self.file.write_all(buffer).map_err(Error::io(&self.partial, "write"))?;
+                self.bytes += buffer.len() as u64;
+            }
+            self.edges += round.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// How many edges have been written.
+    pub fn edges(&self) -> u64 {
+        self.edges
+    }
+
+    /// Completes the file and gives it its name; returns its length in bytes. What was written is on the disk then.
+    ///
+    /// # Errors
+    /// If the disk is full, or the file cannot be renamed.
+    pub fn finish(mut self) -> Result<u64> {
+        self.file.sync_all().map_err(Error::io(&self.partial, "write"))?;
+        fs::rename(&self.partial, &self.path).map_err(Error::io(&self.path, "rename to"))?;
+        self.finished = true;
+        Ok(self.bytes)
+    }
+}
+
+impl Drop for EdgeListWriter {
+    fn drop(&mut self) {
+        if !self.finished {
+            // Nobody is left to hear of a failure; the name says what the file is.
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+/// A name beside `path` that no other process uses.
+fn partial_path(path: &Path) -> Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| Error::file(path, "the name of a file", "none"))?;
+    let mut partial = std::ffi::OsString::from(".");
+    partial.push(name);
+    partial.push(format!(".{}.partial", std::process::id()));
+    Ok(path.with_file_name(partial))
+}
+
+impl Layout {
+    fn format(self, edges: &[Edge], buffer: &mut Vec<u8>) -> Result<()> {
+        for edge in edges {
+            match self {
+                Self::Text(weights) => push_line(buffer, edge, weights),
+                Self::U32 => {
+                    buffer.extend_from_slice(&id_u32(edge.source)?.to_le_bytes());
+                    buffer.extend_from_slice(&id_u32(edge.dest)?.to_le_bytes());
+                }
+                Self::U64 => {
+                    buffer.extend_from_slice(&edge.source.to_le_bytes());
+                    buffer.extend_from_slice(&edge.dest.to_le_bytes());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn id_u32(id: u64) -> Result<u32> {
+    u32::try_from(id).map_err(|_| Error::Limit {
+        what: "the id of a vertex in raw 32-bit pairs".into(),
+        found: id,
+        limit: u32::MAX.into(),
+        hint: "write 64-bit pairs (.u64)".into(),
+    })
+}
+
+fn push_line(buffer: &mut Vec<u8>, edge: &Edge, weights: Option<WeightType>) {
+    let mut line = Line::ending_with(if weights == Some(WeightType::F32) { b"" } else { b"\n" });
+    if weights == Some(WeightType::U32) {
+        line.prepend_number(edge.weight.into());
+        line.prepend(b' ');
+    }
+    line.prepend_number(edge.dest);
+    line.prepend(b' ');
+    line.prepend_number(edge.source);
+    buffer.extend_from_slice(line.bytes());
+    if weights == Some(WeightType::F32) {
+        // Writing to a vector cannot fail. `{:?}` keeps a point or an exponent, so that the column reads as F32.
+        drop(writeln!(buffer, " {:?}", f32::from_bits(edge.weight)));
+    }
+}
+
+/// A line of up to three integers, put together from its end: numbers yield their last digits first.
+struct Line {
+    bytes: [u8; 64],
+    begin: usize,
+}
+
+impl Line {
+    fn ending_with(end: &[u8]) -> Self {
+        let mut bytes = [0; 64];
+        let begin = bytes.len() - end.len();
+        bytes[begin..].copy_from_slice(end);
+        Self { bytes, begin }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[self.begin..]
+    }
+
+    #[inline]
+    fn prepend(&mut self, byte: u8) {
+        self.begin -= 1;
+        self.bytes[self.begin] = byte;
+    }
+
+    /// Prepends `number` in decimal, two digits at a time.
+    #[inline]
+    fn prepend_number(&mut self, mut number: u64) {
+        const PAIRS: [[u8; 2]; 100] = digit_pairs();
+        while number >= 10 {
+            let [tens, ones] = PAIRS[(number % 100) as usize];
+            self.prepend(ones);
+            self.prepend(tens);
+            number /= 100;
+            if number == 0 {
+                return;
+            }
+        }
+        self.prepend(b'0' + number as u8);
+    }
+}
+
+/// The decimal digits of 0 to 99.
+const fn digit_pairs() -> [[u8; 2]; 100] {
+    let mut pairs = [[b'0'; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_the_standard_library_writes_them() {
+        let powers = (0..20).map(|exponent| 10u64.pow(exponent));
+        for number in powers.flat_map(|power| [power - 1, power, power + 1, power / 3]).chain([u64::MAX]) {
+            let mut line = Line::ending_with(b"");
+            line.prepend_number(number);
+            assert_eq!(line.bytes(), number.to_string().as_bytes());
+        }
+    }
+}
