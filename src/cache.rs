@@ -92,6 +92,12 @@ impl<F> PageCache<F> {
         self.free.push(frame);
     }
 
+    /// One of the frames that are not taken out.
+    pub fn any(&self) -> Option<&F> {
+        let held = self.resident.iter().chain(self.transient.iter()).map(|(_, frame)| frame);
+        self.free.iter().chain(held).next()
+    }
+
     /// How many pages are in frames.
     pub fn pages(&self) -> usize {
         self.resident.len() + self.transient.len()

@@ -21,7 +21,7 @@ use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Instant;
@@ -58,6 +58,15 @@ impl Default for EngineOptions {
 pub struct Engine {
     store: Arc<Store>,
     options: EngineOptions,
+    kept: Mutex<Option<PageBuffer>>,
+}
+
+/// The page buffer between runs: a run finds there what the last one left.
+#[derive(Debug)]
+struct PageBuffer {
+    cache: PageCache<Frame>,
+    frames: u32,
+    frame_bytes: u64,
 }
 
 /// A finished run: what it did, and its results.
@@ -81,7 +90,7 @@ pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 impl Engine {
     /// An engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
-        Self { store: Arc::new(store), options }
+        Self { store: Arc::new(store), options, kept: Mutex::default() }
     }
 
     /// The store.
@@ -102,9 +111,28 @@ impl Engine {
         let (algorithm, state) = (Arc::new(algorithm), Arc::new(state));
         let report = runtime.block_on(async {
             let mut session = Session::new(self, &plan, Arc::clone(&algorithm), Arc::clone(&state))?;
-            session.run(observer).await
+            let report = session.run(observer).await?;
+            self.keep(session);
+            Ok::<_, Error>(report)
         })?;
         Ok(Run { report, algorithm, state })
+    }
+
+    /// The page buffer of the last run if it has the right shape, else a new one.
+    fn page_buffer(&self, plan: &MemoryPlan, page_bytes: u32) -> PageBuffer {
+        let kept = self.kept.lock().expect("nothing panics while it is held").take();
+        let (frames, frame_bytes) = (plan.frames, plan.frame_bytes);
+        kept.filter(|kept| (kept.frames, kept.frame_bytes) == (frames, frame_bytes)).unwrap_or_else(|| {
+            let memory = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes);
+            PageBuffer { cache: PageCache::new(memory, plan.stream_frames()), frames, frame_bytes }
+        })
+    }
+
+    /// Keeps a finished run's page buffer for the next one.
+    fn keep<A: Algorithm>(&self, session: Session<'_, A>) {
+        let Session { cache, plan, .. } = session;
+        let buffer = PageBuffer { cache, frames: plan.frames, frame_bytes: plan.frame_bytes };
+        *self.kept.lock().expect("nothing panics while it is held") = Some(buffer);
     }
 
     fn state<A: Algorithm>(&self, algorithm: &A) -> Result<State> {
@@ -155,12 +183,11 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let (store, options) = (&engine.store, &engine.options);
         let weights = algorithm.needs_weights();
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
-        let weight_page_bytes = if weights { topology.weight_page_bytes() } else { 0 };
-        let frames = PagePool::frames(plan.frames, topology.page_bytes(), weight_page_bytes);
-        let fetcher = fetch::open(options.fetcher, store, frames[0].pool(), weights)?;
+        let cache = engine.page_buffer(plan, topology.page_bytes()).cache;
+        let pool = cache.any().expect("a page buffer has frames").pool();
+        let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
         let threads = options.threads.max(1);
         let device = CpuDevice::new(Arc::clone(&algorithm), Arc::clone(&state), Arc::clone(store), threads);
-        let cache = PageCache::new(frames, plan.stream_frames());
         let (device, tries) = (Box::new(device), HashMap::new());
         Ok(Self { store, options, plan, algorithm, state, cache, fetcher, device, tries, retries: 0 })
     }

@@ -13,6 +13,9 @@ const MAGIC: [u8; 8] = *b"TSPAGES\0";
 /// The version of the directory's layout; it moves with the manifest's.
 const VERSION: u32 = 1;
 
+/// Bytes of a directory file before its first entry.
+pub(crate) const HEADER_BYTES: u64 = size_of::<DirectoryHeader>() as u64;
+
 /// The first 32 bytes of `directory.bin`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]

@@ -54,11 +54,11 @@ impl Encoding {
         }
     }
 
-    /// How many pages can be addressed: at most 2^32.
+    /// How many pages can be addressed: at most 2^32 - 1, so that their number has 32 bits as well.
     pub const fn pages_max(self) -> u64 {
         match self {
-            Self::VertexId => 1 << 32,
-            Self::RecordId { page_bytes, .. } => 1 << (8 * if page_bytes < 4 { page_bytes } else { 4 }),
+            Self::RecordId { page_bytes, .. } if page_bytes < 4 => 1 << (8 * page_bytes),
+            Self::VertexId | Self::RecordId { .. } => u32::MAX as u64,
         }
     }
 

@@ -154,7 +154,9 @@ impl Manifest {
 
     fn validate(&self, path: &Path) -> Result<()> {
         let wrong = |expected: &str, found: String| Err(Error::file(path, expected, found));
-        self.encoding.validate()?;
+        if let Err(error) = self.encoding.validate() {
+            return wrong("an encoding that exists", error.to_string());
+        }
         let sizes = PAGE_BYTES_MIN..=PAGE_BYTES_MAX;
         if !self.page_bytes.is_power_of_two() || !sizes.contains(&self.page_bytes) {
             return wrong("page_bytes to be a power of two from 64 KiB to 64 MiB", self.page_bytes.to_string());
@@ -164,6 +166,9 @@ impl Manifest {
         }
         if self.stripes.is_empty() || self.stripes.len() > 256 {
             return wrong("1 to 256 stripes", self.stripes.len().to_string());
+        }
+        if !self.directed && self.in_lists.is_some() {
+            return wrong("an undirected graph without in-lists of its own", "in-lists".into());
         }
         for topology in [Some(&self.out), self.in_lists.as_ref()].into_iter().flatten() {
             if topology.pages > self.encoding.pages_max() || topology.large_pages > topology.pages {

@@ -47,7 +47,8 @@ impl<T: bytemuck::Pod> Mapped<T> {
 
     /// The values.
     pub fn values(&self) -> &[T] {
-        bytemuck::cast_slice(self.bytes().get(self.header_bytes..).unwrap_or(&[]))
+        // An empty slice of bytes need not be aligned for T.
+        self.bytes().get(self.header_bytes..).filter(|bytes| !bytes.is_empty()).map_or(&[], bytemuck::cast_slice)
     }
 }
 

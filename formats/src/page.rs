@@ -145,7 +145,10 @@ impl<'a> Page<'a> {
     /// # Errors
     /// A defect, where header and slots do not describe a page of this size.
     pub fn open(bytes: &'a [u8], encoding: Encoding) -> Result<Self, PageDefect> {
-        PageDefect::unless(bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES, "a page", format!("{} bytes", bytes.len()))?;
+        let whole = bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES && bytes.len() % SLOT_BYTES == 0;
+        PageDefect::unless(whole, "a page", format!("{} bytes", bytes.len()))?;
+        let aligned = bytes.as_ptr().align_offset(align_of::<u32>()) == 0;
+        PageDefect::unless(aligned, "a page in aligned memory", format!("address {:p}", bytes.as_ptr()))?;
         let header: PageHeader = bytemuck::pod_read_unaligned(&bytes[..HEADER_BYTES]);
         let page = Self { bytes, header, width_bytes: encoding.width_bytes() };
         let need = HEADER_BYTES as u64
@@ -212,10 +215,12 @@ impl<'a> Page<'a> {
 /// The first defect.
 pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
     let entry = &context.entries[page as usize];
-    let (crc, largest) = checksum_and_largest(bytes, entry, context);
+    let sound = Page::open(bytes, context.encoding);
+    // Bytes that are no page are not looked into: only their checksum is of interest then.
+    let (crc, largest) = checksum_and_largest(bytes, if sound.is_ok() { entry.edge_count } else { 0 }, context);
     PageDefect::unless(crc == entry.crc, format!("checksum {:08x}", entry.crc), format!("{crc:08x}"))?;
-    let sound = Page::open(bytes, context.encoding)?;
-    check_header(sound.header(), page, entry, context.tag)?;
+    let sound = sound?;
+    check_header(sound.header(), page, context)?;
     sound.check_slots()?;
     match context.encoding {
         Encoding::VertexId => {
@@ -227,10 +232,10 @@ pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<
 }
 
 /// The checksum of the page and, under the vertex-id encoding, the largest neighbour.
-fn checksum_and_largest(bytes: &[u8], entry: &DirectoryEntry, context: &PageContext<'_>) -> (u32, u32) {
+fn checksum_and_largest(bytes: &[u8], edge_count: u32, context: &PageContext<'_>) -> (u32, u32) {
     const PIECE_BYTES: usize = 16 << 10;
     let ids_end = match context.encoding {
-        Encoding::VertexId => bytes.len().min(HEADER_BYTES + entry.edge_count as usize * 4),
+        Encoding::VertexId => bytes.len().min(HEADER_BYTES + edge_count as usize * 4),
         Encoding::RecordId { .. } => HEADER_BYTES,
     };
     let mut crc = Crc32c::default();
@@ -248,7 +253,8 @@ fn checksum_and_largest(bytes: &[u8], entry: &DirectoryEntry, context: &PageCont
     (crc.value(), largest)
 }
 
-fn check_header(header: &PageHeader, page: u32, entry: &DirectoryEntry, tag: u32) -> Result<(), PageDefect> {
+fn check_header(header: &PageHeader, page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
+    let (entry, tag) = (&context.entries[page as usize], context.tag);
     PageDefect::unless(header.tag == tag, format!("store tag {tag:08x}"), format!("{:08x}", header.tag))?;
     PageDefect::unless(header.page == page, format!("page id {page}"), header.page.to_string())?;
     let expected = (entry.start_vertex, entry.slot_count, entry.edge_count, u32::from(entry.run != 0));
@@ -257,7 +263,19 @@ fn check_header(header: &PageHeader, page: u32, entry: &DirectoryEntry, tag: u32
         expected == found,
         format!("start, slots, edges, large {expected:?} as in the page directory"),
         format!("{found:?}"),
-    )
+    )?;
+    let offset = list_offset(page, context.entries);
+    PageDefect::unless(header.list_offset == offset, format!("list offset {offset}"), header.list_offset.to_string())
+}
+
+/// How many neighbours of a large page's list stand in the run's earlier pages; 0 for a small page.
+fn list_offset(page: u32, entries: &[DirectoryEntry]) -> u64 {
+    let entry = &entries[page as usize];
+    if entry.run == 0 {
+        return 0;
+    }
+    let first = entries[..page as usize].partition_point(|before| before.start_vertex < entry.start_vertex);
+    entry.first_edge - entries[first].first_edge
 }
 
 fn check_record_ids(page: &Page<'_>, p: u8, q: u8, context: &PageContext<'_>) -> Result<(), PageDefect> {

@@ -1,6 +1,6 @@
 //! A store, opened: its metadata mapped into memory, its page files located but not read.
 
-use crate::directory::{Directory, DirectoryContext, DirectoryEntry};
+use crate::directory::{self, Directory, DirectoryContext, DirectoryEntry};
 use crate::error::{Error, Result};
 use crate::ids::{PageId, VertexId};
 use crate::manifest::{Ids, MANIFEST, Manifest, TopologyManifest};
@@ -158,7 +158,8 @@ impl Store {
         let weighted = self.manifest.weights.is_some();
         let per_topology = |topology: &Topology| {
             let page = u64::from(topology.page_bytes) + if weighted { topology.weight_page_bytes.into() } else { 0 };
-            topology.summary.pages * (page + size_of::<DirectoryEntry>() as u64) + 4 * self.manifest.vertices
+            let entries = topology.summary.pages * (page + size_of::<DirectoryEntry>() as u64);
+            directory::HEADER_BYTES + entries + 4 * self.manifest.vertices
         };
         let ids = if matches!(self.manifest.ids, Ids::File { .. }) { 8 * self.manifest.vertices } else { 0 };
         self.topologies().map(per_topology).sum::<u64>() + ids

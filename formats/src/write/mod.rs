@@ -65,6 +65,9 @@ impl Layout {
         if self.stripes.is_empty() || self.stripes.len() > 256 {
             return Err(Error::Invalid(format!("{} stripes: there must be 1 to 256", self.stripes.len())));
         }
+        if let Some(stripe) = self.stripes.iter().find(|stripe| stripe.to_str().is_none()) {
+            return Err(Error::Invalid(format!("stripe {}: its name must be UTF-8", stripe.display())));
+        }
         Ok(())
     }
 }
@@ -146,7 +149,12 @@ impl StoreWriter {
 
     /// Notes a file that a topology has made, for removal should the writing fail.
     fn make_file(&mut self, path: &Path) -> Result<File> {
-        let file = File::create(path).map_err(Error::io(path, "create"))?;
+        // In the store's own directory there is no manifest, so a file there is a leftover; elsewhere it may be a part of
+        // another store.
+        let own = path.starts_with(&self.path);
+        let mut options = File::options();
+        options.write(true).create(own).truncate(own).create_new(!own);
+        let file = options.open(path).map_err(Error::io(path, "create"))?;
         self.made.push(path.to_owned());
         Ok(file)
     }
@@ -155,9 +163,18 @@ impl StoreWriter {
         if path.is_dir() {
             return Ok(());
         }
-        std::fs::create_dir_all(path).map_err(Error::io(path, "create"))?;
-        self.made.push(path.to_owned());
-        Ok(())
+        let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+        let missing = missing.into_iter().rev().filter(|folder| folder.file_name().is_some()).map(Path::to_owned);
+        self.made.extend(missing);
+        std::fs::create_dir_all(path).map_err(Error::io(path, "create"))
+    }
+
+    /// Makes the names of all files durable, and those of the directories that were made for them.
+    fn sync_folders(&self) -> Result<()> {
+        let mut folders: Vec<&Path> = self.made.iter().filter_map(|path| path.parent()).collect();
+        folders.sort_unstable();
+        folders.dedup();
+        folders.into_iter().filter(|folder| !folder.as_os_str().is_empty()).try_for_each(sync_folder)
     }
 
     /// Writes the manifest: from here on, and not before, there is a store.
@@ -169,6 +186,7 @@ impl StoreWriter {
         let mut file = self.make_file(&temporary)?;
         file.write_all(manifest.encode().as_bytes()).map_err(Error::io(&temporary, "write"))?;
         file.sync_all().map_err(Error::io(&temporary, "sync"))?;
+        self.sync_folders()?;
         std::fs::rename(&temporary, self.path.join(MANIFEST)).map_err(Error::io(&temporary, "rename"))?;
         self.finished = true;
         sync_folder(&self.path)
