@@ -21,8 +21,8 @@ use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Instant;
 use topostream_formats::{Direction, Store};
@@ -196,6 +196,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let mut report = RunReport {
             algorithm: self.algorithm.name().into(),
             device: self.device.name(),
+            lanes: self.device.lanes(),
             fetcher: self.fetcher.name().into(),
             direct_io: self.fetcher.direct(),
             buffer_pages: self.plan.frames.into(),

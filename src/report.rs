@@ -10,6 +10,8 @@ pub struct RunReport {
     pub algorithm: String,
     /// The device.
     pub device: String,
+    /// Threads (or the like) that nanoseconds of work are added up over.
+    pub lanes: u32,
     /// The fetcher.
     pub fetcher: String,
     /// Whether page files were read past the system's page cache.

@@ -45,6 +45,11 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// The flag itself, for who knows nothing of this type.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// Whether a stop was asked for.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -1,0 +1,180 @@
+//! Arguments that several commands share, and how their values are read.
+
+use super::Failure;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use topostream::fetch::FetcherKind;
+use topostream_formats::write::Layout;
+use topostream_formats::{Encoding, VertexOrder};
+use topostream_tools::format::{FormatOptions, IdPolicy};
+
+/// Reads a size such as `64KiB`, `2GiB` or `1.5GB`.
+pub fn size(text: &str) -> Result<u64, String> {
+    parse_size::parse_size(text).map_err(|error| format!("{error}; sizes look like 64KiB, 512MiB, 2GiB"))
+}
+
+/// Half of the main memory that is available now; 1 GiB where the system does not tell.
+pub fn default_memory_bytes() -> u64 {
+    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|info| {
+        let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    });
+    available.map_or(1 << 30, |kib| (kib << 10) / 2)
+}
+
+/// How a store is laid out.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Store")]
+pub struct StoreArgs {
+    /// Main memory for formatting, as a hard limit [default: half of what is available]
+    #[arg(long, value_parser = size, value_name = "SIZE")]
+    pub memory: Option<u64>,
+    /// Bytes of a page: a power of two from 64KiB to 64MiB
+    #[arg(long, value_parser = size, default_value = "1MiB", value_name = "SIZE")]
+    page_size: u64,
+    /// How neighbours are written
+    #[arg(long, default_value = "vertex-id")]
+    encoding: EncodingName,
+    /// With `--encoding record-id`: bytes of page id and of slot number
+    #[arg(long, default_value = "2,2", value_name = "P,Q", value_parser = widths)]
+    id_widths: (u8, u8),
+    /// Store in-lists too: pull PageRank and bottom-up BFS read them
+    #[arg(long)]
+    in_edges: bool,
+    /// Add the reverse of every edge; the graph becomes undirected
+    #[arg(long)]
+    symmetrize: bool,
+    /// Keep one of several edges with the same ends (the one with the smallest weight)
+    #[arg(long)]
+    remove_duplicates: bool,
+    /// Drop edges from a vertex to itself
+    #[arg(long)]
+    remove_self_loops: bool,
+    /// How vertices are numbered inside; results always carry original ids
+    #[arg(long, default_value = "natural")]
+    order: OrderName,
+    /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all below it)
+    #[arg(long, default_value = "auto", value_parser = ids, value_name = "RULE")]
+    ids: IdPolicy,
+    /// A further directory to stripe pages over, best on another SSD; may be repeated
+    #[arg(long = "stripe", value_name = "DIR")]
+    stripes: Vec<PathBuf>,
+    /// Where temporary files go [default: the store's own directory]
+    #[arg(long, value_name = "DIR")]
+    temporary: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum EncodingName {
+    /// 32-bit vertex ids
+    VertexId,
+    /// GTS's physical addresses: page id and slot
+    RecordId,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OrderName {
+    /// By original id
+    Natural,
+    /// By descending degree
+    Degree,
+    /// Vertices with out-edges first
+    OutFirst,
+}
+
+fn widths(text: &str) -> Result<(u8, u8), String> {
+    let (p, q) = text.split_once(',').ok_or("two numbers, such as 3,3")?;
+    let number = |text: &str| text.trim().parse::<u8>().map_err(|error| format!("{text:?}: {error}"));
+    let (p, q) = (number(p)?, number(q)?);
+    Encoding::record_id(p, q).map(|_| (p, q)).map_err(|error| error.to_string())
+}
+
+fn ids(text: &str) -> Result<IdPolicy, String> {
+    match text {
+        "auto" => Ok(IdPolicy::Auto),
+        "keep" => Ok(IdPolicy::Keep),
+        "compact" => Ok(IdPolicy::Compact),
+        _ => {
+            text.parse().map(IdPolicy::Below).map_err(|_| "one of auto, keep, compact, or a number of vertices".into())
+        }
+    }
+}
+
+impl StoreArgs {
+    /// The formatter's options.
+    pub fn options(&self, keep_weights: bool) -> Result<FormatOptions, Failure> {
+        let encoding = match self.encoding {
+            EncodingName::VertexId => Encoding::VertexId,
+            EncodingName::RecordId => Encoding::record_id(self.id_widths.0, self.id_widths.1)?,
+        };
+        let page_bytes = u32::try_from(self.page_size).unwrap_or(u32::MAX);
+        let mut stripes = vec![PathBuf::from(".")];
+        for stripe in &self.stripes {
+            stripes.push(std::path::absolute(stripe).map_err(|error| Failure::Other(format!("--stripe: {error}")))?);
+        }
+        let layout = Layout { page_bytes, encoding, weights: None, stripes };
+        layout.validate()?;
+        Ok(FormatOptions {
+            layout,
+            keep_weights,
+            symmetrize: self.symmetrize,
+            remove_duplicates: self.remove_duplicates,
+            remove_self_loops: self.remove_self_loops,
+            in_edges: self.in_edges,
+            order: match self.order {
+                OrderName::Natural => VertexOrder::Natural,
+                OrderName::Degree => VertexOrder::Degree,
+                OrderName::OutFirst => VertexOrder::OutFirst,
+            },
+            ids: self.ids,
+            memory_bytes: self.memory.unwrap_or_else(default_memory_bytes),
+            temporary: self.temporary.clone(),
+        })
+    }
+}
+
+/// What a run may use.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Resources")]
+pub struct ResourceArgs {
+    /// Main memory for everything together, as a hard limit [default: half of what is available]
+    #[arg(long, value_parser = size, value_name = "SIZE")]
+    memory: Option<u64>,
+    /// The page buffer's share of it [default: what the algorithm leaves, at most the whole graph]
+    #[arg(long, value_parser = size, value_name = "SIZE")]
+    buffer: Option<u64>,
+    /// Threads that compute [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// How pages are read
+    #[arg(long, default_value = "auto")]
+    fetcher: FetcherName,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FetcherName {
+    /// io_uring where the system allows it, else threads
+    Auto,
+    /// io_uring, or an error
+    Uring,
+    /// Positioned reads on threads: works everywhere
+    Threads,
+}
+
+impl ResourceArgs {
+    /// The engine's options.
+    pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> topostream::EngineOptions {
+        let defaults = topostream::EngineOptions::default();
+        topostream::EngineOptions {
+            memory_bytes: self.memory.unwrap_or_else(default_memory_bytes),
+            buffer_bytes: self.buffer,
+            threads: self.threads.map_or(defaults.threads, usize::from),
+            fetcher: match self.fetcher {
+                FetcherName::Auto => FetcherKind::Auto,
+                FetcherName::Uring => FetcherKind::Uring,
+                FetcherName::Threads => FetcherKind::Threads,
+            },
+            cancel: cancel.flag(),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `topostream format`: an edge list becomes a store.
+
+use super::args::StoreArgs;
+use super::progress::Bars;
+use super::{Failure, Outcome, print, tables};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use topostream_formats::readers::{self, Kind, Options, WeightsOption};
+use topostream_tools::format::{FormatOptions, OpenSource, format};
+use topostream_tools::progress::Cancel;
+
+/// Make a store from an edge list.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Format {
+    /// The edge list; gzip, zstd, bzip2 and xz are unpacked on the way
+    input: PathBuf,
+    /// The directory to make
+    store: PathBuf,
+    /// The input's format [default: recognised by name and content]
+    #[arg(long, value_name = "KIND")]
+    kind: Option<Kind>,
+    /// What becomes of weights in the input: auto, ignore, u32 or f32
+    #[arg(long, default_value = "auto", value_name = "TYPE")]
+    weight_type: WeightsOption,
+    #[command(flatten)]
+    layout: StoreArgs,
+}
+
+const AFTER_HELP: &str = "\
+Kinds of input:
+  text           source, destination and optional weight a line; # and % comments (SNAP files)
+  matrix-market  .mtx, coordinate, general or symmetric
+  dimacs         .gr of the shortest-path challenge
+  metis          .graph
+  adjacency      Ligra's AdjacencyGraph and WeightedAdjacencyGraph
+  gap-text       .el and .wel of the GAP Benchmark Suite
+  gap-binary     .sg and .wsg of the GAP Benchmark Suite
+  graphalytics   .properties with .v and .e
+  raw-u32        pairs of little-endian 32-bit ids
+  raw-u64        pairs of little-endian 64-bit ids
+
+Example:
+  topostream format soc-LiveJournal1.txt.gz livejournal --in-edges --memory 2GiB";
+
+impl Format {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let options = self.layout.options(self.weight_type != WeightsOption::Ignore)?;
+        let reading = Options { kind: self.kind, weights: self.weight_type, memory_bytes: options.memory_bytes / 4 };
+        let mut open = || readers::open(&self.input, &reading);
+        format_with_report(&mut open, &self.store, &options, cancel)
+    }
+}
+
+/// Formats, with progress bars and a closing line.
+pub fn format_with_report(
+    open: &mut OpenSource<'_>,
+    store: &Path,
+    options: &FormatOptions,
+    cancel: &Cancel,
+) -> Result<(), Failure> {
+    let started = Instant::now();
+    let bars = Bars::default();
+    let report = format(open, store, options, &bars, cancel)?;
+    drop(bars);
+    print(&tables::format_report(store, &report, started.elapsed()))
+}

@@ -1,0 +1,171 @@
+//! `topostream generate`: random graphs, straight into a store or as an edge list.
+
+use super::args::StoreArgs;
+use super::format::format_with_report;
+use super::progress::Bars;
+use super::{Failure, Outcome, print};
+use clap::{Args, Subcommand};
+use std::path::{Path, PathBuf};
+use topostream_formats::readers::EdgeListWriter;
+use topostream_formats::{EdgeSource, Result};
+use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
+use topostream_tools::progress::{Cancel, Progress, Unit};
+
+/// Generate a random graph, as a store or as an edge list.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Generate {
+    #[command(subcommand)]
+    kind: KindOfGraph,
+}
+
+const EXAMPLES: &str = "\
+The same parameters and seed give the same graph on every machine.
+
+Examples:
+  topostream generate rmat --scale 22 --store rmat22 --in-edges
+  topostream generate grid --width 4000 --height 3000 --diagonals 0.3 --store roads
+  topostream generate uniform --vertices 1000000 --edges 8000000 --edges-file random.el";
+
+#[derive(Subcommand)]
+enum KindOfGraph {
+    /// R-MAT: skewed degrees, as in social networks and web crawls (Graph500's parameters by default)
+    Rmat(RmatArgs),
+    /// Edges with uniformly random ends
+    Uniform(UniformArgs),
+    /// A grid with random diagonals: low degrees and a long way across, as in road networks
+    Grid(GridArgs),
+}
+
+#[derive(Args)]
+struct RmatArgs {
+    /// The graph has 2^SCALE vertices
+    #[arg(long)]
+    scale: u32,
+    /// Edges per vertex
+    #[arg(long, default_value_t = 16)]
+    edge_factor: u64,
+    /// Probability of the upper left quadrant
+    #[arg(short, default_value_t = 0.57)]
+    a: f64,
+    /// Probability of the upper right quadrant
+    #[arg(short, default_value_t = 0.19)]
+    b: f64,
+    /// Probability of the lower left quadrant
+    #[arg(short, default_value_t = 0.19)]
+    c: f64,
+    /// Leave ids as they are drawn: the vertices of high degree come first
+    #[arg(long)]
+    no_scramble: bool,
+    #[command(flatten)]
+    to: OutputArgs,
+}
+
+#[derive(Args)]
+struct UniformArgs {
+    /// How many vertices
+    #[arg(long)]
+    vertices: u64,
+    /// How many edges
+    #[arg(long)]
+    edges: u64,
+    #[command(flatten)]
+    to: OutputArgs,
+}
+
+#[derive(Args)]
+struct GridArgs {
+    /// Vertices in a row
+    #[arg(long)]
+    width: u64,
+    /// Rows
+    #[arg(long)]
+    height: u64,
+    /// The probability that a cell has a diagonal
+    #[arg(long, default_value_t = 0.0, value_name = "PROBABILITY")]
+    diagonals: f64,
+    #[command(flatten)]
+    to: OutputArgs,
+}
+
+#[derive(Args)]
+struct OutputArgs {
+    /// The seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Random weights: u32:1:255, or f32:0:1
+    #[arg(long, value_parser = weights, value_name = "TYPE:MIN:MAX")]
+    random_weights: Option<RandomWeights>,
+    /// Make a store in this directory
+    #[arg(long, value_name = "DIR", required_unless_present = "edges_file", conflicts_with = "edges_file")]
+    store: Option<PathBuf>,
+    /// Write an edge list: .el, .wel, .txt, .u32 or .u64
+    #[arg(long, value_name = "FILE")]
+    edges_file: Option<PathBuf>,
+    #[command(flatten)]
+    layout: StoreArgs,
+}
+
+fn weights(text: &str) -> Result<RandomWeights, String> {
+    let wrong = || "such as u32:1:255 or f32:0:1".to_owned();
+    let parts: Vec<&str> = text.split(':').collect();
+    let [of, min, max] = parts[..] else { return Err(wrong()) };
+    match of {
+        "u32" => {
+            Ok(RandomWeights::U32 { min: min.parse().map_err(|_| wrong())?, max: max.parse().map_err(|_| wrong())? })
+        }
+        "f32" => {
+            Ok(RandomWeights::F32 { min: min.parse().map_err(|_| wrong())?, max: max.parse().map_err(|_| wrong())? })
+        }
+        _ => Err(wrong()),
+    }
+}
+
+impl Generate {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        match self.kind {
+            KindOfGraph::Rmat(RmatArgs { scale, edge_factor, a, b, c, no_scramble, to }) => {
+                let (seed, weights) = (to.seed, to.random_weights);
+                let rmat = Rmat { scale, edge_factor, a, b, c, seed, scramble: !no_scramble, weights };
+                write(&to, &mut || Ok(Box::new(rmat.generate()?)), cancel)
+            }
+            KindOfGraph::Uniform(UniformArgs { vertices, edges, to }) => {
+                let uniform = Uniform { vertices, edges, seed: to.seed, weights: to.random_weights };
+                write(&to, &mut || Ok(Box::new(uniform.generate()?)), cancel)
+            }
+            KindOfGraph::Grid(GridArgs { width, height, diagonals, to }) => {
+                let (seed, weights) = (to.seed, to.random_weights);
+                let grid = Grid { width, height, diagonal_probability: diagonals, seed, weights };
+                write(&to, &mut || Ok(Box::new(grid.generate()?)), cancel)
+            }
+        }
+    }
+}
+
+fn write(to: &OutputArgs, open: &mut dyn FnMut() -> Result<Box<dyn EdgeSource>>, cancel: &Cancel) -> Outcome {
+    match (&to.store, &to.edges_file) {
+        (Some(store), _) => format_with_report(open, store, &to.layout.options(true)?, cancel),
+        (None, Some(file)) => write_edges(file, &mut *open()?, cancel),
+        (None, None) => Err(Failure::Other("either --store or --edges-file is needed".into())),
+    }
+}
+
+fn write_edges(path: &Path, source: &mut dyn EdgeSource, cancel: &Cancel) -> Outcome {
+    let bars = Bars::default();
+    let mut writer = EdgeListWriter::create(path, EdgeListWriter::kind_of(path)?, source.info().weights)?;
+    bars.begin("write edges", source.info().edges, Unit::Edges);
+    let mut chunk = Vec::new();
+    loop {
+        cancel.check()?;
+        source.read(&mut chunk)?;
+        if chunk.is_empty() {
+            break;
+        }
+        writer.write(&chunk)?;
+        bars.position(writer.edges());
+    }
+    let edges = writer.edges();
+    let bytes = writer.finish()?;
+    drop(bars);
+    print(&format!("{}: {edges} edges, {bytes} bytes\n", path.display()))
+}

@@ -1,0 +1,28 @@
+//! `topostream info`: what a store holds.
+
+use super::{Failure, Outcome, print, tables};
+use clap::Args;
+use std::path::PathBuf;
+use topostream::Store;
+use topostream_tools::info::summarise;
+
+/// Show what a store holds. Reads no page.
+#[derive(Args)]
+pub struct Info {
+    /// The store
+    store: PathBuf,
+    /// As JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+impl Info {
+    pub fn run(self) -> Outcome {
+        let summary = summarise(&Store::open(&self.store)?)?;
+        if !self.json {
+            return print(&tables::summary(&self.store, &summary));
+        }
+        let json = serde_json::to_string_pretty(&summary).map_err(|error| Failure::Other(error.to_string()))?;
+        print(&(json + "\n"))
+    }
+}

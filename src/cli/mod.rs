@@ -1,0 +1,125 @@
+//! The command line: one file a subcommand.
+
+mod args;
+mod demo;
+mod format;
+mod generate;
+mod info;
+mod progress;
+mod results;
+mod run;
+mod tables;
+mod verify;
+
+use clap::{Parser, Subcommand};
+use std::io::Write;
+use std::process::ExitCode;
+use topostream_formats::Error as StoreError;
+use topostream_tools::progress::Cancel;
+
+/// SSD-backed graph engine: format a graph once, then run algorithms from disk in bounded memory.
+#[derive(Parser)]
+#[command(name = "topostream", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  topostream demo                                        see it work, from a generated graph to checked answers
+  topostream format wiki-Vote.txt wiki --in-edges        make a store from an edge list
+  topostream info wiki                                   what is in it
+  topostream run pagerank wiki --output ranks.csv        run an algorithm from disk
+  topostream run bfs wiki --source 30 --memory 512MiB    in a given amount of memory
+  topostream generate rmat --scale 24 --store big        make a large graph without any input";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Generate a random graph, as a store or as an edge list.
+    Generate(generate::Generate),
+    /// Make a store from an edge list.
+    Format(format::Format),
+    /// Show what a store holds.
+    Info(info::Info),
+    /// Check every page of a store.
+    Verify(verify::Verify),
+    /// Run an algorithm over a store.
+    Run(run::Run),
+    /// Generate, format, run and check a small graph: everything works if this does.
+    Demo(demo::Demo),
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Engine(#[from] topostream::Error),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Failure {
+    fn is_interrupt(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(StoreError::Interrupted)
+                | Self::Engine(topostream::Error::Interrupted | topostream::Error::Store(StoreError::Interrupted))
+        )
+    }
+}
+
+type Outcome = Result<(), Failure>;
+
+/// Exit code after Ctrl-C, by the shells' convention.
+const INTERRUPTED: u8 = 130;
+
+/// Runs the program. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let cancel = Cancel::default();
+    listen(&cancel);
+    let outcome = match cli.command {
+        Command::Generate(command) => command.run(&cancel),
+        Command::Format(command) => command.run(&cancel),
+        Command::Info(command) => command.run(),
+        Command::Verify(command) => command.run(&cancel),
+        Command::Run(command) => command.run(&cancel),
+        Command::Demo(command) => command.run(&cancel),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_interrupt() => {
+            eprintln!("interrupted: stopped cleanly");
+            ExitCode::from(INTERRUPTED)
+        }
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The first Ctrl-C asks for a clean stop, the second stops at once.
+fn listen(cancel: &Cancel) {
+    let cancel = cancel.clone();
+    let handler = move || {
+        if cancel.is_cancelled() {
+            std::process::exit(INTERRUPTED.into());
+        }
+        cancel.cancel();
+    };
+    // Without a handler Ctrl-C still ends the program, only less cleanly.
+    ctrlc::set_handler(handler).ok();
+}
+
+/// Prints a result. A reader that has gone away (`| head`) is no error.
+fn print(text: &str) -> Outcome {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Other(format!("stdout: {error}"))),
+        _ => Ok(()),
+    }
+}

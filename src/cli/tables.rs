@@ -1,0 +1,212 @@
+//! Reports for people.
+
+use comfy_table::{CellAlignment, Table, presets};
+use humansize::{BINARY, format_size};
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+use topostream::report::{RunReport, StepReport};
+use topostream_formats::manifest::{Ids, VertexOrder};
+use topostream_tools::format::FormatReport;
+use topostream_tools::info::Summary;
+use topostream_tools::verify::VerifyReport;
+
+/// A number with thousands separated.
+pub fn count(number: u64) -> String {
+    indicatif::HumanCount(number).to_string()
+}
+
+/// A number of bytes in binary units.
+pub fn bytes(number: u64) -> String {
+    format_size(number, BINARY)
+}
+
+fn seconds(ns: u64) -> String {
+    format!("{:.3}", ns as f64 / 1e9)
+}
+
+fn millions_per_second(items: u64, time: Duration) -> String {
+    format!("{:.1} M/s", items as f64 / time.as_secs_f64().max(1e-9) / 1e6)
+}
+
+/// A table of numbers: the first column to the left, the others to the right.
+pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header).add_rows(rows);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("{table}\n")
+}
+
+/// What the formatter did.
+pub fn format_report(store: &Path, report: &FormatReport, took: Duration) -> String {
+    let manifest = &report.manifest;
+    let mut text = format!(
+        "{}: {} vertices, {} edges, {} pages of {}; {:.1} s, {} edges\n",
+        store.display(),
+        count(manifest.vertices),
+        count(manifest.edges),
+        count(manifest.out.pages + manifest.in_lists.as_ref().map_or(0, |lists| lists.pages)),
+        bytes(manifest.page_bytes.into()),
+        took.as_secs_f64(),
+        millions_per_second(manifest.edges, took),
+    );
+    if report.self_loops_removed + report.duplicates_removed > 0 {
+        let (loops, duplicates) = (count(report.self_loops_removed), count(report.duplicates_removed));
+        writeln!(text, "removed {loops} self-loops and {duplicates} duplicates").ok();
+    }
+    text
+}
+
+/// What was verified.
+pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> String {
+    format!(
+        "{}: sound; {} pages, {} edges, {} in {:.1} s ({:.2} GB/s)\n",
+        store.display(),
+        count(report.pages),
+        count(report.edges),
+        bytes(report.bytes),
+        took.as_secs_f64(),
+        report.bytes as f64 / 1e9 / took.as_secs_f64().max(1e-9),
+    )
+}
+
+/// A store's summary.
+pub fn summary(path: &Path, summary: &Summary) -> String {
+    let manifest = &summary.manifest;
+    let ids = match manifest.ids {
+        Ids::Range { first } => format!("{first} to {}", first + manifest.vertices.max(1) - 1),
+        Ids::File { .. } => "in ids.bin".into(),
+    };
+    let order = match manifest.order {
+        VertexOrder::Natural => "natural (by original id)",
+        VertexOrder::Degree => "by descending degree",
+        VertexOrder::OutFirst => "vertices with out-edges first",
+    };
+    let weights = manifest.weights.map_or("none".into(), |of| format!("{of:?}").to_lowercase());
+    let rows = [
+        ("store", path.display().to_string()),
+        ("origin", manifest.origin.clone()),
+        ("written by", manifest.created_by.clone()),
+        ("vertices", count(manifest.vertices)),
+        (
+            "edges",
+            format!("{} {}", count(manifest.edges), if manifest.directed { "directed" } else { "(each way counted)" }),
+        ),
+        ("weights", weights),
+        ("original ids", ids),
+        ("vertex order", order.into()),
+        ("encoding", manifest.encoding.to_string()),
+        (
+            "pages",
+            format!(
+                "{} of {}, {} of them large",
+                count(manifest.out.pages),
+                bytes(manifest.page_bytes.into()),
+                count(manifest.out.large_pages)
+            ),
+        ),
+        ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| format!("{} pages", count(lists.pages)))),
+        ("stripes", manifest.stripes.len().to_string()),
+        ("on disk", bytes(summary.disk_bytes)),
+        ("bytes per edge", format!("{:.2} (pages {:.1}% full)", summary.bytes_per_edge, 100.0 * summary.fill)),
+    ];
+    let mut text = String::new();
+    for (name, value) in rows {
+        writeln!(text, "{name:15} {value}").ok();
+    }
+    for degrees in &summary.degrees {
+        let direction = format!("{:?}", degrees.direction).to_lowercase();
+        writeln!(
+            text,
+            "{:15} mean {:.2}, median {}, 99% up to {}, largest {}; {} vertices have none",
+            format!("{direction}-degree"),
+            degrees.mean,
+            degrees.median,
+            count(degrees.percentile_99.into()),
+            count(degrees.max.into()),
+            count(degrees.empty),
+        )
+        .ok();
+    }
+    text + &histogram(summary)
+}
+
+/// How many vertices have which out-degree, in powers of two.
+fn histogram(summary: &Summary) -> String {
+    const WIDTH: u64 = 40;
+    let Some(degrees) = summary.degrees.first() else { return String::new() };
+    let most = degrees.histogram.iter().copied().max().unwrap_or(0).max(1);
+    let mut text = String::new();
+    for (power, &vertices) in degrees.histogram.iter().enumerate() {
+        let range = match power {
+            0 => "0".into(),
+            1 => "1".into(),
+            _ => format!("{} to {}", 1u64 << (power - 1), (1u64 << power) - 1),
+        };
+        let bar = "█".repeat((vertices * WIDTH).div_ceil(most) as usize);
+        writeln!(text, "{range:>24} {bar} {}", count(vertices)).ok();
+    }
+    text
+}
+
+/// Supersteps of a run that a table shows before it leaves some out.
+const STEPS_SHOWN: usize = 24;
+
+/// What a run did, superstep by superstep.
+pub fn run_report(report: &RunReport) -> String {
+    let header = ["step", "lists", "edges", "pages", "cached", "read", "GB/s", "time s", "disk wait s", "compute s"];
+    let lanes = report.lanes.into();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let left_out = report.steps.len().saturating_sub(STEPS_SHOWN);
+    for step in report.steps.iter().take(STEPS_SHOWN) {
+        rows.push(step_row(step.superstep.to_string(), step, lanes));
+    }
+    if left_out > 0 {
+        rows.push(vec![format!("… {left_out} more")]);
+    }
+    rows.push(step_row("all".into(), &report.total, lanes));
+    table(&header, rows) + &closing(report)
+}
+
+fn step_row(name: String, step: &StepReport, lanes: u64) -> Vec<String> {
+    let lists = step.direction.map_or(String::new(), |direction| format!("{direction:?}").to_lowercase());
+    vec![
+        name,
+        lists,
+        count(step.edges),
+        count(step.pages),
+        format!("{:.0}%", 100.0 * step.hit_rate()),
+        bytes(step.disk_bytes),
+        format!("{:.2}", step.disk_gb_per_s()),
+        seconds(step.wall_ns),
+        seconds(step.wait_disk_ns),
+        seconds((step.compute_ns + step.check_ns) / lanes.max(1) + step.vertex_ns),
+    ]
+}
+
+fn closing(report: &RunReport) -> String {
+    let mut text = format!(
+        "{} on {}, {}{}: {} s, {:.0} M edges/s",
+        report.algorithm,
+        report.device,
+        report.fetcher,
+        if report.direct_io { " past the page cache" } else { "" },
+        seconds(report.wall_ns),
+        report.million_edges_per_s(),
+    );
+    if let Some(teps) = report.million_teps() {
+        write!(text, ", {teps:.0} M traversed edges/s").ok();
+    }
+    let bound = format!("{:?}", report.bound).to_lowercase();
+    write!(text, "; bound by {bound}\nmemory: {} planned", bytes(report.planned_bytes)).ok();
+    write!(text, " ({} of it page buffer)", bytes(report.buffer_bytes)).ok();
+    if let Some(peak) = report.peak_memory_bytes {
+        write!(text, ", {} at the peak", bytes(peak)).ok();
+    }
+    if report.retries > 0 {
+        write!(text, "\n{} reads had to be repeated", count(report.retries)).ok();
+    }
+    text + "\n"
+}
