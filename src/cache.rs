@@ -41,7 +41,8 @@ impl<F> PageCache<F> {
     }
 
     /// Prepares for a pass under a policy over pages of which `wanted` says whether they may be visited: in a scan,
-    /// residents that will not be visited give up their place.
+    /// residents that will not be visited give up their place, and so do the least recent ones beyond the scan's share
+    /// (a traversal fills every frame with residents).
     pub fn begin(&mut self, policy: Policy, wanted: impl Fn(PageRef) -> bool) {
         if policy == Policy::Scan {
             let unwanted: Vec<PageRef> =
@@ -50,6 +51,10 @@ impl<F> PageCache<F> {
                 let frame = self.resident.pop(&page).expect("just listed");
                 self.transient.put(page, frame);
                 self.transient.demote(&page);
+            }
+            while self.resident.len() > self.resident_max {
+                let (page, frame) = self.resident.pop_lru().expect("just counted");
+                self.transient.put(page, frame);
             }
         }
     }

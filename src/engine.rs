@@ -277,6 +277,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
             self.check_cancelled()?;
             let starved = self.request(&mut traffic);
             if self.fetcher.in_flight() == 0 && traffic.in_device == 0 {
+                assert!(!starved, "every frame is idle, but none of them may be used anew");
                 return Ok(traffic.report);
             }
             let event = self.event(traffic.in_device > 0).await;
