@@ -175,10 +175,10 @@ impl Manifest {
                 return wrong("page counts within the encoding's limits", topology.pages.to_string());
             }
         }
-        if let Ids::Range { first } = self.ids {
-            if first.checked_add(self.vertices).is_none() {
-                return wrong("original ids below 2^64", first.to_string());
-            }
+        if let Ids::Range { first } = self.ids
+            && first.checked_add(self.vertices).is_none()
+        {
+            return wrong("original ids below 2^64", first.to_string());
         }
         Ok(())
     }

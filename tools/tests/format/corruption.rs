@@ -141,7 +141,10 @@ fn a_newer_version_is_named_with_ours() {
     for (version, rest) in [("2", "\"crc32c\": 7, \"other\": []}"), ("0", "\"graph\": null}")] {
         fs::write(&manifest, format!("{{\"topostream\": {version}, {rest}")).unwrap();
         let error = open_and_verify(folder.path()).unwrap_err().to_string();
-        assert!(error.ends_with(&format!("graph.json: format version {version}; this program reads version 1")), "{error}");
+        assert!(
+            error.ends_with(&format!("graph.json: format version {version}; this program reads version 1")),
+            "{error}"
+        );
     }
     fs::write(&manifest, text.replace("\"graph\":", "  \"graph\":\t")).unwrap();
     open_and_verify(folder.path()).unwrap();

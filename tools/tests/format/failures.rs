@@ -144,7 +144,8 @@ fn no_room_for_sorted_runs_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         // The least budget spills runs of 4 MiB; pages are written later.
         let feed = large();
-        let Err(Error::Memory { needed_bytes, .. }) = run(&feed, folder.path(), &FormatOptions { memory_bytes: 0, ..small_pages() })
+        let Err(Error::Memory { needed_bytes, .. }) =
+            run(&feed, folder.path(), &FormatOptions { memory_bytes: 0, ..small_pages() })
         else {
             panic!("a budget of nothing suffices");
         };
@@ -179,7 +180,8 @@ fn a_store_that_is_there_is_not_touched() {
 #[test]
 fn a_budget_that_is_too_small_is_said_in_figures() {
     let folder = tempfile::tempdir().unwrap();
-    let error = run(&canonical(), folder.path(), &FormatOptions { memory_bytes: 1 << 20, ..small_pages() }).unwrap_err();
+    let error =
+        run(&canonical(), folder.path(), &FormatOptions { memory_bytes: 1 << 20, ..small_pages() }).unwrap_err();
     let Error::Memory { needed_bytes, budget_bytes, .. } = error else { panic!("{error}") };
     assert_eq!(budget_bytes, 1 << 20);
     run(&canonical(), folder.path(), &FormatOptions { memory_bytes: needed_bytes, ..small_pages() }).unwrap();
