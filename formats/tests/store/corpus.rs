@@ -18,8 +18,14 @@ fn replay(target: &str, run: fn(&[u8]) -> bool) {
         let path: PathBuf = entry.unwrap().path();
         let accepted = run(&fs::read(&path).unwrap());
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(!(name.starts_with("good-") && !accepted), "{}", path.display());
-        assert!(!(name.starts_with("bad-") && accepted), "{}", path.display());
+        let expected = if name.starts_with("good-") {
+            true
+        } else if name.starts_with("bad-") {
+            false
+        } else {
+            accepted
+        };
+        assert_eq!(accepted, expected, "{}", path.display());
         files += 1;
     }
     assert!(files >= 3, "{target} has a corpus");

@@ -178,12 +178,12 @@ fn the_example_in_the_specification_is_true() {
     let (mut file, mut checked) = (Vec::new(), 0);
     for line in example.lines() {
         if let Some(name) = line.strip_prefix('`').and_then(|rest| rest.split('`').next()) {
-            file = fs::read(folder().join("vertex-id").join(name)).unwrap();
+            // Other lines that begin with a quotation name no file.
+            file = fs::read(folder().join("vertex-id").join(name)).unwrap_or(file);
         }
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let Some(at) = cells.get(1).and_then(|at| usize::from_str_radix(at, 16).ok()) else { continue };
-        let bytes =
-            cells[2].trim_matches(&['`', '…', ' ']).split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap());
+        let bytes = cells[2].trim_matches(['`', '…', ' ']).split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap());
         for (offset, byte) in bytes.enumerate() {
             assert_eq!(file[at + offset], byte, "{line}");
             checked += 1;
