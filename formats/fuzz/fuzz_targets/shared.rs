@@ -70,7 +70,7 @@ fn each_edge(page: &Page<'_>, neighbours: impl Neighbours, mut take: impl FnMut(
     for slot in 0..page.header().slot_count {
         for edge in page.record(slot) {
             assert_eq!(edge, edges);
-            assert_eq!(page.slot_of_edge(edge as u32), slot);
+            assert!(page.first_slot_from(edge as u32) <= slot + 1);
             take(neighbours.vertex(edge));
             edges += 1;
         }

@@ -127,7 +127,11 @@ fn lists(store: &Store, topology: &Topology) -> Result<Vec<Triple>> {
 fn collect(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32], edges: &mut Vec<Triple>) {
     for slot in 0..page.header().slot_count {
         for edge in page.record(slot) {
-            assert_eq!(page.slot_of_edge(edge as u32), slot);
+            if slot < 200 {
+                let slots = page.header().slot_count;
+                let expected = (0..slots).find(|&slot| page.record(slot).start >= edge).unwrap_or(slots);
+                assert_eq!(page.first_slot_from(edge as u32), expected, "the first slot from edge {edge}");
+            }
             let source = u64::from(page.header().start_vertex + slot);
             edges.push((source, neighbours.vertex(edge).into(), weights.get(edge).copied().unwrap_or(0)));
         }

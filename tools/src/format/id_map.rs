@@ -123,6 +123,16 @@ impl IdMap {
         u64::from(self.ranks[block]) + u64::from(before + within)
     }
 
+    /// The vertex of an id, if it was inserted.
+    #[inline]
+    pub fn get(&self, id: u64) -> Option<u64> {
+        let known = match id < self.high_from {
+            true => self.words.get((id / 64) as usize).is_some_and(|word| word >> (id % 64) & 1 != 0),
+            false => self.high.binary_search(&id).is_ok(),
+        };
+        known.then(|| self.vertex(id))
+    }
+
     /// The ids in vertex order.
     pub fn ids(&self) -> impl Iterator<Item = u64> + '_ {
         let low = self.words.iter().enumerate().flat_map(|(at, &word)| {

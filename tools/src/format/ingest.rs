@@ -217,7 +217,10 @@ impl<R: Record> Ingest<'_, R> {
                 u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))
             }
             IdSpace::Named => match &self.map {
-                Some(map) => Ok(map.vertex(id) as u32),
+                Some(map) => match map.get(id) {
+                    Some(vertex) => Ok(vertex as u32),
+                    None => Err(Error::Invalid(format!("vertex id {id} was not there before: the input has changed"))),
+                },
                 None => {
                     self.collector.insert(id)?;
                     u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))

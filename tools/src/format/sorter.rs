@@ -233,7 +233,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
+        #![proptest_config(ProptestConfig::with_cases(16))]
         #[test]
         fn runs_merge_to_the_sorted_whole(
             triples in prop::collection::vec((0u32..50, any::<u32>(), 0u32..4), 0..6000),
