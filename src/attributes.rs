@@ -165,6 +165,12 @@ impl U32Column {
 }
 
 impl F32Column {
+    /// Asks for a vertex's value ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        crate::prefetch::line_of(&self.0[vertex as usize]);
+    }
+
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> f32 {
@@ -207,6 +213,12 @@ impl Fixed63Column {
     #[inline(always)]
     pub fn add(&self, vertex: u32, fixed: u64) {
         self.0[vertex as usize].fetch_add(fixed, Relaxed);
+    }
+
+    /// Asks for a vertex's sum ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        crate::prefetch::line_of(&self.0[vertex as usize]);
     }
 
     /// Sets a vertex's sum: for whoever has all of its terms.

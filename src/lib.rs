@@ -25,6 +25,7 @@ pub mod error;
 pub mod fetch;
 mod huge;
 pub mod plan;
+mod prefetch;
 pub mod report;
 
 pub use engine::{Engine, EngineOptions, Run};
