@@ -16,14 +16,14 @@ pub(super) struct Cursor<'a> {
 }
 
 /// True for what separates columns, commas aside; a carriage return is one, so that lines may end in CR LF.
-#[inline]
+#[inline(always)]
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\x0c')
 }
 
 impl<'a> Cursor<'a> {
     /// The first column of `line`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(line: &'a [u8]) -> Self {
         let mut cursor = Self { rest: line };
         cursor.skip_blanks();
@@ -31,19 +31,19 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte, which is not a blank; `None` at the end of the line.
-    #[inline]
+    #[inline(always)]
     pub(super) fn first(&self) -> Option<u8> {
         self.rest.first().copied()
     }
 
     /// True at the end of the line.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_end(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// The next column if it is an unsigned integer of 64 bits.
-    #[inline]
+    #[inline(always)]
     pub(super) fn number(&mut self) -> Option<u64> {
         let (value, length) = digits(self.rest)?;
         self.rest = &self.rest[length..];
@@ -51,7 +51,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next column, whatever it is.
-    #[inline]
+    #[inline(always)]
     pub(super) fn word(&mut self) -> Option<&'a [u8]> {
         let length = self.rest.iter().position(|&b| is_blank(b) || b == b',').unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(length);
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
         count
     }
 
-    #[inline]
+    #[inline(always)]
     fn skip_blanks(&mut self) {
         while let [first, rest @ ..] = self.rest
             && is_blank(*first)
@@ -80,7 +80,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes blanks with at most one comma among them; true if there were any.
-    #[inline]
+    #[inline(always)]
     fn separator(&mut self) -> bool {
         let before = self.rest.len();
         self.skip_blanks();
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// The integer with which `bytes` begin and its number of digits; `None` without a digit or beyond 64 bits.
-#[inline]
+#[inline(always)]
 fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0u64;
     let mut length = 0;
@@ -119,13 +119,13 @@ fn checked(digits: &[u8]) -> Option<u64> {
 }
 
 /// The whole of `word` as an unsigned integer of 64 bits.
-#[inline]
+#[inline(always)]
 pub(super) fn integer(word: &[u8]) -> Option<u64> {
     digits(word).filter(|&(_, length)| length == word.len()).map(|(value, _)| value)
 }
 
 /// The bits of the weight that `word` spells.
-#[inline]
+#[inline(always)]
 pub(super) fn weight(word: &[u8], weight_type: WeightType) -> Result<u32, Expected> {
     match weight_type {
         WeightType::U32 => integer(word)

@@ -74,7 +74,7 @@ impl Lines {
 }
 
 impl LineFormat for Lines {
-    #[inline]
+    #[inline(always)]
     fn parse(&self, line: &[u8], edges: &mut Vec<Edge>) -> Result<(), Expected> {
         let mut cursor = match line {
             [b'a', blank, ..] if is_blank(*blank) => Cursor::new(&line[1..]),

@@ -103,7 +103,7 @@ impl EdgeSource for Graphalytics {
 struct VertexLines;
 
 impl LineFormat for VertexLines {
-    #[inline]
+    #[inline(always)]
     fn parse(&self, line: &[u8], edges: &mut Vec<Edge>) -> Result<(), Expected> {
         let mut cursor = Cursor::new(line);
         if is_comment(line) {

@@ -120,7 +120,7 @@ impl Entries {
 }
 
 impl LineFormat for Entries {
-    #[inline]
+    #[inline(always)]
     fn parse(&self, line: &[u8], edges: &mut Vec<Edge>) -> Result<(), Expected> {
         let mut cursor = Cursor::new(line);
         if matches!(cursor.first(), None | Some(b'%')) {

@@ -75,7 +75,7 @@ impl Columns {
 }
 
 impl LineFormat for Columns {
-    #[inline]
+    #[inline(always)]
     fn parse(&self, line: &[u8], edges: &mut Vec<Edge>) -> Result<(), Expected> {
         let mut cursor = Cursor::new(line);
         if matches!(cursor.first(), None | Some(b'#' | b'%')) {
