@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -43,6 +43,8 @@ struct Shared<A> {
     state: Arc<State>,
     store: Arc<Store>,
     weights: bool,
+    /// Raised when the device is dropped: what still waits is left undone.
+    abandoned: AtomicBool,
 }
 
 enum Task {
@@ -72,7 +74,7 @@ impl<A: Algorithm> CpuDevice<A> {
         let (tasks, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
         let weights = algorithm.needs_weights();
-        let shared = Arc::new(Shared { algorithm, state, store, weights });
+        let shared = Arc::new(Shared { algorithm, state, store, weights, abandoned: AtomicBool::new(false) });
         let start = |_| {
             let (shared, take, more, report) = (Arc::clone(&shared), take.clone(), tasks.clone(), report.clone());
             std::thread::spawn(move || work(&shared, &take, &more, &report))
@@ -144,6 +146,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
 
 impl<A: Algorithm> Drop for CpuDevice<A> {
     fn drop(&mut self) {
+        self.shared.abandoned.store(true, Ordering::Relaxed);
         for _ in &self.workers {
             self.tasks.send(Task::Stop).ok();
         }
@@ -161,7 +164,7 @@ fn work<A: Algorithm>(
     report: &mpsc::UnboundedSender<Report>,
 ) {
     for task in take {
-        if matches!(task, Task::Stop) {
+        if matches!(task, Task::Stop) || shared.abandoned.load(Ordering::Relaxed) {
             return;
         }
         let outcome = catch_unwind(AssertUnwindSafe(|| match task {

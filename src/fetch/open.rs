@@ -95,6 +95,12 @@ impl PageFiles {
         std::iter::once(topology).chain((bytes > 0).then_some(weights))
     }
 
+    /// Puts the name of a page's file into a system error.
+    pub(super) fn named(&self, page: PageRef, error: std::io::Error) -> std::io::Error {
+        let piece = self.pieces(page).next().expect("a page is one piece at least");
+        name(error, &self.files[piece.file].path)
+    }
+
     /// Fills a frame by positioned reads.
     pub(super) fn read(&self, page: PageRef, frame: &mut Frame) -> std::io::Result<()> {
         for piece in self.pieces(page) {

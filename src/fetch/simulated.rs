@@ -83,7 +83,8 @@ impl SimulatedFetcher {
     fn fill(&mut self, PageRead { page, mut frame }: PageRead) -> PageFilled {
         let fault = self.fault(page);
         if fault == Some(Fault::IoError) {
-            return PageFilled { page, frame, result: Err(std::io::Error::other("simulated I/O error")) };
+            let error = std::io::Error::other("simulated I/O error");
+            return PageFilled { page, frame, result: Err(self.files.named(page, error)) };
         }
         let before = (fault == Some(Fault::ShortRead)).then(|| frame.bytes_mut().to_vec());
         let result = self.files.read(page, &mut frame);

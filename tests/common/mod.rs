@@ -1,0 +1,207 @@
+//! What the tests share: stores made from edges, runs over them, and their answers by original id.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use topostream::algorithm::{Algorithm, AnswerValues};
+use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop, Traffic};
+use topostream::fetch::{Faults, FetcherKind};
+use topostream::report::RunReport;
+use topostream::{Engine, EngineOptions, Error, Run, Store, VertexId};
+use topostream_formats::write::Layout;
+use topostream_formats::{EdgeSource, Encoding, MemorySource};
+use topostream_tools::format::{FormatOptions, format};
+use topostream_tools::progress::{Cancel, Quiet};
+
+use crate::reference::{Dangling, EdgeList};
+
+/// The smallest page: tests want many of them.
+pub const PAGE: u64 = 64 << 10;
+
+/// Every way to write neighbours that has code of its own, and one that has not.
+pub const ENCODINGS: [Encoding; 6] =
+    [Encoding::VertexId, record_id(2, 2), record_id(3, 3), record_id(4, 2), record_id(4, 4), record_id(1, 2)];
+
+/// The fetchers, two of them real.
+pub const FETCHERS: [FetcherKind; 3] = [FetcherKind::Auto, FetcherKind::Threads, FetcherKind::Simulated(CALM)];
+
+/// Latency and order by chance, nothing goes wrong.
+const CALM: Faults = Faults { seed: 7, latency_max: 9, io_errors: 0, flipped_bits: 0, short_reads: 0, lasting: false };
+
+const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
+    Encoding::RecordId { page_bytes, slot_bytes }
+}
+
+/// A store in a directory that goes when this does.
+pub struct TestStore {
+    folder: TempDir,
+}
+
+impl TestStore {
+    /// Formats what a source gives.
+    pub fn from_source(mut open: impl FnMut() -> Box<dyn EdgeSource>, options: &FormatOptions) -> Self {
+        let store = Self { folder: tempfile::tempdir().unwrap() };
+        format(&mut || Ok(open()), &store.path(), options, &Quiet, &Cancel::default()).unwrap();
+        store
+    }
+
+    /// Formats a graph in memory.
+    pub fn new(graph: &EdgeList, options: &FormatOptions) -> Self {
+        let open = || Box::new(MemorySource::pairs(graph.vertices.into(), &graph.edges)) as Box<dyn EdgeSource>;
+        Self::from_source(open, options)
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("graph")
+    }
+
+    pub fn open(&self) -> Store {
+        Store::open(self.path()).unwrap()
+    }
+
+    pub fn engine(&self, options: EngineOptions) -> Engine {
+        Engine::new(self.open(), options)
+    }
+
+    /// Every file of the store, by its path within it.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.path()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let list = if path.is_dir() { &mut folders } else { &mut files };
+                list.push(path);
+            }
+        }
+        files.sort();
+        files
+    }
+}
+
+/// Small pages, in-lists, little memory.
+pub fn small_pages(encoding: Encoding) -> FormatOptions {
+    let layout = Layout { page_bytes: PAGE as u32, encoding, ..Layout::default() };
+    FormatOptions { layout, in_edges: true, memory_bytes: 256 << 20, ..FormatOptions::default() }
+}
+
+/// Enough memory for any test, and a page buffer of so many small pages.
+pub fn engine_options(buffer_pages: Option<u64>, threads: usize, fetcher: FetcherKind) -> EngineOptions {
+    let buffer_bytes = buffer_pages.map(|pages| pages * PAGE);
+    EngineOptions { memory_bytes: 256 << 20, buffer_bytes, threads, fetcher, ..EngineOptions::default() }
+}
+
+/// PageRank over a number of iterations.
+pub fn pagerank(iterations: u32, dangling: Dangling, traffic: Traffic) -> PageRank {
+    let dangling = match dangling {
+        Dangling::Spread => DanglingMass::Redistributed,
+        Dangling::Lost => DanglingMass::Ignored,
+    };
+    PageRank { damping: 0.85, dangling, stop: Stop::Iterations(iterations), traffic }
+}
+
+/// What a run came to, with vertices called as the source calls them.
+#[derive(Clone, Debug)]
+pub struct Answers<T> {
+    /// Original ids and values, by ascending id.
+    pub values: Vec<(u64, T)>,
+    pub report: RunReport,
+}
+
+impl<T: Clone> Answers<T> {
+    /// The values alone, of a graph whose ids are 0, 1, 2, ….
+    pub fn dense(&self) -> Vec<T> {
+        let expected = 0..self.values.len() as u64;
+        assert!(self.values.iter().map(|(id, _)| *id).eq(expected), "ids are not 0, 1, 2, …");
+        self.by_place()
+    }
+
+    /// The values alone, by ascending id.
+    pub fn by_place(&self) -> Vec<T> {
+        self.values.iter().map(|(_, value)| value.clone()).collect()
+    }
+}
+
+/// Levels and parents of a search.
+pub struct Search {
+    pub levels: Answers<Option<u64>>,
+    pub parents: Option<Vec<Option<u64>>>,
+}
+
+pub fn ranks(engine: &Engine, algorithm: PageRank) -> Result<Answers<f64>, Error> {
+    let run = engine.run(algorithm, &mut |_| {})?;
+    let values = column(engine, &run, "rank", |values, vertex| match values {
+        AnswerValues::F64(of) => of(vertex),
+        _ => panic!("ranks are numbers"),
+    })?;
+    Ok(Answers { values, report: run.report })
+}
+
+/// A search from the vertex with an original id.
+pub fn search(engine: &Engine, source: u64, parents: bool, bottom_up: bool) -> Result<Search, Error> {
+    let source = engine.store().ids()?.vertex(source).expect("the source exists");
+    let run = engine.run(Bfs { source, parents, bottom_up }, &mut |_| {})?;
+    let values = column(engine, &run, "level", integer)?;
+    let ids = engine.store().ids()?;
+    let parents = parents.then(|| {
+        column(engine, &run, "parent", |values, vertex| match values {
+            AnswerValues::Vertex(of) => of(vertex).map(|parent| ids.original(VertexId(parent))),
+            _ => panic!("parents are vertices"),
+        })
+    });
+    let parents = parents.transpose()?.map(|column| column.into_iter().map(|(_, parent)| parent).collect());
+    Ok(Search { levels: Answers { values, report: run.report }, parents })
+}
+
+/// Reads whole numbers.
+pub fn integer(values: &AnswerValues<'_>, vertex: u32) -> Option<u64> {
+    match values {
+        AnswerValues::Integer(of) => of(vertex),
+        _ => panic!("the answer is not whole numbers"),
+    }
+}
+
+/// One column of a run's answers, by ascending original id.
+pub fn column<A: Algorithm, T>(
+    engine: &Engine,
+    run: &Run<A>,
+    name: &str,
+    value: impl Fn(&AnswerValues<'_>, u32) -> T,
+) -> Result<Vec<(u64, T)>, Error> {
+    let answers = run.answers();
+    let answer = answers.iter().find(|answer| answer.name == name).expect("the algorithm has this answer");
+    let ids = engine.store().ids()?;
+    let vertices = 0..engine.store().vertices();
+    let one = |vertex| (ids.original(VertexId(vertex as u32)), value(&answer.values, vertex as u32));
+    let mut column: Vec<(u64, T)> = vertices.map(one).collect();
+    column.sort_by_key(|(id, _)| *id);
+    Ok(column)
+}
+
+/// The same bits.
+pub fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// Runs something that must not take longer than this, whatever goes wrong.
+pub fn within<T: Send + 'static>(seconds: u64, what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (give, take) = mpsc::channel();
+    let thread = std::thread::spawn(move || give.send(work()));
+    match take.recv_timeout(Duration::from_secs(seconds)) {
+        Ok(result) => result,
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("{what}: not done after {seconds} s"),
+        Err(mpsc::RecvTimeoutError::Disconnected) => match thread.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(_) => unreachable!("the thread gives its result before it ends"),
+        },
+    }
+}
+
+/// A file of this repository's test data.
+pub fn data(relative: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(relative)
+}

@@ -1,0 +1,84 @@
+//! Stores whose checksums are right and whose pages are not.
+
+use std::path::{Path, PathBuf};
+
+use topostream_formats::checksum::crc32c;
+use topostream_formats::directory::{self, DirectoryEntry};
+use topostream_formats::page::{HEADER_BYTES, PageHeader};
+use topostream_formats::{Direction, Encoding, Manifest, Store};
+
+/// The out-lists of a store of one stripe, to be changed and sealed again.
+pub struct Forgery {
+    folder: PathBuf,
+    manifest: Manifest,
+    entries: Vec<DirectoryEntry>,
+    pages: Vec<Vec<u8>>,
+}
+
+/// What can be wrong with a page, and how it comes about. The first page of each store is small.
+pub const FORGERIES: [(&str, fn(&mut Forgery)); 9] = [
+    ("a neighbour behind the last vertex", |forgery| forgery.aim_at(u64::from(u32::MAX), 0)),
+    ("a neighbour just behind the last one", |forgery| {
+        let last = *forgery.entries.last().unwrap();
+        match forgery.manifest.encoding {
+            Encoding::VertexId => forgery.aim_at(forgery.manifest.vertices, 0),
+            _ => forgery.aim_at(forgery.entries.len() as u64 - 1, last.slot_count.into()),
+        }
+    }),
+    ("the pages of two numbers", |forgery| forgery.pages.swap(0, 1)),
+    ("a page of another store", |forgery| forgery.change_header(|header| header.tag ^= 1)),
+    ("another first vertex", |forgery| forgery.change_header(|header| header.start_vertex += 1)),
+    ("more edges than the page has room for", |forgery| forgery.change_header(|header| header.edge_count = u32::MAX)),
+    ("more slots than the page has room for", |forgery| forgery.change_header(|header| header.slot_count = u32::MAX)),
+    ("a small page that calls itself large", |forgery| forgery.change_header(|header| header.large = 1)),
+    ("slots that do not ascend", |forgery| {
+        let end = forgery.pages[0].len();
+        forgery.pages[0][end - 8..end - 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    }),
+];
+
+impl Forgery {
+    pub fn open(folder: &Path) -> Self {
+        let store = Store::open(folder).unwrap();
+        let topology = store.topology(Direction::Out).unwrap();
+        let bytes = std::fs::read(&topology.page_files()[0]).unwrap();
+        let pages: Vec<Vec<u8>> = bytes.chunks(topology.page_bytes() as usize).map(<[u8]>::to_vec).collect();
+        let entries = topology.directory().entries().to_vec();
+        assert!(pages.len() >= 2 && entries[0].run == 0 && entries[0].slot_count > 1);
+        Self { folder: folder.to_owned(), manifest: store.manifest().clone(), entries, pages }
+    }
+
+    /// Lets the page's first neighbour be `first`: a vertex, or a page and its slot.
+    fn aim_at(&mut self, first: u64, slot: u64) {
+        let mut put = |at: usize, width: u8, value: u64| {
+            let bytes = value.to_le_bytes();
+            self.pages[0][at..at + usize::from(width)].copy_from_slice(&bytes[..width.into()]);
+        };
+        match self.manifest.encoding {
+            Encoding::VertexId => put(HEADER_BYTES, 4, first),
+            Encoding::RecordId { page_bytes, slot_bytes } => {
+                put(HEADER_BYTES, page_bytes, first);
+                put(HEADER_BYTES + usize::from(page_bytes), slot_bytes, slot);
+            }
+        }
+    }
+
+    fn change_header(&mut self, change: impl FnOnce(&mut PageHeader)) {
+        let bytes = &mut self.pages[0][..HEADER_BYTES];
+        let mut header: PageHeader = bytemuck::pod_read_unaligned(bytes);
+        change(&mut header);
+        bytes.copy_from_slice(bytemuck::bytes_of(&header));
+    }
+
+    /// Writes everything with checksums that are right.
+    pub fn seal(mut self) {
+        for (entry, page) in self.entries.iter_mut().zip(&self.pages) {
+            entry.crc = crc32c(page);
+        }
+        let (bytes, crc) = directory::encode(&self.entries, self.manifest.tag, self.manifest.page_bytes);
+        self.manifest.out.directory_crc = crc;
+        std::fs::write(self.folder.join("pages.0"), self.pages.concat()).unwrap();
+        std::fs::write(self.folder.join("directory.bin"), bytes).unwrap();
+        std::fs::write(self.folder.join("graph.json"), self.manifest.encode()).unwrap();
+    }
+}

@@ -1,0 +1,181 @@
+//! Answers by other means: plain loops over edges in double precision, sharing no code with the engine.
+//!
+//! | answer | engine | here |
+//! | --- | --- | --- |
+//! | ranks after k iterations | pages of lists, shares in single precision | the edge vector, once an iteration |
+//! | converged ranks | power iteration | Gauss-Seidel on the linear system, then scaled |
+//! | levels | bitmaps, pages | a queue |
+//! | parents | any | properties that only a breadth-first tree has (Graph500's validation) |
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::collections::{HashSet, VecDeque};
+
+/// A graph as its directed edges over vertices `0..vertices`.
+#[derive(Clone, Debug)]
+pub struct EdgeList {
+    pub vertices: u32,
+    pub edges: Vec<(u32, u32)>,
+}
+
+/// What becomes of the rank of vertices without out-edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dangling {
+    Spread,
+    Lost,
+}
+
+impl EdgeList {
+    pub fn new(vertices: u32, edges: Vec<(u32, u32)>) -> Self {
+        Self { vertices, edges }
+    }
+
+    /// Every edge and its reverse, a self-loop once.
+    pub fn mirrored(&self) -> Self {
+        let reverse = self.edges.iter().filter(|(source, dest)| source != dest).map(|&(source, dest)| (dest, source));
+        Self::new(self.vertices, self.edges.iter().copied().chain(reverse).collect())
+    }
+
+    /// The length of every vertex's out-list.
+    pub fn out_degrees(&self) -> Vec<usize> {
+        let mut degrees = vec![0; self.vertices as usize];
+        self.edges.iter().for_each(|&(source, _)| degrees[source as usize] += 1);
+        degrees
+    }
+
+    /// All lists, along the edges or against them.
+    fn lists(&self, along: bool) -> Vec<Vec<usize>> {
+        let mut lists = vec![Vec::new(); self.vertices as usize];
+        for &(source, dest) in &self.edges {
+            let (from, to) = if along { (source, dest) } else { (dest, source) };
+            lists[from as usize].push(to as usize);
+        }
+        lists
+    }
+}
+
+/// Ranks after some iterations from 1/n, each a loop over the edge vector.
+pub fn rank_iterations(graph: &EdgeList, damping: f64, dangling: Dangling, iterations: usize) -> Vec<f64> {
+    let n = graph.vertices as usize;
+    let degrees = graph.out_degrees();
+    let mut rank = vec![1.0 / n as f64; n];
+    for _ in 0..iterations {
+        let mut received = vec![0.0; n];
+        for &(source, dest) in &graph.edges {
+            received[dest as usize] += rank[source as usize] / degrees[source as usize] as f64;
+        }
+        let lost: f64 = (0..n).filter(|&v| degrees[v] == 0).map(|v| rank[v]).sum();
+        let spread = if dangling == Dangling::Spread { lost / n as f64 } else { 0.0 };
+        rank = received.iter().map(|sum| (1.0 - damping) / n as f64 + damping * (sum + spread)).collect();
+    }
+    rank
+}
+
+/// Converged ranks: solves `y = 1 + damping * (sum of y[u] / out_degree[u])` by Gauss-Seidel. Without the dangling mass
+/// that is the answer but for a factor (1 - damping) / n; with it, the answer is y scaled to a sum of one.
+pub fn rank_limit(graph: &EdgeList, damping: f64, dangling: Dangling) -> Vec<f64> {
+    let n = graph.vertices as usize;
+    let degrees = graph.out_degrees();
+    let in_lists = graph.lists(false);
+    let mut y = vec![1.0; n];
+    loop {
+        let mut change = 0.0f64;
+        for v in 0..n {
+            // A self-loop's own term is solved for.
+            let (own, others): (Vec<usize>, Vec<usize>) = in_lists[v].iter().partition(|&&u| u == v);
+            let sum: f64 = others.iter().map(|&u| y[u] / degrees[u] as f64).sum();
+            let itself = damping * own.len() as f64 / degrees[v].max(1) as f64;
+            let next = (1.0 + damping * sum) / (1.0 - itself);
+            change = change.max((next - y[v]).abs() / next);
+            y[v] = next;
+        }
+        if change < 1e-13 {
+            break;
+        }
+    }
+    let factor = match dangling {
+        Dangling::Spread => 1.0 / y.iter().sum::<f64>(),
+        Dangling::Lost => (1.0 - damping) / n as f64,
+    };
+    y.iter().map(|value| value * factor).collect()
+}
+
+/// Hops from a source along edges, by a queue.
+pub fn levels(graph: &EdgeList, source: u32) -> Vec<Option<u64>> {
+    let lists = graph.lists(true);
+    let mut levels = vec![None; graph.vertices as usize];
+    levels[source as usize] = Some(0);
+    let mut queue = VecDeque::from([source as usize]);
+    while let Some(vertex) = queue.pop_front() {
+        let next = levels[vertex].map(|level| level + 1);
+        for &neighbour in &lists[vertex] {
+            if levels[neighbour].is_none() {
+                levels[neighbour] = next;
+                queue.push_back(neighbour);
+            }
+        }
+    }
+    levels
+}
+
+/// Graph500's five checks of a breadth-first tree, for directed graphs too: they need no reference answer.
+///
+/// Every reached vertex but the source has a reached parent one level up, so all of them hang below the source (1, 2);
+/// no edge skips a level or leaves the reached part, so that part is all there is to reach (3, 4); tree edges exist (5).
+pub fn check_tree(
+    graph: &EdgeList,
+    source: u32,
+    levels: &[Option<u64>],
+    parents: &[Option<u64>],
+) -> Result<(), String> {
+    if (levels[source as usize], parents[source as usize]) != (Some(0), Some(source.into())) {
+        return Err(format!("the source {source} is not the root"));
+    }
+    let edges: HashSet<(u32, u32)> = graph.edges.iter().copied().collect();
+    for vertex in (0..graph.vertices).filter(|&vertex| vertex != source) {
+        match (levels[vertex as usize], parents[vertex as usize]) {
+            (None, None) => {}
+            (Some(level), Some(parent)) => {
+                let above = levels.get(parent as usize).copied().flatten();
+                if level == 0 || above != Some(level - 1) {
+                    return Err(format!("vertex {vertex} at level {level} has parent {parent} at level {above:?}"));
+                }
+                if !edges.contains(&(parent as u32, vertex)) {
+                    return Err(format!("no edge leads from parent {parent} to {vertex}"));
+                }
+            }
+            (level, parent) => return Err(format!("vertex {vertex} has level {level:?} and parent {parent:?}")),
+        }
+    }
+    for &(from, to) in &graph.edges {
+        match (levels[from as usize], levels[to as usize]) {
+            (Some(_), None) => return Err(format!("edge {from} → {to} leaves the reached part")),
+            (Some(near), Some(far)) if far > near + 1 => return Err(format!("edge {from} → {to} skips a level")),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The largest error relative to the expected value.
+pub fn relative_error(found: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    let errors = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs() / expected);
+    errors.fold(0.0, |largest: f64, error| if error.is_nan() { f64::INFINITY } else { largest.max(error) })
+}
+
+/// The next number of an xorshift sequence: the tests' own source of chance.
+pub fn draw(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    state.wrapping_mul(0x2545_F491_4F6C_DD1D)
+}
+
+/// Edges between random vertices of a range.
+pub fn random_edges(vertices: std::ops::Range<u32>, edges: usize, seed: u64) -> Vec<(u32, u32)> {
+    let mut state = seed.wrapping_mul(2).wrapping_add(1) | 1 << 40;
+    let span = u64::from(vertices.end - vertices.start);
+    let mut vertex = || vertices.start + (draw(&mut state) >> 20) as u32 % span as u32;
+    (0..edges).map(|_| (vertex(), vertex())).collect()
+}
