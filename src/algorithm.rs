@@ -135,6 +135,10 @@ pub trait Kernel: Sync {
     /// Takes a neighbour and the weight's bits (0 without weights). `Break` passes over the rest of the list.
     fn edge(&self, record: &mut Self::Record, neighbour: u32, weight: u32) -> ControlFlow<()>;
 
+    /// Asks for what [`edge`](Self::edge) will touch of a neighbour, some edges ahead. A hint: it may be left out, and may
+    /// come for neighbours that are never visited.
+    fn prefetch(&self, _neighbour: u32) {}
+
     /// Ends the list, or the part of it that was read.
     fn close(&self, record: Self::Record);
 }

@@ -91,11 +91,9 @@ impl Attributes {
     /// Allocates the attributes, zeroed.
     pub fn new(declared: &[Attribute], vertices: u64) -> Self {
         let column = |attribute: &Attribute| match attribute.of {
-            AttributeType::U32 => Column::U32(U32Column((0..vertices).map(|_| AtomicU32::new(0)).collect())),
-            AttributeType::F32 => Column::F32(F32Column((0..vertices).map(|_| AtomicU32::new(0)).collect())),
-            AttributeType::Fixed63 => {
-                Column::Fixed63(Fixed63Column((0..vertices).map(|_| AtomicU64::new(0)).collect()))
-            }
+            AttributeType::U32 => Column::U32(U32Column(zeroed(vertices))),
+            AttributeType::F32 => Column::F32(F32Column(zeroed(vertices))),
+            AttributeType::Fixed63 => Column::Fixed63(Fixed63Column(zeroed(vertices))),
             AttributeType::Bit => Column::Bit(Bits::new(vertices)),
         };
         Self(declared.iter().map(column).collect())
@@ -134,6 +132,13 @@ impl Attributes {
     }
 }
 
+/// Zeros for every vertex.
+pub(crate) fn zeroed<T: Default>(count: u64) -> Vec<T> {
+    let mut zeros = crate::huge::vec_with_capacity(count as usize);
+    zeros.resize_with(count as usize, T::default);
+    zeros
+}
+
 impl Column {
     fn name(&self) -> &'static str {
         match self {
@@ -160,6 +165,12 @@ impl U32Column {
 }
 
 impl F32Column {
+    /// Asks for a vertex's value ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        crate::prefetch::line_of(&self.0[vertex as usize]);
+    }
+
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> f32 {
@@ -202,6 +213,12 @@ impl Fixed63Column {
     #[inline(always)]
     pub fn add(&self, vertex: u32, fixed: u64) {
         self.0[vertex as usize].fetch_add(fixed, Relaxed);
+    }
+
+    /// Asks for a vertex's sum ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        crate::prefetch::line_of(&self.0[vertex as usize]);
     }
 
     /// Sets a vertex's sum: for whoever has all of its terms.

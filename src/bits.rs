@@ -1,5 +1,6 @@
 //! A bit for every vertex, set by many threads at once, and quick to walk where few are set.
 
+use crate::attributes::zeroed;
 use rayon::prelude::*;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -20,8 +21,8 @@ pub struct Bits {
 impl Bits {
     /// An empty set over `0..len`.
     pub fn new(len: u64) -> Self {
-        let zeros = |count: u64| (0..count).map(|_| AtomicU64::new(0)).collect();
-        Self { words: zeros(len.div_ceil(WORD)), summary: zeros(len.div_ceil(BLOCK).div_ceil(WORD)), len }
+        let (words, summary) = (len.div_ceil(WORD), len.div_ceil(BLOCK).div_ceil(WORD));
+        Self { words: zeroed(words), summary: zeroed(summary), len }
     }
 
     /// Main memory of a set over `0..len`, in bytes.

@@ -23,7 +23,9 @@ pub mod device;
 pub mod engine;
 pub mod error;
 pub mod fetch;
+mod huge;
 pub mod plan;
+mod prefetch;
 pub mod report;
 
 pub use engine::{Engine, EngineOptions, Run};

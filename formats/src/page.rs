@@ -145,7 +145,7 @@ impl<'a> Page<'a> {
     /// # Errors
     /// A defect, where header and slots do not describe a page of this size.
     pub fn open(bytes: &'a [u8], encoding: Encoding) -> Result<Self, PageDefect> {
-        let whole = bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES && bytes.len() % SLOT_BYTES == 0;
+        let whole = bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES && bytes.len().is_multiple_of(SLOT_BYTES);
         PageDefect::unless(whole, "a page", format!("{} bytes", bytes.len()))?;
         let aligned = bytes.as_ptr().align_offset(align_of::<u32>()) == 0;
         PageDefect::unless(aligned, "a page in aligned memory", format!("address {:p}", bytes.as_ptr()))?;

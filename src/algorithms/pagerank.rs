@@ -144,6 +144,15 @@ impl Kernel for PageRankKernel<'_> {
     }
 
     #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        if self.pull {
+            self.share.prefetch(neighbour);
+        } else {
+            self.sum.prefetch(neighbour);
+        }
+    }
+
+    #[inline(always)]
     fn close(&self, carried: Carried) {
         match carried.list {
             _ if !self.pull => {}

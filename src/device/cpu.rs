@@ -7,6 +7,7 @@
 use super::{Device, PageDone, PageTask, Work};
 use crate::algorithm::{Algorithm, Kernel, List, Scalars, State, Step, Visit};
 use crate::bits::Bits;
+use crate::prefetch::EDGES_AHEAD;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -349,8 +350,16 @@ impl Part<'_> {
     fn run_list<K: Kernel, N: Neighbours>(&self, kernel: &K, neighbours: N, list: List, edges: Range<usize>) -> u64 {
         let Some(mut record) = kernel.open(list) else { return 0 };
         let count = edges.len() as u64;
+        // What comes behind this list is read next only if every list is.
+        let known = match self.selection {
+            Selection::All => self.page.header().edge_count as usize,
+            _ => edges.end,
+        };
         if self.weights.is_empty() {
-            for neighbour in neighbours.vertices(edges) {
+            for (edge, neighbour) in edges.clone().zip(neighbours.vertices(edges)) {
+                if edge + EDGES_AHEAD < known {
+                    kernel.prefetch(neighbours.vertex(edge + EDGES_AHEAD));
+                }
                 if kernel.edge(&mut record, neighbour, 0).is_break() {
                     break;
                 }

@@ -4,9 +4,10 @@ use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
-use topostream_formats::page::{Neighbours, Page, RecordIds, VertexIds, weights};
+use topostream_formats::manifest::Ids;
+use topostream_formats::page::{Neighbours, Page, PageDefect, RecordIds, VertexIds, weights};
 use topostream_formats::store::PageReader;
-use topostream_formats::{Direction, Encoding, Error, PageId, Result, Store, Topology};
+use topostream_formats::{Direction, Encoding, Error, PageId, Result, Store, Topology, VertexId};
 
 /// What was verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +20,15 @@ pub struct VerifyReport {
     pub bytes: u64,
 }
 
-/// What one page adds up to. Sums of hashes do not depend on the order of edges, so that in-lists can be held against
+/// What one page holds: its sums, and where its list begins and ends if it is a large page.
+#[derive(Clone, Copy, Debug, Default)]
+struct Checked {
+    sums: Sums,
+    first: u32,
+    last: u32,
+}
+
+/// What pages add up to. Sums of hashes do not depend on the order of edges, so that in-lists can be held against
 /// out-lists without sorting.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
@@ -35,7 +44,7 @@ struct Sums {
 /// The first thing that is wrong, by file and page; [`Error::Interrupted`].
 pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel: &Cancel) -> Result<VerifyReport> {
     check_memory(store, memory_bytes)?;
-    store.ids()?;
+    check_ids(store, memory_bytes)?;
     let mut report = VerifyReport::default();
     let mut sums = Vec::new();
     for topology in store.topologies() {
@@ -62,15 +71,17 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
     Err(Error::file(store.path(), expected, "edges without their counterpart"))
 }
 
-/// One buffer a thread.
+/// One buffer a thread, and the degrees, mapped.
 fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let topology = store.topologies().next().expect("every store has out-lists");
     let a_thread = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
-    let needed_bytes = rayon::current_num_threads() as u64 * a_thread + (32 << 20);
+    let degrees = 4 * store.vertices();
+    let needed_bytes = rayon::current_num_threads() as u64 * a_thread + degrees + (32 << 20);
     if needed_bytes <= memory_bytes {
         return Ok(());
     }
-    let parts = format!("a page of {a_thread} bytes for each of {} threads", rayon::current_num_threads());
+    let threads = rayon::current_num_threads();
+    let parts = format!("a page of {a_thread} bytes for each of {threads} threads, degrees {degrees}");
     Err(Error::Memory { what: "verifying".into(), needed_bytes, budget_bytes: memory_bytes, parts })
 }
 
@@ -82,18 +93,83 @@ fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, 
         let page = AlignedBuffer::new(topology.page_bytes() as usize);
         (page, AlignedBuffer::new(topology.weight_page_bytes() as usize))
     };
-    let one_page = |(page, weights): &mut (AlignedBuffer, AlignedBuffer), number: u32| -> Result<Sums> {
+    let one_page = |(page, weights): &mut (AlignedBuffer, AlignedBuffer), number: u32| -> Result<Checked> {
         cancel.check()?;
         reader.read(PageId(number), page, weights)?;
-        let sums = verify_page(store, topology, PageId(number), page, weights, degrees.values())?;
+        let checked = verify_page(store, topology, PageId(number), page, weights, degrees.values())?;
         progress.position(1 + done.fetch_add(1, Ordering::Relaxed));
-        Ok(sums)
+        Ok(checked)
     };
     // Of several defects, the one in the first page is reported, whichever thread is faster.
-    let add =
-        |a: Sums, b: Sums| Sums { along: a.along.wrapping_add(b.along), against: a.against.wrapping_add(b.against) };
-    let results: Vec<Result<Sums>> = (0..topology.page_count()).into_par_iter().map_init(buffers, one_page).collect();
-    results.into_iter().try_fold(Sums::default(), |sums, next| Ok(add(sums, next?)))
+    let results: Vec<Result<Checked>> =
+        (0..topology.page_count()).into_par_iter().map_init(buffers, one_page).collect();
+    let sums = add_up(topology, results)?;
+    check_summary(topology, degrees.values())?;
+    Ok(sums)
+}
+
+/// Adds up the pages in order, and checks that lists of several pages ascend from page to page.
+fn add_up(topology: &Topology, results: Vec<Result<Checked>>) -> Result<Sums> {
+    let (mut sums, mut before) = (Sums::default(), None);
+    for (number, (result, entry)) in results.into_iter().zip(topology.directory().entries()).enumerate() {
+        let checked = result?;
+        if let Some((vertex, last)) = before
+            && vertex == entry.start_vertex
+            && checked.first < last
+        {
+            let (expected, found) =
+                (format!("the list of vertex {vertex} to go on from {last}"), checked.first.to_string());
+            return Err(topology.page_error(PageId(number as u32), false, PageDefect { expected, found }));
+        }
+        before = (entry.run > 0).then_some((entry.start_vertex, checked.last));
+        sums.along = sums.along.wrapping_add(checked.sums.along);
+        sums.against = sums.against.wrapping_add(checked.sums.against);
+    }
+    Ok(sums)
+}
+
+/// The figures of the manifest that can be counted.
+fn check_summary(topology: &Topology, degrees: &[u32]) -> Result<()> {
+    let large_pages = topology.directory().entries().iter().filter(|entry| entry.run > 0).count() as u64;
+    let expected = (topology.summary().degree_max, topology.summary().large_pages);
+    let found = (degrees.iter().copied().max().unwrap_or(0), large_pages);
+    if found == expected {
+        return Ok(());
+    }
+    let direction = topology.direction();
+    Err(Error::Invalid(format!(
+        "{direction:?}-lists: largest degree and large pages are {found:?}, the manifest has {expected:?}"
+    )))
+}
+
+/// Original ids name one vertex each, and ascend where the manifest says so.
+fn check_ids(store: &Store, memory_bytes: u64) -> Result<()> {
+    let ids = store.ids()?;
+    let all = (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32)));
+    let ascending = match store.manifest().ids {
+        Ids::Range { .. } => return Ok(()),
+        Ids::File { ascending, .. } => ascending,
+    };
+    let wrong =
+        |found: String| Err(Error::file(store.path().join("ids.bin"), "every id once, in the manifest's order", found));
+    if ascending {
+        let mut pairs = all.clone().zip(all.skip(1));
+        return match pairs.find(|(id, next)| id >= next) {
+            Some((id, next)) => wrong(format!("{next} behind {id}")),
+            None => Ok(()),
+        };
+    }
+    let needed_bytes = 8 * store.vertices();
+    if needed_bytes > memory_bytes {
+        let (what, parts) = ("verifying original ids".into(), "8 bytes a vertex".into());
+        return Err(Error::Memory { what, needed_bytes, budget_bytes: memory_bytes, parts });
+    }
+    let mut sorted: Vec<u64> = all.collect();
+    sorted.par_sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => wrong(format!("{} twice", pair[0])),
+        None => Ok(()),
+    }
 }
 
 fn verify_page(
@@ -103,7 +179,7 @@ fn verify_page(
     bytes: &[u8],
     weight_bytes: &[u8],
     degrees: &[u32],
-) -> Result<Sums> {
+) -> Result<Checked> {
     let context = store.page_context(topology);
     let weighted = (!weight_bytes.is_empty()).then_some(weight_bytes);
     topology.check(number, bytes, weighted, &context)?;
@@ -116,9 +192,7 @@ fn verify_page(
             page_sums(&page, RecordIds::new(&page, starts, page_bytes, slot_bytes), weights)
         }
     };
-    let wrong = |expected: String, found: String| {
-        topology.page_error(number, false, topostream_formats::page::PageDefect { expected, found })
-    };
+    let wrong = |expected: String, found: String| topology.page_error(number, false, PageDefect { expected, found });
     let sums =
         sums.map_err(|vertex| wrong(format!("the list of vertex {vertex} in ascending order"), "another".into()))?;
     let header = page.header();
@@ -138,8 +212,10 @@ fn verify_page(
 }
 
 /// Adds up the page's edges; `Err` names a vertex whose list does not ascend.
-fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> Result<Sums, u32> {
+fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> Result<Checked, u32> {
     let mut sums = Sums::default();
+    let edges = page.header().edge_count as usize;
+    let ends = if edges == 0 { (0, 0) } else { (neighbours.vertex(0), neighbours.vertex(edges - 1)) };
     for slot in 0..page.header().slot_count {
         let vertex = page.header().start_vertex + slot;
         let mut last = 0;
@@ -154,7 +230,7 @@ fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> R
             sums.against = sums.against.wrapping_add(hash(neighbour, vertex, weight));
         }
     }
-    Ok(sums)
+    Ok(Checked { sums, first: ends.0, last: ends.1 })
 }
 
 /// A hash of an edge such that sums of hashes tell sets of edges apart.

@@ -24,7 +24,7 @@ use crate::page::{Capacity, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use crate::store::{Direction, stripe_files};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What pages a store will have, and where.
 #[derive(Clone, Debug)]
@@ -151,7 +151,8 @@ impl StoreWriter {
     fn make_file(&mut self, path: &Path) -> Result<File> {
         // In the store's own directory there is no manifest, so a file there is a leftover; elsewhere it may be a part of
         // another store.
-        let own = path.starts_with(&self.path);
+        let within = path.strip_prefix(&self.path);
+        let own = within.is_ok_and(|rest| rest.components().all(|part| part != Component::ParentDir));
         let mut options = File::options();
         options.write(true).create(own).truncate(own).create_new(!own);
         let file = options.open(path).map_err(Error::io(path, "create"))?;

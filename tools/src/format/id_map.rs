@@ -1,7 +1,7 @@
 //! From the ids of a source to vertices, where only the ids that occur are vertices.
 //!
 //! The mapping ascends, so edges that are sorted by original id are sorted by vertex as well. Ids below 2^32 are kept in a
-//! bit set with a running count, the others in a sorted list.
+//! bit set with a running count, as far as the budget lets that grow; the others in a sorted list.
 
 use topostream_formats::{Error, Result};
 
@@ -12,6 +12,8 @@ const BLOCK_WORDS: usize = 8;
 pub struct IdCollector {
     words: Vec<u64>,
     high: Vec<u64>,
+    /// Ids from here on are in the list: 2^32, or where the bit set could grow no more.
+    high_from: u64,
     memory_bytes: u64,
 }
 
@@ -22,12 +24,13 @@ pub struct IdMap {
     ranks: Vec<u32>,
     low_count: u64,
     high: Vec<u64>,
+    high_from: u64,
 }
 
 impl IdCollector {
     /// A collector that takes at most `memory_bytes`, the finished map included.
     pub fn new(memory_bytes: u64) -> Self {
-        Self { words: Vec::new(), high: Vec::new(), memory_bytes }
+        Self { words: Vec::new(), high: Vec::new(), high_from: 1 << 32, memory_bytes }
     }
 
     /// What it may take.
@@ -41,13 +44,15 @@ impl IdCollector {
     /// [`Error::Memory`] where the ids do not fit.
     #[inline]
     pub fn insert(&mut self, id: u64) -> Result<()> {
-        let word = (id / 64) as usize;
-        if id < 1 << 32 {
+        if id < self.high_from {
+            let word = (id / 64) as usize;
             if word >= self.words.len() {
-                self.grow_words(word)?;
+                self.grow_words(word);
             }
-            self.words[word] |= 1 << (id % 64);
-            return Ok(());
+            if let Some(word) = self.words.get_mut(word) {
+                *word |= 1 << (id % 64);
+                return Ok(());
+            }
         }
         if self.high.len() == self.high.capacity() {
             self.grow_high()?;
@@ -56,34 +61,32 @@ impl IdCollector {
         Ok(())
     }
 
-    fn grow_words(&mut self, word: usize) -> Result<()> {
+    /// Makes room for a word of the bit set, or ends the bit set where half of the budget does not suffice: the other half
+    /// is for the list.
+    fn grow_words(&mut self, word: usize) {
         let words = (word + 1).next_power_of_two();
         // While it grows the old words exist beside the new.
-        self.fits((words + self.words.len()) as u64 * 9, "a bit for every id up to the largest")?;
-        self.words.resize(words, 0);
-        Ok(())
+        if (words + self.words.len()) as u64 * 9 <= self.memory_bytes / 2 {
+            self.words.resize(words, 0);
+        } else {
+            self.high_from = self.words.len() as u64 * 64;
+        }
     }
 
     fn grow_high(&mut self) -> Result<()> {
         self.high.sort_unstable();
         self.high.dedup();
-        if self.high.len() > self.high.capacity() / 2 {
+        if self.high.len() >= self.high.capacity() / 2 {
             let more = self.high.len().max(1 << 12);
-            self.fits(
-                8 * (2 * self.high.len() + more) as u64 + 9 * self.words.len() as u64,
-                "8 bytes for every large id",
-            )?;
+            let needed_bytes = 8 * (2 * self.high.len() + more) as u64 + 9 * self.words.len() as u64;
+            if needed_bytes > self.memory_bytes {
+                let (what, budget_bytes) = ("the map from original ids to vertices".into(), self.memory_bytes);
+                let parts = "8 bytes for every scattered id, and as many again while their list grows".into();
+                return Err(Error::Memory { what, needed_bytes, budget_bytes, parts });
+            }
             self.high.reserve_exact(more);
         }
         Ok(())
-    }
-
-    fn fits(&self, needed_bytes: u64, parts: &str) -> Result<()> {
-        if needed_bytes <= self.memory_bytes {
-            return Ok(());
-        }
-        let (what, budget_bytes) = ("the map from original ids to vertices".into(), self.memory_bytes);
-        Err(Error::Memory { what, needed_bytes, budget_bytes, parts: parts.into() })
     }
 
     /// The mapping.
@@ -97,7 +100,7 @@ impl IdCollector {
             before as u32
         };
         let ranks = self.words.chunks(BLOCK_WORDS).map(count).collect();
-        IdMap { words: self.words, ranks, low_count, high: self.high }
+        IdMap { words: self.words, ranks, low_count, high: self.high, high_from: self.high_from }
     }
 }
 
@@ -110,7 +113,7 @@ impl IdMap {
     /// The vertex of an id that was inserted.
     #[inline]
     pub fn vertex(&self, id: u64) -> u64 {
-        if id >= 1 << 32 {
+        if id >= self.high_from {
             return self.low_count + self.high.partition_point(|&before| before < id) as u64;
         }
         let word = (id / 64) as usize;
@@ -118,6 +121,16 @@ impl IdMap {
         let before = self.words[block * BLOCK_WORDS..word].iter().map(|word| word.count_ones()).sum::<u32>();
         let within = (self.words[word] & ((1 << (id % 64)) - 1)).count_ones();
         u64::from(self.ranks[block]) + u64::from(before + within)
+    }
+
+    /// The vertex of an id, if it was inserted.
+    #[inline]
+    pub fn get(&self, id: u64) -> Option<u64> {
+        let known = match id < self.high_from {
+            true => self.words.get((id / 64) as usize).is_some_and(|word| word >> (id % 64) & 1 != 0),
+            false => self.high.binary_search(&id).is_ok(),
+        };
+        known.then(|| self.vertex(id))
     }
 
     /// The ids in vertex order.
@@ -158,10 +171,12 @@ mod tests {
         fn agrees_with_a_sorted_set(
             low in prop::collection::vec(0u64..5000, 0..200),
             high in prop::collection::vec(any::<u64>(), 0..50),
+            small: bool,
             edges in prop::collection::vec(prop::sample::select(vec![0, 63, 64, 511, 512, (1 << 32) - 1, 1 << 32, u64::MAX]), 0..4),
         ) {
             let all: BTreeSet<u64> = low.iter().chain(&high).chain(&edges).copied().collect();
-            let mut collector = IdCollector::new(u64::MAX);
+            // With the smaller budget most of the low ids are in the list, too.
+            let mut collector = IdCollector::new(if small { 70_000 } else { u64::MAX });
             low.iter().chain(&high).chain(&edges).for_each(|&id| collector.insert(id).unwrap());
             let map = collector.finish();
             prop_assert_eq!(map.ids().collect::<Vec<_>>(), all.iter().copied().collect::<Vec<_>>());

@@ -130,6 +130,9 @@ fn sort_share(options: &FormatOptions) -> u64 {
 fn check_vertices(space: IdSpace) -> Result<()> {
     match space {
         IdSpace::Range { count, .. } if count > VERTICES_MAX => Err(too_many_vertices(count)),
+        IdSpace::Range { first, count } if first.checked_add(count).is_none() => {
+            Err(Error::Invalid(format!("{count} vertices from id {first} on: ids must be below 2^64")))
+        }
         _ => Ok(()),
     }
 }
@@ -206,14 +209,18 @@ impl<R: Record> Ingest<'_, R> {
         match self.space {
             IdSpace::Range { first, count } => match id.checked_sub(first) {
                 Some(vertex) if vertex < count => Ok(vertex as u32),
-                _ => Err(Error::Invalid(format!("vertex id {id}: expected {first} to {}", first + count.max(1) - 1))),
+                _ if count == 0 => Err(Error::Invalid(format!("vertex id {id}: the graph has no vertices"))),
+                _ => Err(Error::Invalid(format!("vertex id {id}: expected {first} to {}", first + (count - 1)))),
             },
             IdSpace::UpToLargest => {
                 self.largest = self.largest.max(Some(id));
                 u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))
             }
             IdSpace::Named => match &self.map {
-                Some(map) => Ok(map.vertex(id) as u32),
+                Some(map) => match map.get(id) {
+                    Some(vertex) => Ok(vertex as u32),
+                    None => Err(Error::Invalid(format!("vertex id {id} was not there before: the input has changed"))),
+                },
                 None => {
                     self.collector.insert(id)?;
                     u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))

@@ -236,7 +236,9 @@ impl<'a, R: Record> Formatter<'a, R> {
         self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
         let (naming, unique) = (&self.naming, self.options.remove_duplicates);
         let (mut last, mut last_source, mut passed, mut dropped) = (None, None, 0u64, 0u64);
+        let cancel = self.cancel;
         self.edges.for_each(|records| {
+            cancel.check()?;
             for record in records {
                 let (source, dest, weight) = record.parts();
                 if unique && last == Some((source, dest)) {

@@ -1,0 +1,157 @@
+//! Answers, checked: each against a computation that shares no code with the engine.
+
+use crate::Result;
+use crate::baseline::{Csr, UNREACHED, bfs, each_page, reference_pagerank};
+use topostream::Run;
+use topostream::algorithm::{Algorithm, AnswerValues};
+use topostream::algorithms::{Bfs, DanglingMass, PageRank};
+use topostream_formats::page::Neighbours;
+use topostream_formats::{EdgeSource, Store};
+
+/// Ranks may differ by this in all (L1 norm); they sum to 1 and are kept in single precision.
+const RANK_TOLERANCE: f64 = 1e-5;
+
+/// How PageRank is checked, for outcomes.
+pub const PAGERANK_CHECK: &str =
+    "PageRank: L1 distance of at most 1e-5 to a one-thread push in f64 over arrays in memory; later runs bit for bit";
+/// How BFS is checked, for outcomes.
+pub const BFS_CHECK: &str = "BFS: every level as in a one-thread queue search over arrays in memory";
+/// How stores are checked, for outcomes.
+pub const STORE_CHECK: &str =
+    "store: `verify` over every page, and a sum of hashes over its edges as over the edges of the generator, made anew";
+
+/// What a PageRank should come to, computed once.
+pub struct RankCheck {
+    expected: Vec<f64>,
+    /// The first run's ranks, added up as bits: later runs must have the same.
+    bits: Option<u64>,
+}
+
+impl RankCheck {
+    /// Computes what is expected.
+    pub fn new(out_lists: &Csr, iterations: u32, dangling: DanglingMass) -> Self {
+        let redistribute = dangling == DanglingMass::Redistributed;
+        Self { expected: reference_pagerank(out_lists, iterations, redistribute), bits: None }
+    }
+
+    /// Checks a run.
+    ///
+    /// # Errors
+    /// Where ranks are too far off, or not the first run's.
+    pub fn check(&mut self, run: &Run<PageRank>) -> Result<()> {
+        let ranks = ranks(run, self.expected.len());
+        let bits = ranks.iter().fold(0u64, |sum, rank| sum.wrapping_mul(31).wrapping_add(rank.to_bits()));
+        match self.bits {
+            Some(first) if first == bits => return Ok(()),
+            Some(_) => return Err("wrong answer: ranks are not the same bits as in the first run".into()),
+            None => {}
+        }
+        self.close(&ranks)?;
+        self.bits = Some(bits);
+        Ok(())
+    }
+
+    /// Checks ranks from elsewhere.
+    ///
+    /// # Errors
+    /// Where they are too far off.
+    pub fn close(&self, ranks: &[f64]) -> Result<()> {
+        let distance: f64 = ranks.iter().zip(&self.expected).map(|(a, b)| (a - b).abs()).sum();
+        match ranks.len() == self.expected.len() && distance <= RANK_TOLERANCE {
+            true => Ok(()),
+            false => Err(format!("wrong answer: ranks are {distance:e} off in all").into()),
+        }
+    }
+}
+
+/// What a BFS should come to, computed once.
+pub struct LevelCheck {
+    expected: Vec<u32>,
+}
+
+impl LevelCheck {
+    /// Computes what is expected.
+    pub fn new(out_lists: &Csr, source: u32) -> Self {
+        Self { expected: bfs(out_lists, source) }
+    }
+
+    /// How many vertices are reached.
+    pub fn reached(&self) -> u64 {
+        self.expected.iter().filter(|&&level| level != UNREACHED).count() as u64
+    }
+
+    /// Checks a run.
+    ///
+    /// # Errors
+    /// With the first vertex whose level is another.
+    pub fn check(&self, run: &Run<Bfs>) -> Result<()> {
+        let levels = levels(run, self.expected.len());
+        let wrong = (0..self.expected.len()).find(|&vertex| levels[vertex] != self.expected[vertex]);
+        match wrong {
+            None => Ok(()),
+            Some(vertex) => {
+                let (found, expected) = (levels[vertex], self.expected[vertex]);
+                Err(format!("wrong answer: vertex {vertex} has level {found}, not {expected}").into())
+            }
+        }
+    }
+}
+
+fn ranks(run: &Run<PageRank>, vertices: usize) -> Vec<f64> {
+    values(run, vertices, |values, vertex| match values {
+        AnswerValues::F64(rank) => rank(vertex),
+        _ => panic!("ranks are numbers"),
+    })
+}
+
+fn levels(run: &Run<Bfs>, vertices: usize) -> Vec<u32> {
+    values(run, vertices, |values, vertex| match values {
+        AnswerValues::Integer(level) => level(vertex).map_or(UNREACHED, |level| level as u32),
+        _ => panic!("levels are whole numbers"),
+    })
+}
+
+/// The first answer's value of every vertex.
+fn values<A: Algorithm, T>(run: &Run<A>, vertices: usize, value: impl Fn(&AnswerValues<'_>, u32) -> T) -> Vec<T> {
+    let answers = run.answers();
+    (0..vertices).map(|vertex| value(&answers[0].values, vertex as u32)).collect()
+}
+
+/// Checks that a store has the edges of a source, no more and no fewer, by sums of hashes; ids must be vertices.
+///
+/// # Errors
+/// Where they differ, or either cannot be read.
+pub fn check_edges(store: &Store, source: &mut dyn EdgeSource) -> Result<()> {
+    let (mut expected, mut chunk) = ((0u64, 0u64), Vec::new());
+    loop {
+        source.read(&mut chunk)?;
+        if chunk.is_empty() {
+            break;
+        }
+        expected.0 += chunk.len() as u64;
+        let sum = chunk.iter().fold(0u64, |sum, edge| sum.wrapping_add(hash(edge.source, edge.dest)));
+        expected.1 = expected.1.wrapping_add(sum);
+    }
+    let mut found = (0u64, 0u64);
+    let topology = store.topologies().next().ok_or("the store has no out-lists")?;
+    each_page(store, topology, |page, neighbours| {
+        for slot in 0..page.header().slot_count {
+            let vertex = u64::from(page.header().start_vertex + slot);
+            for edge in page.record(slot) {
+                found = (found.0 + 1, found.1.wrapping_add(hash(vertex, neighbours.vertex(edge).into())));
+            }
+        }
+    })?;
+    match found == expected {
+        true => Ok(()),
+        false => Err(format!("wrong store: edges and their hashes {found:?}, not {expected:?}").into()),
+    }
+}
+
+/// SplitMix64's finish over both ends: sums of it tell sets of pairs apart.
+pub fn hash(source: u64, dest: u64) -> u64 {
+    let mut mixed = (source << 32 ^ dest).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ mixed >> 31
+}

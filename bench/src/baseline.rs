@@ -1,0 +1,188 @@
+//! The COST column (McSherry, Isard and Murray, HotOS 2015): the same work by one thread over plain arrays in memory, and
+//! a slower reference that answers are held against.
+//!
+//! Nothing is shared with the engine but the pages that the arrays are filled from.
+
+use crate::Result;
+use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::page::{Neighbours, Page, RecordIds, VertexIds};
+use topostream_formats::store::PageReader;
+use topostream_formats::{Direction, Encoding, PageId, Store, Topology};
+
+/// The damping factor of every PageRank here.
+pub const DAMPING: f64 = 0.85;
+/// The level of a vertex that is not reached.
+pub const UNREACHED: u32 = u32::MAX;
+
+/// Compressed sparse rows: the list of vertex `v` is `neighbours[offsets[v]..offsets[v + 1]]`.
+#[derive(Debug)]
+pub struct Csr {
+    offsets: Vec<u64>,
+    neighbours: Vec<u32>,
+}
+
+impl Csr {
+    /// Reads all lists of a direction.
+    ///
+    /// # Errors
+    /// Where the store has none, or a page is not sound.
+    pub fn read(store: &Store, direction: Direction) -> Result<Self> {
+        let topology = store.topology(direction).ok_or("the store has no in-lists")?;
+        let mut csr = Self {
+            offsets: vec![0; store.vertices() as usize + 1],
+            neighbours: Vec::with_capacity(store.edges() as usize),
+        };
+        each_page(store, topology, |page, neighbours| {
+            for slot in 0..page.header().slot_count {
+                csr.neighbours.extend(page.record(slot).map(|edge| neighbours.vertex(edge)));
+                csr.offsets[(page.header().start_vertex + slot) as usize + 1] = csr.neighbours.len() as u64;
+            }
+        })?;
+        Ok(csr)
+    }
+
+    /// How many vertices there are.
+    pub fn vertices(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// A vertex's neighbours.
+    #[inline(always)]
+    pub fn list(&self, vertex: usize) -> &[u32] {
+        &self.neighbours[self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize]
+    }
+
+    /// How long a vertex's list is.
+    pub fn degree(&self, vertex: usize) -> u32 {
+        (self.offsets[vertex + 1] - self.offsets[vertex]) as u32
+    }
+}
+
+/// A page's neighbours, whatever their encoding.
+#[derive(Clone, Copy)]
+pub enum AnyNeighbours<'a> {
+    /// Vertex ids.
+    Vertex(VertexIds<'a>),
+    /// Record ids.
+    Record(RecordIds<'a>),
+}
+
+impl Neighbours for AnyNeighbours<'_> {
+    #[inline(always)]
+    fn vertex(&self, edge: usize) -> u32 {
+        match self {
+            Self::Vertex(ids) => ids.vertex(edge),
+            Self::Record(ids) => ids.vertex(edge),
+        }
+    }
+}
+
+/// Reads a topology page by page, in order.
+///
+/// # Errors
+/// Where a page cannot be read or is not sound.
+pub fn each_page(store: &Store, topology: &Topology, mut take: impl FnMut(&Page<'_>, AnyNeighbours<'_>)) -> Result<()> {
+    let (reader, context) = (PageReader::open(topology)?, store.page_context(topology));
+    let mut bytes = AlignedBuffer::new(topology.page_bytes() as usize);
+    for number in (0..topology.page_count()).map(PageId) {
+        reader.read(number, &mut bytes, &mut [])?;
+        topology.check(number, &bytes, None, &context)?;
+        let page = Page::open(&bytes, context.encoding).map_err(|defect| topology.page_error(number, false, defect))?;
+        let neighbours = match context.encoding {
+            Encoding::VertexId => AnyNeighbours::Vertex(VertexIds::new(&page)),
+            Encoding::RecordId { page_bytes, slot_bytes } => {
+                let starts = topology.directory().starts();
+                AnyNeighbours::Record(RecordIds::new(&page, starts, page_bytes, slot_bytes))
+            }
+        };
+        take(&page, neighbours);
+    }
+    Ok(())
+}
+
+/// PageRank by pull: `f32` contributions, summed in `f64`; dangling rank is spread over all vertices.
+pub fn pagerank(in_lists: &Csr, out_degrees: &[u32], iterations: u32) -> Vec<f32> {
+    let vertices = in_lists.vertices();
+    let mut ranks = vec![1.0 / vertices as f32; vertices];
+    let mut contributions = vec![0.0f32; vertices];
+    for _ in 0..iterations {
+        let mut dangling = 0.0;
+        for (vertex, contribution) in contributions.iter_mut().enumerate() {
+            match out_degrees[vertex] {
+                0 => dangling += f64::from(ranks[vertex]),
+                degree => *contribution = ranks[vertex] / degree as f32,
+            }
+        }
+        let base = (1.0 - DAMPING + DAMPING * dangling) / vertices as f64;
+        for (vertex, rank) in ranks.iter_mut().enumerate() {
+            let sum: f64 = in_lists.list(vertex).iter().map(|&from| f64::from(contributions[from as usize])).sum();
+            *rank = (base + DAMPING * sum) as f32;
+        }
+    }
+    ranks
+}
+
+/// PageRank by push, in `f64` throughout: what answers are held against.
+pub fn reference_pagerank(out_lists: &Csr, iterations: u32, redistribute: bool) -> Vec<f64> {
+    let vertices = out_lists.vertices();
+    let mut ranks = vec![1.0 / vertices as f64; vertices];
+    for _ in 0..iterations {
+        let (mut sums, mut dangling) = (vec![0.0; vertices], 0.0);
+        for (vertex, &rank) in ranks.iter().enumerate() {
+            match out_lists.degree(vertex) {
+                0 => dangling += rank,
+                degree => out_lists.list(vertex).iter().for_each(|&to| sums[to as usize] += rank / f64::from(degree)),
+            }
+        }
+        let spread = if redistribute { DAMPING * dangling } else { 0.0 };
+        let base = (1.0 - DAMPING + spread) / vertices as f64;
+        ranks = sums.into_iter().map(|sum| base + DAMPING * sum).collect();
+    }
+    ranks
+}
+
+/// Breadth-first search, top-down with a queue: the level of every vertex.
+pub fn bfs(out_lists: &Csr, source: u32) -> Vec<u32> {
+    let mut levels = vec![UNREACHED; out_lists.vertices()];
+    let mut queue = Vec::with_capacity(out_lists.vertices());
+    levels[source as usize] = 0;
+    queue.push(source);
+    let mut next = 0;
+    while let Some(&vertex) = queue.get(next) {
+        next += 1;
+        let level = levels[vertex as usize] + 1;
+        for &neighbour in out_lists.list(vertex as usize) {
+            if levels[neighbour as usize] == UNREACHED {
+                levels[neighbour as usize] = level;
+                queue.push(neighbour);
+            }
+        }
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 0 → 1 → 3, 0 → 2 → 3, 3 → 0; 4 stands alone.
+    fn diamond() -> Csr {
+        Csr { offsets: vec![0, 2, 3, 4, 5, 5], neighbours: vec![1, 2, 3, 3, 0] }
+    }
+
+    #[test]
+    fn levels_of_a_diamond() {
+        assert_eq!(bfs(&diamond(), 0), [0, 1, 1, 2, UNREACHED]);
+        assert_eq!(bfs(&diamond(), 4), [UNREACHED, UNREACHED, UNREACHED, UNREACHED, 0]);
+    }
+
+    #[test]
+    fn pull_and_push_agree() {
+        let in_lists = Csr { offsets: vec![0, 1, 2, 3, 5, 5], neighbours: vec![3, 0, 0, 1, 2] };
+        let pulled = pagerank(&in_lists, &[2, 1, 1, 1, 0], 20);
+        let pushed = reference_pagerank(&diamond(), 20, true);
+        assert!(pulled.iter().zip(&pushed).all(|(&a, &b)| (f64::from(a) - b).abs() < 1e-6), "{pulled:?} {pushed:?}");
+        assert!((pushed.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!(reference_pagerank(&diamond(), 20, false).iter().sum::<f64>() < 1.0);
+    }
+}

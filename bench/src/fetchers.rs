@@ -1,0 +1,122 @@
+//! The fetchers alone: a scan over all pages by io_uring and by threads, against raw reads.
+
+use crate::measure::{Spread, ratio};
+use crate::outcome::{Goal, Outcome, Table};
+use crate::overlap::raw_note;
+use crate::raw::{self, RawRead};
+use crate::{Common, Result, graph};
+use std::future::poll_fn;
+use std::path::PathBuf;
+use std::time::Instant;
+use topostream::fetch::{self, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
+use topostream_formats::checksum::crc32c;
+use topostream_formats::{Direction, PageId, Store, Topology};
+
+const EXPECTATION: &str = "io_uring scans at nine tenths or more of the speed of raw reads at every page size; threads come near \
+    it with pages of 1 MiB and more and fall behind with small ones";
+const TARGET: f64 = 0.9;
+const PAGE_BYTES: [u32; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
+const KINDS: [(&str, FetcherKind); 2] = [("io_uring", FetcherKind::Uring), ("threads", FetcherKind::Threads)];
+/// Reads in flight are bounded by this many bytes, as in the engine.
+const IN_FLIGHT_BYTES: u64 = 64 << 20;
+
+/// io_uring against threads against raw reads, by page size
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// The scale of the R-MAT graph of edge factor 16
+    #[arg(long, default_value_t = 23)]
+    pub scale: u32,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Measures.
+///
+/// # Errors
+/// Where anything fails, a page with other bytes among it.
+pub fn run(options: &Options) -> Result<Outcome> {
+    let mut outcome = Outcome::new("fetchers", EXPECTATION);
+    outcome.verified("pages: one scan by each fetcher held against the checksums in the page directory");
+    outcome.notes.push("a scan reads every page into the frames of the engine's pool and does nothing with it".into());
+    let columns = ["page KiB", "fetcher", "GB/s", "raw GB/s", "of raw"];
+    let mut table = Table::new("Scans", &columns);
+    for page_bytes in PAGE_BYTES {
+        let wanted = graph::Wanted { page_bytes, in_edges: false, ..graph::Wanted::default() };
+        let store = wanted.rmat(&options.common.dir, options.scale)?;
+        let files = graph::page_files(&store, Direction::Out);
+        let best = raw::best(&files, page_bytes as usize)?;
+        outcome.notes.push(raw_note(&graph::name(&store), &best));
+        for (name, kind) in KINDS {
+            let rounds = measure(&store, kind, &files, &best, &options.common)?;
+            let share = Spread::over(&rounds, |round| ratio(round.1, round.0));
+            table.row(vec![
+                (page_bytes >> 10).to_string().into(),
+                name.into(),
+                Spread::over(&rounds, |round| round.1).into(),
+                Spread::over(&rounds, |round| round.0).into(),
+                share.into(),
+            ]);
+            if kind == FetcherKind::Uring {
+                outcome.claim(
+                    format!("{name}, {} KiB: share of raw speed", page_bytes >> 10),
+                    Goal::AtLeast,
+                    TARGET,
+                    share,
+                );
+            }
+        }
+    }
+    outcome.tables.push(table);
+    Ok(outcome)
+}
+
+/// GB/s of raw reads and of scans, round by round.
+fn measure(
+    store: &Store,
+    kind: FetcherKind,
+    files: &[PathBuf],
+    best: &RawRead,
+    common: &Common,
+) -> Result<Vec<(f64, f64)>> {
+    let topology = store.topology(Direction::Out).ok_or("the store has no out-lists")?;
+    let mut sound = true;
+    let entries = topology.directory().entries();
+    scan(store, topology, kind, &mut |page, bytes| sound &= crc32c(bytes) == entries[page.index()].crc)?;
+    if !sound {
+        return Err("a fetcher gave other bytes than were written".into());
+    }
+    let round = |_| Ok((raw::read(files, best.shape)?.gb_per_s(), scan(store, topology, kind, &mut |_, _| {})?));
+    (0..common.runs).map(round).collect()
+}
+
+/// Hears of every filled page.
+type Visit<'a> = dyn FnMut(PageId, &[u8]) + 'a;
+
+/// Reads every page once, in order, and returns GB/s.
+fn scan(store: &Store, topology: &Topology, kind: FetcherKind, visit: &mut Visit<'_>) -> Result<f64> {
+    let page_bytes = topology.page_bytes();
+    let in_flight = ((IN_FLIGHT_BYTES / u64::from(page_bytes)) as usize).clamp(2, IN_FLIGHT_MAX);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(async {
+        let mut free: Vec<Frame> = PagePool::frames(in_flight as u32, page_bytes, 0);
+        let mut fetcher = fetch::open(kind, store, free[0].pool(), false)?;
+        let (mut pages, mut filled) = ((0..topology.page_count()).map(PageId).peekable(), Vec::new());
+        let started = Instant::now();
+        while pages.peek().is_some() || fetcher.in_flight() > 0 {
+            while pages.peek().is_some()
+                && let Some(frame) = free.pop()
+            {
+                let page = pages.next().expect("just peeked");
+                fetcher.submit(PageRead { page: PageRef { direction: Direction::Out, page }, frame });
+            }
+            poll_fn(|context| fetcher.poll_filled(context, &mut filled)).await;
+            for page in filled.drain(..) {
+                page.result?;
+                visit(page.page.page, page.frame.page());
+                free.push(page.frame);
+            }
+        }
+        let bytes = f64::from(topology.page_count()) * f64::from(page_bytes);
+        Ok(ratio(bytes, started.elapsed().as_nanos() as f64))
+    })
+}

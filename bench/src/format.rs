@@ -1,0 +1,116 @@
+//! From a generator to a verified store, in bounded memory.
+
+use crate::answers::STORE_CHECK;
+use crate::child::{Finished, Task};
+use crate::graph::rmat_edges;
+use crate::measure::{Spread, ms, ratio};
+use crate::outcome::{Goal, Outcome, Table};
+use crate::{Common, Result, size};
+use std::path::PathBuf;
+
+const EXPECTATION: &str = "a generated R-MAT graph becomes a verified store at 10 million edges a second or more, formatting \
+    and verification together, with a peak of memory of at most the budget and 256 MiB";
+/// Edges a second, in millions.
+const SPEED_TARGET: f64 = 10.0;
+/// What a process may take beyond its budget.
+const SLACK_MIB: f64 = 256.0;
+
+/// Generator to formatted to verified store: edges a second and peak memory
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// The scale of the R-MAT graph of edge factor 16
+    #[arg(long, default_value_t = 24)]
+    pub scale: u32,
+    /// The formatter's memory budget
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub memory: u64,
+    /// Store the in-lists too
+    #[arg(long)]
+    pub in_edges: bool,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// Measures.
+///
+/// # Errors
+/// Where anything fails, an unsound store among it.
+pub fn run(options: &Options) -> Result<Outcome> {
+    let mut outcome = Outcome::new("format", EXPECTATION);
+    outcome.verified(STORE_CHECK);
+    outcome.notes.push("formatting and verification run each in a process of its own; peaks are their VmHWM".into());
+    let rounds: Vec<Round> = (0..options.common.runs).map(|_| round(options)).collect::<Result<_>>()?;
+    let edges = rmat_edges(options.scale);
+    let speed = |ns: u64| ratio(1e3 * edges as f64, ns as f64);
+    let both = Spread::over(&rounds, |round| speed(round.format.ns + round.verify.ns));
+    let peaks = Spread::over(&rounds, |round| mib(round.format.peak_bytes));
+    let columns =
+        ["graph", "budget MiB", "M edges/s to a store", "M edges/s to a verified store", "peak MiB", "verify peak MiB"];
+    let mut table = Table::new("Formatting", &columns);
+    table.row(vec![
+        format!(
+            "rmat scale {}, {} M edges{}",
+            options.scale,
+            edges / 1_000_000,
+            if options.in_edges { ", in-lists" } else { "" }
+        )
+        .into(),
+        (options.memory >> 20).to_string().into(),
+        Spread::over(&rounds, |round| speed(round.format.ns)).into(),
+        both.into(),
+        peaks.into(),
+        Spread::over(&rounds, |round| mib(round.verify.peak_bytes)).into(),
+    ]);
+    outcome.tables.push(table);
+    outcome.tables.push(stages(&rounds));
+    outcome.claim("M edges/s to a verified store", Goal::AtLeast, SPEED_TARGET, both);
+    let bound = mib(Some(options.memory)) + SLACK_MIB;
+    outcome.claim("peak memory of formatting, MiB", Goal::AtMost, bound, peaks);
+    Ok(outcome)
+}
+
+/// One store, made and verified.
+struct Round {
+    format: Finished,
+    verify: Finished,
+}
+
+fn round(options: &Options) -> Result<Round> {
+    let Options { scale, memory, in_edges, common } = options;
+    let path = fresh(&common.dir, &format!("format-{scale}"))?;
+    let memory_bytes = *memory;
+    let (page_bytes, in_edges) = (common.page_size, *in_edges);
+    let format = Task::Format { scale: *scale, path: path.clone(), memory_bytes, in_edges, page_bytes }.spawn()?;
+    let verify = Task::Verify { scale: *scale, path: path.clone(), memory_bytes }.spawn()?;
+    std::fs::remove_dir_all(&path)?;
+    Ok(Round { format, verify })
+}
+
+/// A path in the scratch directory at which nothing is.
+///
+/// # Errors
+/// Where what is there cannot be removed.
+pub fn fresh(folder: &std::path::Path, name: &str) -> Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let path = folder.join(name);
+    if path.exists() {
+        std::fs::remove_dir_all(&path)?;
+    }
+    Ok(path)
+}
+
+fn stages(rounds: &[Round]) -> Table {
+    let mut table = Table::new("Stages", &["stage", "ms"]);
+    let times = |stage: usize| Spread::over(rounds, |round| ms(round.format.stages[stage].1));
+    for (stage, (name, _)) in rounds[0].format.stages.iter().enumerate() {
+        table.row(vec![name.as_str().into(), times(stage).into()]);
+    }
+    table.row(vec!["format, in all".into(), Spread::over(rounds, |round| ms(round.format.ns)).into()]);
+    table.row(vec!["verify".into(), Spread::over(rounds, |round| ms(round.verify.ns)).into()]);
+    table
+}
+
+/// Bytes in MiB; 0 where they are not known.
+pub fn mib(bytes: Option<u64>) -> f64 {
+    bytes.unwrap_or(0) as f64 / f64::from(1 << 20)
+}

@@ -1,0 +1,113 @@
+//! The graphs that are measured on: stores in the scratch directory, made once and kept.
+
+use crate::Result;
+use std::path::{Path, PathBuf};
+use topostream_formats::write::Layout;
+use topostream_formats::{Direction, EdgeSource, Encoding, Store, VertexId, readers};
+use topostream_tools::format::{FormatOptions, OpenSource, format};
+use topostream_tools::generate::Rmat;
+use topostream_tools::progress::{Cancel, Quiet};
+
+/// Edges for each vertex of the R-MAT graphs here.
+pub const EDGE_FACTOR: u64 = 16;
+/// The seed of the R-MAT graphs here.
+const SEED: u64 = 1;
+
+/// A store that a benchmark wants.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Whether the in-lists are wanted too.
+    pub in_edges: bool,
+    /// The page size.
+    pub page_bytes: u32,
+    /// How neighbours are written.
+    pub encoding: Encoding,
+    /// Main memory for formatting.
+    pub memory_bytes: u64,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        let Layout { page_bytes, encoding, .. } = Layout::default();
+        Self { in_edges: true, page_bytes, encoding, memory_bytes: 2 << 30 }
+    }
+}
+
+impl Wanted {
+    /// The formatter's options.
+    pub fn options(&self) -> FormatOptions {
+        let layout = Layout { page_bytes: self.page_bytes, encoding: self.encoding, ..Layout::default() };
+        FormatOptions { layout, in_edges: self.in_edges, memory_bytes: self.memory_bytes, ..FormatOptions::default() }
+    }
+
+    /// The part of a store's name that says what it is.
+    fn suffix(&self) -> String {
+        let encoding: String = self.encoding.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
+        format!("{}k-{encoding}{}", self.page_bytes >> 10, if self.in_edges { "-in" } else { "" })
+    }
+
+    /// An R-MAT graph with Graph500's parameters and edge factor 16.
+    ///
+    /// # Errors
+    /// Where it can neither be opened nor made.
+    pub fn rmat(&self, folder: &Path, scale: u32) -> Result<Store> {
+        let path = folder.join(format!("rmat-{scale}-{}", self.suffix()));
+        self.open_or_make(&path, &mut || rmat_source(scale))
+    }
+
+    /// A graph from an edge list.
+    ///
+    /// # Errors
+    /// Where it can neither be opened nor made.
+    pub fn file(&self, folder: &Path, file: &Path) -> Result<Store> {
+        let name = file.file_name().ok_or("an edge list is a file")?.to_string_lossy();
+        let path = folder.join(format!("{name}-{}", self.suffix()));
+        self.open_or_make(&path, &mut || readers::open(file, &readers::Options::default()))
+    }
+
+    fn open_or_make(&self, path: &Path, source: &mut OpenSource<'_>) -> Result<Store> {
+        if !path.join("graph.json").exists() {
+            eprintln!("making {}", path.display());
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            format(source, path, &self.options(), &Quiet, &Cancel::default())?;
+        }
+        Ok(Store::open(path)?)
+    }
+}
+
+/// The edges of an R-MAT graph.
+///
+/// # Errors
+/// Where the scale is too large.
+pub fn rmat_source(scale: u32) -> topostream_formats::Result<Box<dyn EdgeSource>> {
+    Ok(Box::new(Rmat::new(scale, EDGE_FACTOR, SEED).generate()?))
+}
+
+/// How many edges that is.
+pub fn rmat_edges(scale: u32) -> u64 {
+    EDGE_FACTOR << scale
+}
+
+/// The vertex with the most out-edges, the first of them: where searches start.
+///
+/// # Errors
+/// Where the degrees cannot be read.
+pub fn largest_vertex(store: &Store) -> Result<VertexId> {
+    let degrees = store.out_degrees()?;
+    let largest = (0u32..).zip(degrees.values()).max_by_key(|&(vertex, degree)| (degree, u32::MAX - vertex));
+    Ok(VertexId(largest.ok_or("the graph has no vertex")?.0))
+}
+
+/// The page files of a direction.
+pub fn page_files(store: &Store, direction: Direction) -> Vec<PathBuf> {
+    store.topology(direction).map_or(Vec::new(), |topology| topology.page_files().to_vec())
+}
+
+/// How a graph is called in tables.
+pub fn name(store: &Store) -> String {
+    let millions = store.edges() as f64 / 1e6;
+    let folder = store.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    format!("{folder} ({millions:.0} M edges)")
+}

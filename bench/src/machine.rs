@@ -1,0 +1,99 @@
+//! What the numbers were measured on and with.
+
+use serde::Serialize;
+use std::fs::read_to_string;
+use std::process::Command;
+
+/// The machine and the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// Cores that the process may use.
+    pub cores: usize,
+    /// The processor's name.
+    pub cpu: String,
+    /// Main memory, in bytes.
+    pub memory_bytes: u64,
+    /// The system's kernel.
+    pub kernel: String,
+    /// The version of this program, as git describes it where it can.
+    pub version: String,
+}
+
+impl Machine {
+    /// Looks at this machine.
+    pub fn this() -> Self {
+        let read = |path| read_to_string(path).unwrap_or_default();
+        Self {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cpu: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| std::env::consts::ARCH.into()),
+            memory_bytes: field(&read("/proc/meminfo"), "MemTotal").map_or(0, |total| kib(&total) << 10),
+            kernel: format!("{} {}", std::env::consts::OS, read("/proc/sys/kernel/osrelease").trim()),
+            version: version(),
+        }
+    }
+}
+
+impl std::fmt::Display for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let gib = self.memory_bytes as f64 / (1u64 << 30) as f64;
+        write!(f, "{} cores, {}, {gib:.1} GiB of memory, {}", self.cores, self.cpu, self.kernel)
+    }
+}
+
+/// The value of the first `name : value` line.
+fn field(text: &str, name: &str) -> Option<String> {
+    let value = |line: &str| line.split_once(':').filter(|(key, _)| key.trim() == name).map(|(_, v)| v.trim().into());
+    text.lines().find_map(value)
+}
+
+/// The number in `1234 kB`.
+fn kib(value: &str) -> u64 {
+    value.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// The version that the build was told, else what git says of the sources, else the package's.
+fn version() -> String {
+    if let Some(version) = option_env!("TOPOSTREAM_VERSION") {
+        return version.into();
+    }
+    let package = concat!("topostream ", env!("CARGO_PKG_VERSION"));
+    let mut git = Command::new("git");
+    git.args(["describe", "--always", "--dirty"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    match git.output() {
+        Ok(output) if output.status.success() => {
+            format!("{package}, git {}", String::from_utf8_lossy(&output.stdout).trim())
+        }
+        _ => package.into(),
+    }
+}
+
+/// Empties the system's page cache, so that nobody starts with a warm one. Returns whether that was allowed: it takes
+/// an administrator.
+pub fn drop_page_cache() -> bool {
+    Command::new("sync").status().is_ok_and(|status| status.success())
+        && std::fs::write("/proc/sys/vm/drop_caches", "3").is_ok()
+}
+
+/// Bytes that this process and its finished children had the disks read, where the system tells.
+pub fn disk_read_bytes() -> Option<u64> {
+    field(&read_to_string("/proc/self/io").ok()?, "read_bytes")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_proc_files() {
+        let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\nMemTotal:       24000000 kB\n";
+        assert_eq!(field(text, "model name").as_deref(), Some("Some CPU @ 2 GHz"));
+        assert_eq!(field(text, "MemTotal").map(|total| kib(&total)), Some(24_000_000));
+        assert_eq!(field(text, "flags"), None);
+    }
+
+    #[test]
+    fn this_machine_has_a_core_and_a_version() {
+        let machine = Machine::this();
+        assert!(machine.cores > 0 && machine.version.starts_with("topostream "));
+    }
+}

@@ -1,0 +1,91 @@
+//! The GAP Benchmark Suite (Beamer, Asanović and Patterson, 2015): everything in memory.
+
+use super::process::{Launch, Printed, numbers, run};
+use super::{Peer, Told};
+use crate::Result;
+use crate::measure::Spread;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Trials of one start, since loading takes longer than they do.
+const TRIALS: &str = "3";
+const ITERATIONS: u32 = 10;
+
+/// GAP's binaries and a graph as they serialize it.
+pub struct Gap {
+    folder: PathBuf,
+    graph: PathBuf,
+    threads: usize,
+}
+
+impl Gap {
+    /// Binaries in a folder, for a graph.
+    pub fn new(folder: &Path, graph: &Path, threads: usize) -> Self {
+        Self { folder: folder.to_owned(), graph: graph.to_owned(), threads }
+    }
+
+    /// Nanoseconds of each trial of a direction-optimizing BFS.
+    ///
+    /// # Errors
+    /// Where it fails or prints no times.
+    pub fn bfs_ns(&self, source: u32) -> Result<Vec<f64>> {
+        trials(&run(self.command("bfs").args(["-r", &source.to_string(), "-n", TRIALS]))?)
+    }
+
+    /// Nanoseconds of one iteration of PageRank, by trial: `pr_spmv` is Jacobi's, `pr` Gauss and Seidel's.
+    ///
+    /// # Errors
+    /// Where it fails or prints no times.
+    pub fn pagerank_ns(&self, program: &str) -> Result<Vec<f64>> {
+        let iterations = ITERATIONS.to_string();
+        let printed = run(self.command(program).args(["-i", &iterations, "-t", "0", "-n", TRIALS]))?;
+        Ok(trials(&printed)?.into_iter().map(|ns| ns / f64::from(ITERATIONS)).collect())
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.folder.join(program));
+        command.env("OMP_NUM_THREADS", self.threads.to_string()).arg("-f").arg(&self.graph);
+        command
+    }
+}
+
+fn trials(printed: &Printed) -> Result<Vec<f64>> {
+    let seconds = numbers(&printed.text, "Trial Time:");
+    match seconds.is_empty() {
+        true => Err(format!("no trial times in: {}", printed.text).into()),
+        false => Ok(seconds.into_iter().map(|seconds| seconds * 1e9).collect()),
+    }
+}
+
+impl Peer for Gap {
+    fn name(&self) -> &'static str {
+        "GAP, in memory"
+    }
+
+    fn is_out_of_core(&self) -> bool {
+        false
+    }
+
+    fn bfs(&self, _launch: &Launch, source: u32) -> Result<Told> {
+        Ok(Told { ns: Spread::of(&self.bfs_ns(source)?).median, ..Told::default() })
+    }
+
+    fn pagerank(&self, _launch: &Launch) -> Result<Told> {
+        Ok(Told { ns: Spread::of(&self.pagerank_ns("pr_spmv")?).median, ..Told::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trial_times() {
+        let text = "Read Time:           1.31814\nTrial Time:          0.05665\nTrial Time:          0.05537\n\
+            Average Time:        0.05601\n";
+        let printed = |text: &str| Printed { text: text.into(), disk_bytes: None };
+        let found = trials(&printed(text)).unwrap();
+        assert_eq!(found.iter().map(|ns| (ns / 1e4).round()).collect::<Vec<_>>(), [5665.0, 5537.0]);
+        assert!(trials(&printed("usage")).is_err());
+    }
+}

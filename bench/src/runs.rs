@@ -1,0 +1,193 @@
+//! Runs of the engine, with their answers checked.
+
+use crate::Result;
+use crate::answers::{LevelCheck, RankCheck};
+use crate::baseline::{self, Csr};
+use crate::measure::{ratio, timed};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop};
+use topostream::fetch::FetcherKind;
+use topostream::report::RunReport;
+use topostream::{Engine, EngineOptions};
+use topostream_formats::{Direction, Store, VertexId};
+
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Work {
+    /// PageRank by pull where there are in-lists, dangling rank spread over all vertices.
+    PageRank {
+        /// How many iterations.
+        iterations: u32,
+    },
+    /// Breadth-first search.
+    Bfs {
+        /// Where it starts.
+        source: u32,
+        /// Whether it may go bottom-up.
+        bottom_up: bool,
+    },
+}
+
+/// What runs over one graph should come to.
+pub struct Expected {
+    /// The iterations that `ranks` is for.
+    iterations: u32,
+    ranks: Option<RankCheck>,
+    source: u32,
+    levels: LevelCheck,
+}
+
+impl Expected {
+    /// Computes what is expected of `iterations` of PageRank (of none: no PageRank) and of searches from a source.
+    pub fn new(out_lists: &Csr, iterations: u32, source: VertexId) -> Self {
+        let ranks = (iterations > 0).then(|| RankCheck::new(out_lists, iterations, DanglingMass::Redistributed));
+        Self { iterations, ranks, source: source.0, levels: LevelCheck::new(out_lists, source.0) }
+    }
+
+    /// How many vertices a search reaches.
+    pub fn reached(&self) -> u64 {
+        self.levels.reached()
+    }
+}
+
+impl Work {
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PageRank { .. } => "PageRank iteration",
+            Self::Bfs { bottom_up: false, .. } => "BFS top-down",
+            Self::Bfs { bottom_up: true, .. } => "BFS direction-optimizing",
+        }
+    }
+
+    /// Runs it, and checks the answer.
+    ///
+    /// # Errors
+    /// Where the engine fails or the answer is wrong.
+    pub fn run(self, engine: &Engine, expected: &mut Expected) -> Result<RunReport> {
+        self.run_then(engine, || Ok(expected))
+    }
+
+    /// Runs it, and checks the answer against what is computed only after the run.
+    ///
+    /// # Errors
+    /// Where the engine fails or the answer is wrong.
+    pub fn run_then<E: std::borrow::BorrowMut<Expected>>(
+        self,
+        engine: &Engine,
+        expected: impl FnOnce() -> Result<E>,
+    ) -> Result<RunReport> {
+        match self {
+            Self::PageRank { iterations } => {
+                let run = engine.run(pagerank(iterations, DanglingMass::Redistributed), &mut |_| {})?;
+                let mut expected = expected()?;
+                let Expected { iterations: of, ranks, .. } = expected.borrow_mut();
+                let ranks = ranks.as_mut().filter(|_| iterations == *of);
+                ranks.ok_or("nothing to hold ranks against")?.check(&run)?;
+                Ok(run.report)
+            }
+            Self::Bfs { source, bottom_up } => {
+                let run = engine.run(Bfs { bottom_up, ..Bfs::from(VertexId(source)) }, &mut |_| {})?;
+                let mut expected = expected()?;
+                let Expected { source: from, levels, .. } = expected.borrow_mut();
+                assert_eq!(source, *from, "levels are for one source");
+                levels.check(&run)?;
+                Ok(run.report)
+            }
+        }
+    }
+
+    /// The baseline's time for it, in nanoseconds: for PageRank, of one iteration.
+    pub fn baseline_ns(self, arrays: &Arrays) -> f64 {
+        match self {
+            Self::PageRank { iterations } => {
+                let ranks = || baseline::pagerank(&arrays.in_lists, &arrays.out_degrees, iterations);
+                timed(ranks).0.as_nanos() as f64 / f64::from(iterations)
+            }
+            Self::Bfs { source, .. } => timed(|| baseline::bfs(&arrays.out_lists, source)).0.as_nanos() as f64,
+        }
+    }
+
+    /// A run's time, bytes, and the like: for PageRank, the mean of all iterations but the first.
+    pub fn measured(self, report: &RunReport) -> Measured {
+        let Self::PageRank { .. } = self else {
+            return Measured { ns: report.wall_ns as f64, ..Measured::of(&report.total, 1.0) };
+        };
+        let mut total = topostream::report::StepReport::default();
+        let steady = report.steps.get(1..).filter(|steps| !steps.is_empty()).unwrap_or(&report.steps);
+        steady.iter().for_each(|step| total.add(step));
+        Measured::of(&total, steady.len() as f64)
+    }
+}
+
+/// What was measured of a search, or of one iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// Nanoseconds.
+    pub ns: f64,
+    /// Neighbours that were looked at.
+    pub edges: f64,
+    /// Bytes read from disk.
+    pub disk_bytes: f64,
+    /// The share of pages that were in the page buffer.
+    pub hit_rate: f64,
+    /// The share of the threads' busy time that went into checking pages.
+    pub check_share: f64,
+}
+
+impl Measured {
+    fn of(total: &topostream::report::StepReport, parts: f64) -> Self {
+        let busy_ns = total.check_ns + total.compute_ns;
+        Self {
+            ns: total.wall_ns as f64 / parts,
+            edges: total.edges as f64 / parts,
+            disk_bytes: total.disk_bytes as f64 / parts,
+            hit_rate: total.hit_rate(),
+            check_share: ratio(total.check_ns as f64, busy_ns as f64),
+        }
+    }
+}
+
+/// A graph as plain arrays.
+pub struct Arrays {
+    /// The out-lists.
+    pub out_lists: Csr,
+    /// The in-lists.
+    pub in_lists: Csr,
+    /// The lengths of the out-lists.
+    pub out_degrees: Vec<u32>,
+}
+
+impl Arrays {
+    /// Reads a store with in-lists.
+    ///
+    /// # Errors
+    /// Where it has none, or a page is not sound.
+    pub fn read(store: &Store) -> Result<Self> {
+        let out_lists = Csr::read(store, Direction::Out)?;
+        let out_degrees = (0..out_lists.vertices()).map(|vertex| out_lists.degree(vertex)).collect();
+        Ok(Self { out_lists, in_lists: Csr::read(store, Direction::In)?, out_degrees })
+    }
+}
+
+/// PageRank with a fixed number of iterations.
+pub fn pagerank(iterations: u32, dangling: DanglingMass) -> PageRank {
+    let stop = Stop::Iterations(iterations);
+    PageRank { damping: baseline::DAMPING, dangling, stop, ..PageRank::default() }
+}
+
+/// An engine over a store with a page buffer of so many bytes, or as large as the store.
+///
+/// # Errors
+/// Where the store does not open.
+pub fn engine(path: &Path, buffer_bytes: Option<u64>, threads: usize) -> Result<Engine> {
+    let options = EngineOptions {
+        memory_bytes: 1 << 50,
+        buffer_bytes,
+        threads,
+        fetcher: FetcherKind::Auto,
+        ..EngineOptions::default()
+    };
+    Ok(Engine::new(Store::open(path)?, options))
+}

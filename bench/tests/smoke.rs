@@ -1,0 +1,139 @@
+//! Every subcommand on graphs so small that only its working is seen: whether it runs, checks answers, and writes JSON.
+#![cfg(target_os = "linux")]
+
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a benchmark in a folder on this disk; returns what it printed and its JSON.
+fn bench(folder: &Path, name: &str, arguments: &[&str]) -> (String, Value) {
+    let json = folder.join(format!("{name}.json"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.arg(name).args(arguments).args(["--runs", "2", "--page-size", "64KiB"]);
+    let output = command.arg("--dir").arg(folder).arg("--json").arg(&json).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{name}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    let value: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    assert_eq!(value["name"], name);
+    assert!(value["expectation"].as_str().unwrap().len() > 20);
+    assert!(!value["verified"].as_array().unwrap().is_empty(), "{name} says how answers were checked");
+    assert!(!value["tables"][0]["rows"].as_array().unwrap().is_empty());
+    (text, value)
+}
+
+/// The build's own folder: on a disk, where the system's temporary folder may be memory.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+#[test]
+fn overlap() {
+    let folder = folder();
+    let (text, value) = bench(folder.path(), "overlap", &["--scale", "11,12", "--threads", "2"]);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 6);
+    assert!(text.contains("BFS direction-optimizing") && text.contains("| at most 1.1 |"), "{text}");
+}
+
+#[test]
+fn overlap_of_a_given_store() {
+    let folder = folder();
+    bench(folder.path(), "overlap", &["--scale", "10"]);
+    let made = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir());
+    bench(folder.path(), "overlap", &["--store", made.unwrap().to_str().unwrap()]);
+}
+
+#[test]
+fn format() {
+    let folder = folder();
+    let (_, value) = bench(folder.path(), "format", &["--scale", "12", "--memory", "64MiB", "--in-edges"]);
+    let claims = value["claims"].as_array().unwrap();
+    assert!(claims.iter().all(|claim| claim["measured"]["median"].as_f64().unwrap() > 0.0), "{claims:?}");
+    assert_eq!(claims[1]["met"], true, "a small graph does not need more memory than its budget");
+}
+
+#[test]
+fn billion() {
+    let folder = folder();
+    let (text, _) = bench(folder.path(), "billion", &["--scale", "12", "--memory", "64MiB", "--buffer", "1MiB"]);
+    assert!(text.contains("| BFS |") && text.contains("bytes an edge"), "{text}");
+    assert!(!folder.path().join("billion-12").exists(), "the store is removed");
+}
+
+#[test]
+fn buffered() {
+    let folder = folder();
+    bench(folder.path(), "buffered", &["--scale", "11"]);
+}
+
+#[test]
+fn checks_and_fetchers() {
+    let folder = folder();
+    bench(folder.path(), "checks", &["--scale", "11"]);
+    let (_, value) = bench(folder.path(), "fetchers", &["--scale", "11"]);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 8);
+}
+
+/// A directed graph of 4 vertices as GAP serializes it: 0 → 1 → 2 → 0, and 3 alone.
+fn serialized_graph() -> Vec<u8> {
+    let mut bytes = vec![1];
+    bytes.extend([3u64, 4].map(u64::to_le_bytes).concat());
+    for neighbours in [[1u32, 2, 0], [2, 0, 1]] {
+        bytes.extend([0u64, 1, 2, 3, 3].map(u64::to_le_bytes).concat());
+        bytes.extend(neighbours.map(u32::to_le_bytes).concat());
+    }
+    bytes
+}
+
+/// A peer that prints what a real one does.
+fn stand_in(path: &Path, prints: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, format!("#!/bin/sh\nprintf '{prints}'\n")).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+const ACGRAPH: &str = "n_pedges: 3\\ntotal_time: 3.0ms, calc: 2.0ms\\nIO_read: 4096B\\nans: (3, 3)\\n";
+
+fn peer_arguments(folder: &Path) -> Vec<String> {
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("g.sg"), serialized_graph()).unwrap();
+    std::fs::write(path("v2id"), [0u32, 1, 2, 3].map(u32::to_le_bytes).concat()).unwrap();
+    ["bfs", "pr"].iter().for_each(|name| stand_in(&folder.join("build").join(name), ACGRAPH));
+    stand_in(&folder.join("bin/bfs"), "discovered 3 vertices from 0 in 0.01 seconds.\\n");
+    stand_in(&folder.join("bin/pagerank"), "10 iterations of pagerank took 0.02 seconds\\n");
+    ["bfs", "pr_spmv"].iter().for_each(|name| stand_in(&folder.join(name), "Trial Time:   0.001\\n"));
+    let flags = ["--acgraph", "--acgraph-data", "--gridgraph", "--gridgraph-data", "--gapbs"];
+    let mut arguments: Vec<String> = flags.iter().flat_map(|flag| [(*flag).to_owned(), path("")]).collect();
+    arguments.extend(["--graph".into(), path("g.sg"), "--keep-page-cache".into(), "--source".into(), "0,1".into()]);
+    arguments
+}
+
+#[test]
+fn peers() {
+    let folder = folder();
+    let arguments = peer_arguments(folder.path());
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (text, value) = bench(folder.path(), "peers", &arguments);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 12, "{text}");
+    assert_eq!(value["claims"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_peer_with_another_answer_is_an_error() {
+    let folder = folder();
+    let arguments = peer_arguments(folder.path());
+    stand_in(&folder.path().join("bin/bfs"), "discovered 2 vertices from 0 in 0.01 seconds.\\n");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    let output = command.arg("peers").args(&arguments).arg("--dir").arg(folder.path()).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("GridGraph reaches 2 vertices, not 3"));
+}
+
+#[test]
+fn suite() {
+    let folder = folder();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.args(["suite", "--scale", "9", "--runs", "1", "--page-size", "64KiB"]).arg("--dir").arg(folder.path());
+    let output = command.arg("--results").arg(folder.path().join("results")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(folder.path().join("results")).unwrap().count(), 6);
+}

@@ -1,0 +1,69 @@
+//! The graphs that tests of the store share.
+
+use super::spec_reader::Triple;
+
+/// Vertices of the canonical graph.
+pub const VERTICES: u64 = 12;
+
+/// The canonical small graph, in the order of its lists:
+///
+/// - no edges at all: vertices 0 (the first) and 11 (the last)
+/// - the longest list: vertex 1, to everything from 1 to 10
+/// - self-loops: 1 and 5
+/// - edges given twice: 2 → 3 (other weight), 8 → 9 (same weight)
+/// - cycle: 2 → 4 → 6 → 2
+/// - both ways: 9 ⇄ 10
+/// - no out-edges, but in-edges: 7; no in-edges but from the hub: 8
+/// - weights: the smallest, the largest, equal ones
+pub const EDGES: [Triple; 22] = [
+    (1, 1, 0),
+    (1, 2, 7),
+    (1, 3, 1),
+    (1, 4, 1),
+    (1, 5, u32::MAX),
+    (1, 6, 3),
+    (1, 7, 2),
+    (1, 8, 9),
+    (1, 9, 4),
+    (1, 10, 6),
+    (2, 3, 5),
+    (2, 3, 8),
+    (2, 4, 1),
+    (3, 7, 2),
+    (4, 6, 1),
+    (5, 5, 12),
+    (6, 2, 1),
+    (8, 9, 4),
+    (8, 9, 4),
+    (8, 10, 11),
+    (9, 10, 13),
+    (10, 9, 13),
+];
+
+/// Edges without their weights.
+pub fn unweighted(edges: &[Triple]) -> Vec<Triple> {
+    edges.iter().map(|&(u, v, _)| (u, v, 0)).collect()
+}
+
+/// Edges whose weights are bits of f32: zero of both signs, the infinities, a subnormal, fractions.
+pub fn with_float_weights(edges: &[Triple]) -> Vec<Triple> {
+    let values = [f32::NEG_INFINITY, -1.5, -0.0, 0.0, 1e-40, 0.25, 3.0e38, f32::INFINITY];
+    edges.iter().enumerate().map(|(i, &(u, v, _))| (u, v, values[i % values.len()].to_bits())).collect()
+}
+
+/// Vertices of the graph with a hub.
+pub const HUB_VERTICES: u64 = 1003;
+
+/// Vertex 1 has a list of 9000 neighbours, nine times everything below 1000: under an encoding of 8 bytes more than a
+/// page of 64 KiB holds. Vertices 2 and 1002 point back at it, 0 is isolated, and so are most others.
+pub fn hub() -> Vec<Triple> {
+    let list = (0..9000).map(|i| (1, i / 9, i as u32));
+    list.chain([(2, 1, 70_000), (2, 1002, 1), (1002, 1, 2)]).collect()
+}
+
+/// The edges turned round and in the order of in-lists: by destination, source, weight.
+pub fn by_destination(edges: &[Triple]) -> Vec<Triple> {
+    let mut sorted = edges.to_vec();
+    sorted.sort_by_key(|&(u, v, w)| (v, u, w));
+    sorted
+}

@@ -1,0 +1,193 @@
+//! Stores of every version, as they were written then: today's readers must read them, and golden files only grow.
+//!
+//! `TOPOSTREAM_WRITE_GOLDEN=1 cargo test -p topostream-formats golden` writes stores that are missing and never changes one.
+
+use super::canonical::{self, EDGES, HUB_VERTICES, VERTICES, hub, unweighted, with_float_weights};
+use super::library::{self, Plan};
+use super::spec_reader::{self, Triple};
+use std::fs;
+use std::path::{Path, PathBuf};
+use topostream_formats::write::Layout;
+use topostream_formats::{Encoding, WeightType};
+
+/// A golden store: its name, and how it is made.
+struct Golden {
+    name: &'static str,
+    vertices: u64,
+    edges: Vec<Triple>,
+    encoding: Encoding,
+    weights: Option<WeightType>,
+    in_lists: bool,
+    ids: Option<Vec<u64>>,
+    stripes: &'static [&'static str],
+}
+
+fn stores() -> Vec<Golden> {
+    let record = |p, q| Encoding::record_id(p, q).unwrap();
+    let plain = |name, encoding| Golden {
+        name,
+        vertices: VERTICES,
+        edges: unweighted(&EDGES),
+        encoding,
+        weights: None,
+        in_lists: false,
+        ids: None,
+        stripes: &["."],
+    };
+    let hub_store = |name| Golden { vertices: HUB_VERTICES, edges: unweighted(&hub()), ..plain(name, record(4, 4)) };
+    let sparse = (0..VERTICES).map(|v| v * v * v * 3_000_000_019 + 5).collect();
+    vec![
+        plain("vertex-id", Encoding::VertexId),
+        plain("record-id-2-2", record(2, 2)),
+        plain("record-id-3-3", record(3, 3)),
+        plain("record-id-4-2", record(4, 2)),
+        Golden { edges: EDGES.to_vec(), weights: Some(WeightType::U32), ..plain("weights-u32", Encoding::VertexId) },
+        Golden {
+            edges: with_float_weights(&EDGES),
+            weights: Some(WeightType::F32),
+            ..plain("weights-f32-record-id-2-1", record(2, 1))
+        },
+        Golden { in_lists: true, ..plain("in-edges", Encoding::VertexId) },
+        Golden { ids: Some(sparse), ..plain("ids", Encoding::VertexId) },
+        hub_store("large-pages"),
+        Golden { stripes: &[".", "second"], ..hub_store("two-stripes") },
+    ]
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1")
+}
+
+impl Golden {
+    fn write(&self, path: &Path) {
+        let stripes = self.stripes.iter().map(PathBuf::from).collect();
+        let layout = Layout { page_bytes: 64 << 10, encoding: self.encoding, weights: self.weights, stripes };
+        let (vertices, edges, in_lists) = (self.vertices, &self.edges, self.in_lists);
+        library::write(path, &Plan { vertices, edges, layout, in_lists, ids: self.ids.as_deref() }).unwrap();
+    }
+
+    /// One line an edge: source, destination (original ids), the weight's bits.
+    fn text(&self) -> String {
+        let id = |vertex: u64| self.ids.as_ref().map_or(vertex, |ids| ids[vertex as usize]);
+        let mut sorted = self.edges.clone();
+        sorted.sort_unstable();
+        sorted.iter().map(|&(u, v, w)| format!("{} {} 0x{w:08x}\n", id(u), id(v))).collect()
+    }
+}
+
+/// The edges in a text beside a store.
+fn expected(text: &str) -> Vec<Triple> {
+    let edge = |line: &str| {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let weight = u32::from_str_radix(fields[2].strip_prefix("0x").unwrap(), 16).unwrap();
+        (fields[0].parse().unwrap(), fields[1].parse().unwrap(), weight)
+    };
+    text.lines().map(edge).collect()
+}
+
+/// Every file below a folder, by relative path.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { found.push(path.strip_prefix(folder).unwrap().to_owned()) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Writes golden stores that are missing, where that is asked for.
+fn write_missing() {
+    if std::env::var_os("TOPOSTREAM_WRITE_GOLDEN").is_none() {
+        return;
+    }
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        for golden in stores() {
+            let path = folder().join(golden.name);
+            if !path.exists() {
+                golden.write(&path);
+                fs::write(path.with_extension("edges.txt"), golden.text()).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn golden_stores_hold_the_edges_beside_them() {
+    write_missing();
+    let mut seen = 0;
+    for entry in fs::read_dir(folder()).unwrap() {
+        let store = entry.unwrap().path();
+        if !store.is_dir() {
+            continue;
+        }
+        let expected = expected(&fs::read_to_string(store.with_extension("edges.txt")).unwrap());
+        let by_spec = spec_reader::read(&store).unwrap();
+        assert_eq!(library::read(&store).unwrap(), by_spec, "{}", store.display());
+        let original = |edges: &[Triple]| -> Vec<Triple> {
+            edges.iter().map(|&(u, v, w)| (by_spec.ids[u as usize], by_spec.ids[v as usize], w)).collect()
+        };
+        assert_eq!(original(&by_spec.out), expected, "{}", store.display());
+        if let Some(in_lists) = &by_spec.in_lists {
+            assert_eq!(original(in_lists), canonical::by_destination(&expected), "{}", store.display());
+        }
+        seen += 1;
+    }
+    assert!(seen >= stores().len(), "golden stores only grow: {seen}");
+}
+
+#[test]
+fn todays_writer_writes_the_golden_bytes() {
+    write_missing();
+    for golden in stores() {
+        let written = tempfile::tempdir().unwrap();
+        golden.write(written.path());
+        let store = folder().join(golden.name);
+        assert_eq!(files(written.path()), files(&store), "{}", golden.name);
+        for file in files(&store) {
+            let same = fs::read(written.path().join(&file)).unwrap() == fs::read(store.join(&file)).unwrap();
+            assert!(same, "{}/{} differs from what is written today", golden.name, file.display());
+        }
+        assert_eq!(fs::read_to_string(store.with_extension("edges.txt")).unwrap(), golden.text(), "{}", golden.name);
+    }
+}
+
+#[test]
+fn the_golden_stores_show_what_they_are_for() {
+    write_missing();
+    let pages = |name: &str| spec_reader::read(&folder().join(name)).unwrap().pages;
+    assert_eq!(pages("vertex-id"), (1, 0));
+    assert_eq!(pages("large-pages"), (4, 2));
+    assert_eq!(pages("two-stripes"), (4, 2));
+    let bytes = |file: &str| fs::metadata(folder().join(file)).unwrap().len();
+    assert_eq!(bytes("two-stripes/second/pages.1"), 2 * 65_536);
+    assert_eq!(bytes("weights-f32-record-id-2-1/weights.0"), 2 * 65_536, "narrow neighbours: twice the page");
+    assert_eq!(bytes("weights-u32/weights.0"), 65_536);
+}
+
+/// The tables of the specification's example: lines of "| at | `bytes` | meaning |" behind a line that names the file.
+#[test]
+fn the_example_in_the_specification_is_true() {
+    write_missing();
+    let spec = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("SPEC.md")).unwrap();
+    let (_, example) = spec.split_once("## 14. An example").unwrap();
+    let (mut file, mut checked) = (Vec::new(), 0);
+    for line in example.lines() {
+        if let Some(name) = line.strip_prefix('`').and_then(|rest| rest.split('`').next()) {
+            // Other lines that begin with a quotation name no file.
+            file = fs::read(folder().join("vertex-id").join(name)).unwrap_or(file);
+        }
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let Some(at) = cells.get(1).and_then(|at| usize::from_str_radix(at, 16).ok()) else { continue };
+        let bytes = cells[2].trim_matches(['`', '…', ' ']).split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap());
+        for (offset, byte) in bytes.enumerate() {
+            assert_eq!(file[at + offset], byte, "{line}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 200, "{checked} bytes were checked");
+}

@@ -1,0 +1,139 @@
+//! Writing and reading whole stores through the crate.
+
+use super::spec_reader::{Graph, Triple};
+use std::path::Path;
+use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::manifest::{Ids, Manifest, TopologyManifest};
+use topostream_formats::page::{Neighbours, Page, RecordIds, VertexIds, weights};
+use topostream_formats::store::PageReader;
+use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
+use topostream_formats::{Direction, Encoding, PageId, Result, Store, Topology, VertexId, VertexOrder};
+
+/// A store to be written.
+pub struct Plan<'a> {
+    pub vertices: u64,
+    /// In any order; weights are dropped where the layout has none.
+    pub edges: &'a [Triple],
+    pub layout: Layout,
+    pub in_lists: bool,
+    /// Original ids, where they are not the vertices themselves.
+    pub ids: Option<&'a [u64]>,
+}
+
+/// Writes a store; what it says of its maker does not depend on the version of the crate.
+pub fn write(path: &Path, plan: &Plan<'_>) -> Result<Manifest> {
+    const TAG: u32 = 0x7451_5057;
+    let mut writer = StoreWriter::create(path, plan.layout.clone(), TAG)?;
+    let mut lists: Vec<Triple> = plan.edges.to_vec();
+    lists.sort_unstable();
+    let out = write_lists(&mut writer, plan, Direction::Out, &lists)?;
+    let mut turned: Vec<Triple> = lists.iter().map(|&(u, v, w)| (v, u, w)).collect();
+    turned.sort_unstable();
+    let in_lists = plan.in_lists.then(|| write_lists(&mut writer, plan, Direction::In, &turned)).transpose()?;
+    let ids = match plan.ids {
+        None => Ids::Range { first: 0 },
+        Some(ids) => {
+            let crc = writer.write_values("ids.bin", ids.iter().copied())?;
+            Ids::File { crc, ascending: ids.windows(2).all(|pair| pair[0] < pair[1]) }
+        }
+    };
+    let manifest = Manifest {
+        tag: TAG,
+        created_by: "the tests of topostream-formats".into(),
+        origin: "a graph of the tests".into(),
+        vertices: plan.vertices,
+        edges: lists.len() as u64,
+        input_edges: lists.len() as u64,
+        directed: true,
+        weights: plan.layout.weights,
+        encoding: plan.layout.encoding,
+        page_bytes: plan.layout.page_bytes,
+        order: VertexOrder::Natural,
+        ids,
+        stripes: plan.layout.stripes.clone(),
+        out,
+        in_lists,
+    };
+    writer.finish(&manifest)?;
+    Ok(manifest)
+}
+
+fn write_lists(
+    writer: &mut StoreWriter,
+    plan: &Plan<'_>,
+    direction: Direction,
+    lists: &[Triple],
+) -> Result<TopologyManifest> {
+    let push_all =
+        |topology: &mut TopologyWriter| lists.iter().try_for_each(|&(u, v, w)| topology.push(u as u32, v as u32, w));
+    let mut layout = TopologyWriter::layout_only(plan.layout.clone());
+    push_all(&mut layout)?;
+    let entries = layout.finish(plan.vertices)?.1;
+    let record_ids = matches!(plan.layout.encoding, Encoding::RecordId { .. });
+    let targets = record_ids.then(|| Targets::new(&entries, plan.vertices));
+    let mut topology = writer.topology(direction, targets)?;
+    push_all(&mut topology)?;
+    Ok(topology.finish(plan.vertices)?.0)
+}
+
+/// Reads a store through the crate, checking every page.
+pub fn read(path: &Path) -> Result<Graph> {
+    let store = Store::open(path)?;
+    let out = store.topology(Direction::Out).expect("every store has out-lists");
+    let in_lists = store.topologies().find(|topology| topology.direction() == Direction::In);
+    let turned = |topology| -> Result<Vec<Triple>> {
+        Ok(lists(&store, topology)?.into_iter().map(|(v, u, w)| (u, v, w)).collect())
+    };
+    let ids = store.ids()?;
+    Ok(Graph {
+        vertices: store.vertices(),
+        directed: store.manifest().directed,
+        out: lists(&store, out)?,
+        in_lists: in_lists.map(turned).transpose()?,
+        ids: (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32))).collect(),
+        pages: (out.page_count() as usize, out.summary().large_pages as usize),
+    })
+}
+
+fn lists(store: &Store, topology: &Topology) -> Result<Vec<Triple>> {
+    let context = store.page_context(topology);
+    let reader = PageReader::open(topology)?;
+    let mut bytes = AlignedBuffer::new(topology.page_bytes() as usize);
+    let mut weight_bytes = AlignedBuffer::new(topology.weight_page_bytes() as usize);
+    let mut edges = Vec::new();
+    for number in 0..topology.page_count() {
+        let number = PageId(number);
+        reader.read(number, &mut bytes, &mut weight_bytes)?;
+        let weighted = (!weight_bytes.is_empty()).then_some(&weight_bytes[..]);
+        topology.check(number, &bytes, weighted, &context)?;
+        let page = Page::open(&bytes, context.encoding).expect("checked");
+        let weights = weighted.map_or(&[][..], |bytes| weights(bytes, page.header().edge_count));
+        match context.encoding {
+            Encoding::VertexId => collect(&page, VertexIds::new(&page), weights, &mut edges),
+            Encoding::RecordId { page_bytes, slot_bytes } => {
+                let starts = topology.directory().starts();
+                collect(&page, RecordIds::new(&page, starts, page_bytes, slot_bytes), weights, &mut edges);
+            }
+        }
+    }
+    let degrees = topology.degrees(store.vertices())?;
+    let mut counted = vec![0u32; store.vertices() as usize];
+    edges.iter().for_each(|edge| counted[edge.0 as usize] += 1);
+    assert_eq!(degrees.values(), counted);
+    assert_eq!(topology.summary().degree_max, counted.iter().max().copied().unwrap_or(0));
+    Ok(edges)
+}
+
+fn collect(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32], edges: &mut Vec<Triple>) {
+    for slot in 0..page.header().slot_count {
+        for edge in page.record(slot) {
+            if slot < 200 {
+                let slots = page.header().slot_count;
+                let expected = (0..slots).find(|&slot| page.record(slot).start >= edge).unwrap_or(slots);
+                assert_eq!(page.first_slot_from(edge as u32), expected, "the first slot from edge {edge}");
+            }
+            let source = u64::from(page.header().start_vertex + slot);
+            edges.push((source, neighbours.vertex(edge).into(), weights.get(edge).copied().unwrap_or(0)));
+        }
+    }
+}

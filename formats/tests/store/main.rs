@@ -1,0 +1,10 @@
+//! The store as `SPEC.md` has it: written by the crate, read by the crate and by a second reader.
+
+mod canonical;
+mod corpus;
+mod golden;
+mod library;
+mod limits;
+mod properties;
+mod spec_reader;
+mod writing;

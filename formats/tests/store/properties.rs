@@ -1,0 +1,58 @@
+//! Any graph, any layout: what is written is what is read, by the crate and by the second reader.
+
+use super::canonical::by_destination;
+use super::library::{self, Plan};
+use super::spec_reader::{self, Triple};
+use proptest::prelude::*;
+use std::path::PathBuf;
+use topostream_formats::write::Layout;
+use topostream_formats::{Encoding, WeightType};
+
+/// Graphs of up to 300 vertices; now and then a hub whose list takes several pages of 64 KiB, first, middle or last.
+fn graphs() -> impl Strategy<Value = (u64, Vec<Triple>)> {
+    let hub = prop_oneof![6 => Just(0usize), 1 => 8180usize..8200, 1 => 16_370usize..16_390, 1 => 30_000usize..70_000];
+    let parts = (1u64..300, 0usize..400, hub, any::<u64>(), 0u64..3, 0u64..3);
+    let graph = parts.prop_map(|(vertices, edges, hub, seed, before, behind)| {
+        let mut state = seed;
+        let mut draw = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut list: Vec<Triple> =
+            (0..edges).map(|_| (before + draw(vertices), before + draw(vertices), draw(5) as u32)).collect();
+        let at = before + draw(vertices);
+        list.extend((0..hub).map(|i| (at, before + draw(vertices), i as u32)));
+        (before + vertices + behind, list)
+    });
+    prop_oneof![1 => Just((0, Vec::new())), 1 => Just((1, Vec::new())), 12 => graph]
+}
+
+pub fn layouts() -> impl Strategy<Value = Layout> {
+    let widths = vec![(1, 1), (2, 1), (1, 2), (2, 2), (3, 3), (4, 2), (2, 6), (4, 4), (7, 1)];
+    let record = prop::sample::select(widths).prop_map(|(p, q)| Encoding::record_id(p, q).unwrap());
+    let encoding = prop_oneof![2 => Just(Encoding::VertexId), 5 => record];
+    let weights = prop::sample::select(vec![None, Some(WeightType::U32), Some(WeightType::F32)]);
+    (encoding, weights, 1usize..=3, 16u32..=17).prop_map(|(encoding, weights, stripes, page)| {
+        let stripes = [".", "second", "further/third"][..stripes].iter().map(PathBuf::from).collect();
+        Layout { page_bytes: 1 << page, encoding, weights, stripes }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    #[test]
+    fn what_is_written_is_read((vertices, mut edges) in graphs(), layout in layouts(), in_lists: bool) {
+        if layout.weights.is_none() {
+            edges.iter_mut().for_each(|edge| edge.2 = 0);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let plan = Plan { vertices, edges: &edges, layout, in_lists, ids: None };
+        library::write(folder.path(), &plan).unwrap();
+        let by_spec = spec_reader::read(folder.path()).map_err(TestCaseError::fail)?;
+        prop_assert_eq!(&library::read(folder.path()).unwrap(), &by_spec);
+        edges.sort_unstable();
+        prop_assert_eq!(&by_spec.out, &edges);
+        prop_assert_eq!(by_spec.vertices, vertices);
+        prop_assert_eq!(by_spec.in_lists, in_lists.then(|| by_destination(&edges)));
+    }
+}

@@ -1,0 +1,474 @@
+//! A second reader of stores, written from `SPEC.md` alone: it shares no code with the crate, not even the checksum.
+//!
+//! It checks what section 12 of the specification asks of a reader, and what it leaves to a verifier.
+
+use std::fs;
+use std::path::Path;
+
+/// A directed edge and its weight's bits.
+pub type Triple = (u64, u64, u32);
+
+/// What a store holds. Edges are (source, destination, weight), in the order of the lists.
+#[derive(Debug, PartialEq)]
+pub struct Graph {
+    pub vertices: u64,
+    pub directed: bool,
+    pub out: Vec<Triple>,
+    /// The in-lists' edges, turned round to (source, destination, weight).
+    pub in_lists: Option<Vec<Triple>>,
+    /// The original id of every vertex.
+    pub ids: Vec<u64>,
+    /// Pages of the out-lists, and how many of them are large.
+    pub pages: (usize, usize),
+}
+
+/// Reads a whole store; the message names the file that is wrong.
+pub fn read(store: &Path) -> Result<Graph, String> {
+    let manifest = Manifest::read(store)?;
+    let out = manifest.lists(store, "")?.expect("checked: `out` is an object");
+    let in_lists = manifest.lists(store, "in")?;
+    let turned = in_lists.map(|lists| lists.edges.iter().map(|&(v, u, w)| (u, v, w)).collect());
+    Ok(Graph {
+        vertices: manifest.vertices,
+        directed: manifest.directed,
+        out: out.edges,
+        in_lists: turned,
+        ids: manifest.ids(store)?,
+        pages: out.pages,
+    })
+}
+
+/// CRC-32C, bit by bit.
+pub fn crc32c(bytes: &[u8]) -> u32 {
+    let step = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0x82F6_3B78 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| step(crc)))
+}
+
+/// An unsigned little-endian number.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// The u32 at byte `at`.
+fn word(bytes: &[u8], at: usize) -> u64 {
+    number(&bytes[at..at + 4])
+}
+
+fn ensure(holds: bool, file: &str, what: impl Into<String>) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(format!("{file}: {}", what.into())) }
+}
+
+struct Manifest {
+    graph: Json,
+    tag: u64,
+    vertices: u64,
+    edges: u64,
+    directed: bool,
+    weighted: bool,
+    page_bytes: u64,
+    /// p and q, or none for vertex ids.
+    record_id: Option<(usize, usize)>,
+    stripes: Vec<String>,
+}
+
+struct Lists {
+    edges: Vec<Triple>,
+    pages: (usize, usize),
+}
+
+/// An entry of the page directory.
+struct Entry {
+    start: u64,
+    slots: u64,
+    edges: u64,
+    run: u64,
+    first_edge: u64,
+    crc: u64,
+    weights_crc: u64,
+}
+
+impl Manifest {
+    fn read(store: &Path) -> Result<Self, String> {
+        const FILE: &str = "graph.json";
+        let text = fs::read_to_string(store.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
+        let (envelope, spans) = Json::parse(&text).ok_or(format!("{FILE}: not JSON"))?;
+        ensure(envelope.member("topostream").number() == Some(1), FILE, "another version")?;
+        ensure(envelope.names() == ["crc32c", "graph", "topostream"], FILE, "other members")?;
+        let (from, to) = spans.into_iter().find(|(name, ..)| name == "graph").map(|(_, from, to)| (from, to)).unwrap();
+        let crc = u64::from(crc32c(&text.as_bytes()[from..to]));
+        ensure(envelope.member("crc32c").number() == Some(crc), FILE, "checksum")?;
+        let graph = envelope.member("graph").clone();
+        let members = "created_by directed edges encoding ids in input_edges order origin out page_bytes stripes tag vertices weights";
+        ensure(graph.names() == members.split(' ').collect::<Vec<_>>(), FILE, "other members in graph")?;
+        let number = |name: &str| graph.member(name).number().ok_or(format!("{FILE}: {name} is no number"));
+        let encoding = graph.member("encoding");
+        let width = |name: &str| encoding.member(name).number().map(|bytes| bytes as usize);
+        let record_id = match encoding.member("kind").text() {
+            Some("vertex-id") => None,
+            Some("record-id") => width("page_bytes").zip(width("slot_bytes")),
+            _ => return Err(format!("{FILE}: encoding")),
+        };
+        let manifest = Self {
+            tag: number("tag")?,
+            vertices: number("vertices")?,
+            edges: number("edges")?,
+            directed: *graph.member("directed") == Json::Word("true".into()),
+            weighted: graph.member("weights").text().is_some_and(|of| of == "u32" || of == "f32"),
+            page_bytes: number("page_bytes")?,
+            record_id,
+            stripes: graph.member("stripes").items().iter().filter_map(|s| s.text().map(str::to_owned)).collect(),
+            graph,
+        };
+        let page = manifest.page_bytes;
+        ensure(page.is_power_of_two() && (65_536..=67_108_864).contains(&page), FILE, "page_bytes")?;
+        ensure((1..=256).contains(&manifest.stripes.len()), FILE, "stripes")?;
+        ensure(manifest.vertices <= 1 << 32, FILE, "vertices")?;
+        ensure(record_id.is_none_or(|(p, q)| p > 0 && q > 0 && p + q <= 8), FILE, "widths")?;
+        ensure(
+            manifest.directed || *manifest.graph.member("in") == Json::null(),
+            FILE,
+            "in-lists of an undirected graph",
+        )?;
+        Ok(manifest)
+    }
+
+    /// Bytes of a neighbour.
+    fn width(&self) -> u64 {
+        self.record_id.map_or(4, |(p, q)| (p + q) as u64)
+    }
+
+    fn weight_page_bytes(&self) -> u64 {
+        if self.width() < 4 { 2 * self.page_bytes } else { self.page_bytes }
+    }
+
+    fn slots_max(&self) -> u64 {
+        self.record_id.map_or(1 << 32, |(_, q)| 1 << (8 * q).min(32))
+    }
+
+    fn ids(&self, store: &Path) -> Result<Vec<u64>, String> {
+        let ids = self.graph.member("ids");
+        if ids.member("kind").text() == Some("range") {
+            let first = ids.member("first").number().ok_or("graph.json: first")?;
+            return Ok((first..first + self.vertices).collect());
+        }
+        let crc = ids.member("crc").number();
+        let bytes = checked(store, "ids.bin", 8 * self.vertices, crc)?;
+        let ids: Vec<u64> = bytes.chunks(8).map(number).collect();
+        let ascending = ids.windows(2).all(|pair| pair[0] < pair[1]);
+        let claimed = *self.graph.member("ids").member("ascending") == Json::Word("true".into());
+        ensure(ascending || !claimed, "ids.bin", "ids that do not ascend")?;
+        Ok(ids)
+    }
+
+    /// The lists whose files other than pages are in `folder`.
+    fn lists(&self, store: &Path, folder: &str) -> Result<Option<Lists>, String> {
+        let summary = self.graph.member(if folder.is_empty() { "out" } else { folder });
+        if *summary == Json::null() {
+            return Ok(None);
+        }
+        let names = ["degree_max", "degrees_crc", "directory_crc", "large_pages", "pages"];
+        ensure(summary.names() == names, "graph.json", "other members in out or in")?;
+        let pages = summary.member("pages").number().ok_or("graph.json: pages")?;
+        let name = |file: &str| if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") };
+        let directory = name("directory.bin");
+        let bytes = checked(store, &directory, 32 + 32 * pages, summary.member("directory_crc").number())?;
+        let entries = self.entries(&directory, &bytes, pages)?;
+        let large = entries.iter().filter(|entry| entry.run > 0).count();
+        ensure(summary.member("large_pages").number() == Some(large as u64), "graph.json", "large_pages")?;
+        let mut edges = Vec::new();
+        for stripe in 0..self.stripes.len() as u64 {
+            let rows = (pages + self.stripes.len() as u64 - 1 - stripe) / self.stripes.len() as u64;
+            self.stripe_length(store, folder, "pages", stripe, rows * self.page_bytes)?;
+            if self.weighted {
+                self.stripe_length(store, folder, "weights", stripe, rows * self.weight_page_bytes())?;
+            }
+        }
+        for page in 0..entries.len() {
+            self.page(store, folder, page, &entries, &mut edges)?;
+        }
+        let file = name("degrees.bin");
+        let degrees = checked(store, &file, 4 * self.vertices, summary.member("degrees_crc").number())?;
+        let mut counted = vec![0; self.vertices as usize];
+        edges.iter().for_each(|edge| counted[edge.0 as usize] += 1);
+        ensure(degrees.chunks(4).map(number).eq(counted.iter().copied()), &file, "other degrees")?;
+        let longest = counted.iter().max().copied().unwrap_or(0);
+        ensure(summary.member("degree_max").number() == Some(longest), "graph.json", "degree_max")?;
+        let ascend = edges.windows(2).all(|pair| (pair[0].0, pair[0].1) <= (pair[1].0, pair[1].1));
+        ensure(ascend, &directory, "lists that do not ascend")?;
+        Ok(Some(Lists { edges, pages: (entries.len(), large) }))
+    }
+
+    fn stripe_path(&self, store: &Path, folder: &str, kind: &str, stripe: u64) -> std::path::PathBuf {
+        store.join(&self.stripes[stripe as usize]).join(folder).join(format!("{kind}.{stripe}"))
+    }
+
+    fn stripe_length(&self, store: &Path, folder: &str, kind: &str, stripe: u64, bytes: u64) -> Result<(), String> {
+        let path = self.stripe_path(store, folder, kind, stripe);
+        let found = fs::metadata(&path).map_err(|e| format!("{}: {e}", path.display()))?.len();
+        ensure(found == bytes, &path.display().to_string(), format!("{found} bytes for {bytes}"))
+    }
+
+    fn entries(&self, file: &str, bytes: &[u8], pages: u64) -> Result<Vec<Entry>, String> {
+        ensure(&bytes[..8] == b"TSPAGES\0", file, "magic")?;
+        let header = [word(bytes, 8), word(bytes, 12), number(&bytes[16..24]), word(bytes, 24), word(bytes, 28)];
+        ensure(header == [1, 32, pages, self.tag, self.page_bytes], file, "header")?;
+        let (mut vertex, mut edge, mut to_come) = (0, 0, 0);
+        let mut entries = Vec::new();
+        for (page, at) in (32..bytes.len()).step_by(32).enumerate() {
+            let entry = Entry {
+                start: word(bytes, at),
+                slots: word(bytes, at + 4),
+                edges: word(bytes, at + 8),
+                run: word(bytes, at + 12),
+                first_edge: number(&bytes[at + 16..at + 24]),
+                crc: word(bytes, at + 24),
+                weights_crc: word(bytes, at + 28),
+            };
+            let used = 32 + entry.edges * self.width() + 4 * (entry.slots + 1);
+            let fits = (1..=self.slots_max()).contains(&entry.slots) && used <= self.page_bytes;
+            let continues = to_come == 0 || entry.run == to_come;
+            let sound = fits && continues && (entry.run == 0 || entry.slots == 1);
+            ensure(sound && entry.start == vertex && entry.first_edge == edge, file, format!("entry {page}"))?;
+            ensure(self.weighted || entry.weights_crc == 0, file, format!("weights_crc of {page}"))?;
+            to_come = entry.run.saturating_sub(1);
+            edge += entry.edges;
+            vertex += if to_come == 0 { entry.slots } else { 0 };
+            entries.push(entry);
+        }
+        ensure((vertex, edge, to_come) == (self.vertices, self.edges, 0), file, "totals")?;
+        Ok(entries)
+    }
+
+    /// Appends the edges of a page.
+    fn page(
+        &self,
+        store: &Path,
+        folder: &str,
+        page: usize,
+        all: &[Entry],
+        edges: &mut Vec<Triple>,
+    ) -> Result<(), String> {
+        let entry = &all[page];
+        let (bytes, file) = self.read_page(store, folder, "pages", page, self.page_bytes)?;
+        ensure(u64::from(crc32c(&bytes)) == entry.crc, &file, format!("page {page}: checksum"))?;
+        let first_of_run = all[..page].iter().position(|before| before.start == entry.start).unwrap_or(page);
+        let list_offset = entry.first_edge - all[first_of_run].first_edge;
+        let header: Vec<u64> = (0..6).map(|field| word(&bytes, 4 * field)).collect();
+        let expected = [page as u64, self.tag, entry.start, entry.slots, entry.edges, u64::from(entry.run > 0)];
+        ensure(header == expected, &file, format!("page {page}: header"))?;
+        ensure(number(&bytes[24..32]) == list_offset, &file, format!("page {page}: list offset"))?;
+        let slot = |i: u64| word(&bytes, bytes.len() - 4 * (i as usize + 1));
+        let ascend =
+            slot(0) == 0 && (0..entry.slots).all(|i| slot(i) <= slot(i + 1)) && slot(entry.slots) == entry.edges;
+        ensure(ascend, &file, format!("page {page}: slots"))?;
+        let gap = 32 + (entry.edges * self.width()) as usize..bytes.len() - 4 * (entry.slots as usize + 1);
+        ensure(bytes[gap].iter().all(|&byte| byte == 0), &file, format!("page {page}: bytes that are not zero"))?;
+        let weights = self.weights(store, folder, page, entry)?;
+        for i in 0..entry.slots {
+            for edge in slot(i)..slot(i + 1) {
+                let neighbour = self.neighbour(&bytes, edge, all);
+                let neighbour =
+                    neighbour.filter(|&v| v < self.vertices).ok_or(format!("{file}: page {page}: edge {edge}"))?;
+                edges.push((entry.start + i, neighbour, weights.get(edge as usize).copied().unwrap_or(0)));
+            }
+        }
+        Ok(())
+    }
+
+    fn neighbour(&self, bytes: &[u8], edge: u64, all: &[Entry]) -> Option<u64> {
+        let at = 32 + (edge * self.width()) as usize;
+        let Some((p, q)) = self.record_id else { return Some(word(bytes, at)) };
+        let (page, slot) = (number(&bytes[at..at + p]), number(&bytes[at + p..at + p + q]));
+        let target = all.get(page as usize)?;
+        (slot < target.slots).then_some(target.start + slot)
+    }
+
+    fn weights(&self, store: &Path, folder: &str, page: usize, entry: &Entry) -> Result<Vec<u32>, String> {
+        if !self.weighted {
+            return Ok(Vec::new());
+        }
+        let (bytes, file) = self.read_page(store, folder, "weights", page, self.weight_page_bytes())?;
+        ensure(u64::from(crc32c(&bytes)) == entry.weights_crc, &file, format!("page {page}: checksum"))?;
+        let header: Vec<u64> = (0..4).map(|field| word(&bytes, 4 * field)).collect();
+        ensure(header == [page as u64, self.tag, entry.edges, 0], &file, format!("page {page}: header"))?;
+        let end = 16 + 4 * entry.edges as usize;
+        ensure(bytes[end..].iter().all(|&byte| byte == 0), &file, format!("page {page}: bytes that are not zero"))?;
+        Ok(bytes[16..end].chunks(4).map(|weight| number(weight) as u32).collect())
+    }
+
+    fn read_page(
+        &self,
+        store: &Path,
+        folder: &str,
+        kind: &str,
+        page: usize,
+        bytes: u64,
+    ) -> Result<(Vec<u8>, String), String> {
+        let stripes = self.stripes.len();
+        let path = self.stripe_path(store, folder, kind, (page % stripes) as u64);
+        let file = path.display().to_string();
+        let all = fs::read(&path).map_err(|e| format!("{file}: {e}"))?;
+        let at = (page / stripes) as u64 * bytes;
+        Ok((all[at as usize..(at + bytes) as usize].to_vec(), file))
+    }
+}
+
+/// A file of a known length and checksum.
+fn checked(store: &Path, file: &str, length: u64, crc: Option<u64>) -> Result<Vec<u8>, String> {
+    let bytes = fs::read(store.join(file)).map_err(|e| format!("{file}: {e}"))?;
+    ensure(bytes.len() as u64 == length, file, "length")?;
+    ensure(crc == Some(crc32c(&bytes).into()), file, "checksum")?;
+    Ok(bytes)
+}
+
+/// As much of JSON as a manifest needs.
+#[derive(Clone, Debug, PartialEq)]
+enum Json {
+    Object(Vec<(String, Json)>),
+    Array(Vec<Json>),
+    Text(String),
+    Number(u64),
+    /// true, false, null.
+    Word(String),
+}
+
+/// Where a member of the outermost object stands: name, first byte, byte behind the last.
+type Span = (String, usize, usize);
+
+impl Json {
+    fn null() -> Self {
+        Self::Word("null".into())
+    }
+
+    /// Parses an object, and says where its members stand in the text.
+    fn parse(text: &str) -> Option<(Self, Vec<Span>)> {
+        let mut parser = Parser { text: text.as_bytes(), at: 0, depth: 0, spans: Vec::new() };
+        let value = parser.value()?;
+        parser.space();
+        (parser.at == text.len()).then_some((value, parser.spans))
+    }
+
+    fn member(&self, name: &str) -> &Self {
+        static NONE: Json = Json::Word(String::new());
+        match self {
+            Self::Object(members) => members.iter().find(|member| member.0 == name).map_or(&NONE, |member| &member.1),
+            _ => &NONE,
+        }
+    }
+
+    /// The members' names, sorted.
+    fn names(&self) -> Vec<&str> {
+        let Self::Object(members) = self else { return Vec::new() };
+        let mut names: Vec<&str> = members.iter().map(|member| member.0.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn number(&self) -> Option<u64> {
+        if let Self::Number(number) = self { Some(*number) } else { None }
+    }
+
+    fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    fn items(&self) -> &[Self] {
+        if let Self::Array(items) = self { items } else { &[] }
+    }
+}
+
+struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+    depth: usize,
+    spans: Vec<Span>,
+}
+
+impl Parser<'_> {
+    fn space(&mut self) {
+        self.take(|byte| byte.is_ascii_whitespace());
+    }
+
+    fn take(&mut self, of: impl Fn(u8) -> bool) -> String {
+        let from = self.at;
+        while self.text.get(self.at).is_some_and(|&byte| of(byte)) {
+            self.at += 1;
+        }
+        String::from_utf8_lossy(&self.text[from..self.at]).into_owned()
+    }
+
+    /// Steps over `byte`, if it is next behind white space.
+    fn next_is(&mut self, byte: u8) -> bool {
+        self.space();
+        let is = self.text.get(self.at) == Some(&byte);
+        self.at += usize::from(is);
+        is
+    }
+
+    fn value(&mut self) -> Option<Json> {
+        if self.next_is(b'{') {
+            return self.object();
+        }
+        if self.next_is(b'[') {
+            return self.array();
+        }
+        if self.next_is(b'"') {
+            return self.text().map(Json::Text);
+        }
+        let word = self.take(|byte| byte.is_ascii_alphanumeric());
+        match word.as_str() {
+            "" => None,
+            "true" | "false" | "null" => Some(Json::Word(word)),
+            _ => word.parse().ok().map(Json::Number),
+        }
+    }
+
+    fn object(&mut self) -> Option<Json> {
+        let mut members = Vec::new();
+        self.depth += 1;
+        while !self.next_is(b'}') {
+            if !members.is_empty() && !self.next_is(b',') {
+                return None;
+            }
+            let name = if self.next_is(b'"') { self.text()? } else { return None };
+            if !self.next_is(b':') {
+                return None;
+            }
+            self.space();
+            let from = self.at;
+            members.push((name.clone(), self.value()?));
+            if self.depth == 1 {
+                self.spans.push((name, from, self.at));
+            }
+        }
+        self.depth -= 1;
+        Some(Json::Object(members))
+    }
+
+    fn array(&mut self) -> Option<Json> {
+        let mut items = Vec::new();
+        while !self.next_is(b']') {
+            if !items.is_empty() && !self.next_is(b',') {
+                return None;
+            }
+            items.push(self.value()?);
+        }
+        Some(Json::Array(items))
+    }
+
+    /// A text behind its opening quote; no escapes but of the next byte, which is all that the tests write.
+    fn text(&mut self) -> Option<String> {
+        let mut text = Vec::new();
+        loop {
+            match *self.text.get(self.at)? {
+                b'"' => break,
+                b'\\' => self.at += 1,
+                _ => {}
+            }
+            text.push(*self.text.get(self.at)?);
+            self.at += 1;
+        }
+        self.at += 1;
+        String::from_utf8(text).ok()
+    }
+}

@@ -1,0 +1,215 @@
+//! What a writer promises about the directory it writes to, and a reader about the store it opens.
+
+use super::canonical::{EDGES, VERTICES, unweighted};
+use super::library::{self, Plan};
+use super::spec_reader;
+use std::fs;
+use std::path::{Path, PathBuf};
+use topostream_formats::manifest::{Ids, TopologyManifest};
+use topostream_formats::write::{Layout, StoreWriter};
+use topostream_formats::{Direction, Encoding, Error, Manifest, PageId, Store, VertexOrder, WeightType};
+
+fn small_pages(stripes: &[&Path]) -> Layout {
+    Layout { page_bytes: 64 << 10, stripes: stripes.iter().map(PathBuf::from).collect(), ..Layout::default() }
+}
+
+fn write(path: &Path, layout: Layout) -> topostream_formats::Result<Manifest> {
+    let edges = unweighted(&EDGES);
+    library::write(path, &Plan { vertices: VERTICES, edges: &edges, layout, in_lists: true, ids: None })
+}
+
+#[test]
+fn a_writer_that_is_dropped_removes_what_it_made() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.txt"), "kept").unwrap();
+    let stripes = [Path::new("."), Path::new("second"), Path::new("a/b/c")];
+    for store in [folder.path().to_owned(), folder.path().join("x/y/store")] {
+        let layout = Layout { weights: Some(WeightType::U32), ..small_pages(&stripes) };
+        let mut writer = StoreWriter::create(&store, layout, 1).unwrap();
+        writer.write_values("ids.bin", 0..5).unwrap();
+        for direction in [Direction::Out, Direction::In] {
+            let mut topology = writer.topology(direction, None).unwrap();
+            topology.push(0, 1, 2).unwrap();
+            topology.finish(5).unwrap();
+        }
+        assert!(store.join("in/directory.bin").exists());
+        drop(writer);
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["mine.txt"]);
+    }
+}
+
+#[test]
+fn a_store_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), small_pages(&[Path::new(".")])).unwrap();
+    let before = library::read(folder.path()).unwrap();
+    let error = write(folder.path(), small_pages(&[Path::new(".")])).unwrap_err();
+    assert!(error.to_string().contains("there is a store already"), "{error}");
+    assert_eq!(library::read(folder.path()).unwrap(), before);
+}
+
+/// What is left of a crash is no store, and is in nobody's way.
+#[test]
+fn an_unfinished_store_is_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let stripes = [Path::new("."), Path::new("second")];
+    let layout = small_pages(&stripes);
+    write(folder.path(), layout.clone()).unwrap();
+    fs::rename(folder.path().join("graph.json"), folder.path().join("graph.json.partial")).unwrap();
+    fs::write(folder.path().join("pages.0"), vec![0xAA; 1 << 20]).unwrap();
+    let error = Store::open(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("not a graph store"), "{error}");
+    write(folder.path(), layout).unwrap();
+    assert_eq!(library::read(folder.path()).unwrap(), spec_reader::read(folder.path()).unwrap());
+}
+
+/// Two stores that are given the same folder of an SSD must not share files.
+#[test]
+fn the_stripe_of_another_store_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let ssd = folder.path().join("ssd");
+    let [first, second] = [folder.path().join("first"), folder.path().join("second")];
+    write(&first, small_pages(&[Path::new("."), &ssd])).unwrap();
+    let before = library::read(&first).unwrap();
+    for ssd in [&ssd, Path::new("../ssd"), Path::new("../first"), &first] {
+        let error = write(&second, small_pages(&[ssd, ssd])).unwrap_err().to_string();
+        assert!(error.contains("/pages."), "{error}");
+        assert_eq!(library::read(&first).unwrap(), before);
+        assert!(!second.exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stripe_that_json_cannot_name_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let name = Path::new(std::ffi::OsStr::from_bytes(b"bad\xFFname"));
+    let error = write(folder.path(), small_pages(&[Path::new("."), name])).unwrap_err();
+    assert!(matches!(error, Error::Invalid(_)), "{error}");
+}
+
+#[test]
+fn layouts_that_cannot_be_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = |page_bytes| Layout { page_bytes, ..Layout::default() };
+    let encoding = Encoding::RecordId { page_bytes: 5, slot_bytes: 4 };
+    let stripes = |count| Layout { stripes: vec![PathBuf::from("."); count], ..Layout::default() };
+    let odd = Layout { encoding, ..Layout::default() };
+    for layout in [page(0), page(1 << 15), page(100_000), page(1 << 27), odd, stripes(0), stripes(257)] {
+        let error = StoreWriter::create(folder.path().join("store"), layout, 0).unwrap_err();
+        assert!(matches!(error, Error::Invalid(_)), "{error}");
+        assert!(!folder.path().join("store").exists());
+    }
+}
+
+/// With 64-bit offsets: pages near 2^32 of 64 MiB lie 2^58 bytes deep.
+#[test]
+fn pages_lie_beyond_four_gigabytes() {
+    let folder = tempfile::tempdir().unwrap();
+    for stripes in [vec![Path::new(".")], vec![Path::new("."), Path::new("b"), Path::new("c")]] {
+        let store = folder.path().join(stripes.len().to_string());
+        let layout = Layout { page_bytes: 64 << 20, weights: Some(WeightType::U32), ..small_pages(&stripes) };
+        let layout = Layout { encoding: Encoding::record_id(2, 1).unwrap(), ..layout };
+        library::write(&store, &Plan { vertices: 0, edges: &[], layout, in_lists: false, ids: None }).unwrap();
+        let store = Store::open(&store).unwrap();
+        let out = store.topology(Direction::Out).unwrap();
+        let place = out.place(PageId(u32::MAX - 1));
+        let row = u64::from(u32::MAX - 1) / stripes.len() as u64;
+        assert_eq!(place.stripe, (u32::MAX - 1) as usize % stripes.len());
+        assert_eq!((place.offset, place.weights_offset), (row << 26, row << 27));
+    }
+}
+
+fn manifest() -> Manifest {
+    let out = TopologyManifest { pages: 0, large_pages: 0, degree_max: 0, directory_crc: 0, degrees_crc: 0 };
+    Manifest {
+        tag: 0,
+        created_by: String::new(),
+        origin: "with \"quotes\", \\ and ünïcödé\n".into(),
+        vertices: 0,
+        edges: 0,
+        input_edges: 0,
+        directed: true,
+        weights: None,
+        encoding: Encoding::VertexId,
+        page_bytes: 65_536,
+        order: VertexOrder::Natural,
+        ids: Ids::Range { first: 0 },
+        stripes: vec![PathBuf::from(".")],
+        out,
+        in_lists: None,
+    }
+}
+
+/// Whatever numbers stand in a manifest with a good checksum: an error that names the file, or a sound manifest.
+#[test]
+fn absurd_manifests_are_refused_by_name() {
+    let path = Path::new("somewhere/graph.json");
+    let refused = |change: &dyn Fn(&mut Manifest)| {
+        let mut absurd = manifest();
+        change(&mut absurd);
+        let error = Manifest::decode(absurd.encode().as_bytes(), path).unwrap_err().to_string();
+        assert!(error.contains("graph.json"), "{error}");
+    };
+    assert_eq!(Manifest::decode(manifest().encode().as_bytes(), path).unwrap(), manifest());
+    refused(&|m| m.vertices = (1 << 32) + 1);
+    refused(&|m| m.vertices = u64::MAX);
+    refused(&|m| m.page_bytes = 0);
+    refused(&|m| m.page_bytes = 65_537);
+    refused(&|m| m.page_bytes = 1 << 31);
+    refused(&|m| m.encoding = Encoding::RecordId { page_bytes: 0, slot_bytes: 4 });
+    refused(&|m| m.encoding = Encoding::RecordId { page_bytes: 255, slot_bytes: 255 });
+    refused(&|m| m.stripes.clear());
+    refused(&|m| m.stripes = vec![PathBuf::from("."); 257]);
+    refused(&|m| m.out.pages = 1 << 32);
+    refused(&|m| m.out.pages = u64::MAX);
+    refused(&|m| m.out.large_pages = 1);
+    refused(&|m| (m.ids, m.vertices) = (Ids::Range { first: u64::MAX }, 1));
+    refused(&|m| (m.directed, m.in_lists) = (false, Some(m.out.clone())));
+}
+
+/// Numbers that pass the manifest's own checks are held against the files.
+#[test]
+fn absurd_manifests_do_not_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = write(folder.path(), small_pages(&[Path::new(".")])).unwrap();
+    let refused = |file: &str, change: &dyn Fn(&mut Manifest)| {
+        let mut absurd = good.clone();
+        change(&mut absurd);
+        fs::write(folder.path().join("graph.json"), absurd.encode()).unwrap();
+        let error = library::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains(file), "{file}: {error}");
+    };
+    refused("directory.bin", &|m| m.out.pages = u64::from(u32::MAX));
+    refused("directory.bin", &|m| m.edges = u64::MAX);
+    refused("directory.bin", &|m| m.vertices = 1 << 32);
+    refused("directory.bin", &|m| m.tag ^= 1);
+    refused("directory.bin", &|m| m.page_bytes = 64 << 20);
+    refused("pages.0", &|m| m.encoding = Encoding::record_id(7, 1).unwrap());
+    refused("weights.0", &|m| m.weights = Some(WeightType::F32));
+    refused("ids.bin", &|m| m.ids = Ids::File { crc: 0, ascending: true });
+    refused("pages.1", &|m| m.stripes.push(PathBuf::from(".")));
+    fs::write(folder.path().join("graph.json"), good.encode()).unwrap();
+    assert!(library::read(folder.path()).is_ok());
+}
+
+#[test]
+fn all_files_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let layout = Layout { weights: Some(WeightType::U32), ..small_pages(&[Path::new("."), Path::new("second")]) };
+    write(folder.path(), layout).unwrap();
+    let files = ["directory.bin", "degrees.bin", "pages.0", "second/pages.1", "weights.0", "second/weights.1"];
+    let in_files = [
+        "in/directory.bin",
+        "in/degrees.bin",
+        "in/pages.0",
+        "second/in/pages.1",
+        "in/weights.0",
+        "second/in/weights.1",
+    ];
+    let bytes = |file: &&str| fs::metadata(folder.path().join(file)).unwrap().len();
+    let all: u64 = files.iter().chain(&in_files).map(bytes).sum();
+    assert_eq!(Store::open(folder.path()).unwrap().disk_bytes(), all);
+}

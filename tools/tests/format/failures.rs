@@ -1,0 +1,188 @@
+//! A bad input, a stop, a full disk: nothing that opens is left, and nothing else either.
+
+use super::canonical::{EDGES, VERTICES, unweighted};
+use super::feed::{Feed, draws, open_and_verify, run, run_watched, small_pages};
+use super::spec_reader;
+use std::fs;
+use std::path::{Path, PathBuf};
+use topostream_formats::{Encoding, Error, IdSpace, Store, VertexOrder, WeightType};
+use topostream_tools::format::FormatOptions;
+use topostream_tools::progress::{Cancel, Progress, Unit};
+
+fn canonical() -> Feed {
+    Feed::new(IdSpace::Range { first: 0, count: VERTICES }, Some(WeightType::U32), EDGES.to_vec())
+}
+
+/// More edges than the least budget sorts at once.
+fn large() -> Feed {
+    let mut draw = draws(3);
+    let edges = (0..700_000).map(|_| (draw(5000) * 2, draw(5000) * 2, draw(9) as u32)).collect();
+    Feed::new(IdSpace::Named, Some(WeightType::U32), edges)
+}
+
+/// Everything that writes something: ids, in-lists, weights, stripes, spilled runs.
+fn everything() -> FormatOptions {
+    let mut options = FormatOptions { in_edges: true, order: VertexOrder::Degree, ..small_pages() };
+    options.layout.encoding = Encoding::record_id(3, 3).unwrap();
+    options.layout.stripes = vec![PathBuf::from("."), PathBuf::from("second")];
+    options.memory_bytes = 80 << 20;
+    options
+}
+
+fn expect_nothing_left(folder: &Path) {
+    assert!(Store::open(folder).is_err());
+    let left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_source_that_fails_leaves_nothing() {
+    for (feed, at) in [(canonical(), 0), (canonical(), 11), (large(), 600_000)] {
+        let folder = tempfile::tempdir().unwrap();
+        let feed = Feed { fails_at: Some(at), ..feed };
+        for store in [folder.path().to_owned(), folder.path().join("deep/er")] {
+            let error = run(&feed, &store, &everything()).unwrap_err();
+            assert!(matches!(error, Error::Line { .. }), "{error}");
+            expect_nothing_left(folder.path());
+        }
+    }
+}
+
+#[test]
+fn ids_out_of_range_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (first, count) in [(0, 10), (2, 12), (u64::MAX, 1), (u64::MAX, u64::MAX), (5, 0)] {
+        let feed = Feed::new(IdSpace::Range { first, count }, None, unweighted(&EDGES));
+        run(&feed, folder.path(), &small_pages()).unwrap_err();
+        expect_nothing_left(folder.path());
+    }
+}
+
+/// Asks for a stop when a stage begins.
+struct StopAt {
+    stage: &'static str,
+    cancel: Cancel,
+}
+
+impl Progress for StopAt {
+    fn begin(&self, stage: &str, _total: Option<u64>, _unit: Unit) {
+        if stage == self.stage {
+            self.cancel.cancel();
+        }
+    }
+    fn position(&self, _position: u64) {}
+    fn end(&self) {}
+}
+
+#[test]
+fn a_stop_at_any_stage_leaves_nothing() {
+    let feeds = [canonical(), large()];
+    for stage in [
+        "read edges",
+        "count degrees",
+        "sort by new numbers",
+        "lay out pages",
+        "write out-lists",
+        "sort in-edges",
+        "write in-lists",
+    ] {
+        for feed in &feeds {
+            let folder = tempfile::tempdir().unwrap();
+            let stop = StopAt { stage, cancel: Cancel::default() };
+            let result = run_watched(feed, folder.path(), &everything(), &stop, &stop.cancel);
+            assert!(stop.cancel.is_cancelled(), "there is a stage {stage}");
+            assert!(matches!(result, Err(Error::Interrupted)), "{stage}");
+            expect_nothing_left(folder.path());
+        }
+    }
+}
+
+/// `/dev/full` stands in for a disk that has no room for one of the files.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_nothing() {
+    for file in [
+        "ids.bin",
+        "pages.0",
+        "weights.0",
+        "degrees.bin",
+        "directory.bin",
+        "in/pages.0",
+        "in/weights.0",
+        "in/degrees.bin",
+        "in/directory.bin",
+        "second/pages.1",
+        "second/in/pages.1",
+        "graph.json.partial",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+        let feed = if file.starts_with("second") { large() } else { canonical() };
+        let error = run(&feed, folder.path(), &everything()).unwrap_err();
+        assert!(matches!(error, Error::Io { .. }) && error.to_string().contains(file), "{file}: {error}");
+        assert!(Store::open(folder.path()).is_err());
+        let mut folders = vec![folder.path().to_owned()];
+        while let Some(next) = folders.pop() {
+            for entry in fs::read_dir(next).unwrap() {
+                let path = entry.unwrap().path();
+                assert!(path.is_dir(), "{} is left", path.display());
+                folders.push(path);
+            }
+        }
+    }
+}
+
+/// A file-size limit stands in for a disk that fills up while runs are sorted. The limit holds for a process, so the test
+/// runs itself again under a shell that sets it.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_room_for_sorted_runs_leaves_nothing() {
+    const UNDER_LIMIT: &str = "TOPOSTREAM_TEST_UNDER_LIMIT";
+    if std::env::var_os(UNDER_LIMIT).is_some() {
+        let folder = tempfile::tempdir().unwrap();
+        // The least budget spills runs of 4 MiB; pages are written later.
+        let feed = large();
+        let Err(Error::Memory { needed_bytes, .. }) =
+            run(&feed, folder.path(), &FormatOptions { memory_bytes: 0, ..small_pages() })
+        else {
+            panic!("a budget of nothing suffices");
+        };
+        let options = FormatOptions { memory_bytes: needed_bytes, ..small_pages() };
+        let error = run(&feed, folder.path(), &options).unwrap_err().to_string();
+        assert!(error.contains("write a sorted run in"), "{error}");
+        return expect_nothing_left(folder.path());
+    }
+    let test = "failures::no_room_for_sorted_runs_leaves_nothing";
+    let script = "trap '' XFSZ; ulimit -f 1000 || exit 77; exec \"$0\" --exact \"$1\" --nocapture";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script]).arg(std::env::current_exe().unwrap()).arg(test).env(UNDER_LIMIT, "1");
+    let output = shell.output().unwrap();
+    if output.status.code() == Some(77) {
+        eprintln!("skipped: this shell cannot limit the size of files");
+        return;
+    }
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_store_that_is_there_is_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    run(&canonical(), folder.path(), &small_pages()).unwrap();
+    let before = spec_reader::read(folder.path()).unwrap();
+    let error = run(&large(), folder.path(), &everything()).unwrap_err().to_string();
+    assert!(error.contains("there is a store already"), "{error}");
+    assert_eq!(spec_reader::read(folder.path()).unwrap(), before);
+    open_and_verify(folder.path()).unwrap();
+}
+
+#[test]
+fn a_budget_that_is_too_small_is_said_in_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let error =
+        run(&canonical(), folder.path(), &FormatOptions { memory_bytes: 1 << 20, ..small_pages() }).unwrap_err();
+    let Error::Memory { needed_bytes, budget_bytes, .. } = error else { panic!("{error}") };
+    assert_eq!(budget_bytes, 1 << 20);
+    run(&canonical(), folder.path(), &FormatOptions { memory_bytes: needed_bytes, ..small_pages() }).unwrap();
+}

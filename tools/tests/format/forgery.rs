@@ -1,0 +1,135 @@
+//! Stores whose checksums are all right and whose contents are not: an error that says so, and never a panic.
+
+use super::canonical::{EDGES, VERTICES};
+use super::feed::{Feed, open_and_verify, run, small_pages};
+use std::fs;
+use std::path::Path;
+use topostream_formats::checksum::crc32c;
+use topostream_formats::directory::{DirectoryEntry, encode};
+use topostream_formats::{Encoding, IdSpace, Manifest, Store, WeightType};
+
+/// What a forger works on: the store has one page.
+struct Forgery {
+    page: Vec<u8>,
+    weights: Vec<u8>,
+    degrees: Vec<u8>,
+    entry: DirectoryEntry,
+    manifest: Manifest,
+}
+
+impl Forgery {
+    fn set(&mut self, at: usize, value: u32) {
+        self.page[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    fn slot(&mut self, slot: usize, value: u32) {
+        let at = self.page.len() - 4 * (slot + 1);
+        self.set(at, value);
+    }
+
+    /// Reads the parts, and writes them with checksums that are right again.
+    fn forge(store: &Path, change: &dyn Fn(&mut Self)) {
+        let opened = Store::open(store).unwrap();
+        let entry = opened.topologies().next().unwrap().directory().entries()[0];
+        let bytes = |file: &str| fs::read(store.join(file)).unwrap();
+        let (page, weights, degrees) = (bytes("pages.0"), bytes("weights.0"), bytes("degrees.bin"));
+        let mut forged = Self { page, weights, degrees, entry, manifest: opened.manifest().clone() };
+        drop(opened);
+        change(&mut forged);
+        forged.entry.crc = crc32c(&forged.page);
+        forged.entry.weights_crc = crc32c(&forged.weights);
+        let (directory, crc) = encode(&[forged.entry], forged.manifest.tag, forged.manifest.page_bytes);
+        forged.manifest.out.directory_crc = crc;
+        forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
+        fs::write(store.join("pages.0"), forged.page).unwrap();
+        fs::write(store.join("weights.0"), forged.weights).unwrap();
+        fs::write(store.join("degrees.bin"), forged.degrees).unwrap();
+        fs::write(store.join("directory.bin"), directory).unwrap();
+        fs::write(store.join("graph.json"), forged.manifest.encode()).unwrap();
+    }
+}
+
+/// Makes the canonical graph's store, forges it, and expects an error with all of `words`.
+fn refused(encoding: Encoding, in_edges: bool, words: &[&str], change: &dyn Fn(&mut Forgery)) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = small_pages();
+    options.layout.encoding = encoding;
+    options.in_edges = in_edges;
+    let space = IdSpace::Range { first: 0, count: VERTICES };
+    run(&Feed::new(space, Some(WeightType::U32), EDGES.to_vec()), folder.path(), &options).unwrap();
+    Forgery::forge(folder.path(), &|_| {});
+    open_and_verify(folder.path()).expect("checksums that are made right are right");
+    Forgery::forge(folder.path(), change);
+    let error = open_and_verify(folder.path()).expect_err(&format!("{words:?}")).to_string();
+    assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
+}
+
+const IDS: Encoding = Encoding::VertexId;
+
+#[test]
+fn headers_are_held_against_the_directory() {
+    let wrong = |at: usize, what: &str| refused(IDS, false, &["pages.0: page 0", what], &|f| f.set(at, 0x0101));
+    wrong(0, "page id 0");
+    wrong(4, "store tag");
+    wrong(8, "as in the page directory");
+    wrong(12, "as in the page directory");
+    wrong(16, "as in the page directory");
+    wrong(20, "as in the page directory");
+    wrong(24, "list offset 0");
+    for huge in [u32::MAX, 1 << 31, 1 << 14] {
+        refused(IDS, false, &["pages.0: page 0"], &|f| f.set(12, huge));
+        refused(IDS, false, &["pages.0: page 0"], &|f| f.set(16, huge));
+    }
+}
+
+#[test]
+fn slots_that_do_not_ascend_are_refused() {
+    refused(IDS, false, &["pages.0: page 0", "slot 0"], &|f| f.slot(0, 1));
+    refused(IDS, false, &["pages.0: page 0", "last slot"], &|f| f.slot(12, 21));
+    refused(IDS, false, &["pages.0: page 0", "ascending slots"], &|f| f.slot(5, 3));
+    refused(IDS, false, &["pages.0: page 0", "ascending slots"], &|f| f.slot(5, u32::MAX));
+    refused(IDS, false, &["pages.0: page 0", "vertex 2 with degree 3"], &|f| f.slot(3, 12));
+}
+
+#[test]
+fn neighbours_that_do_not_exist_are_refused() {
+    refused(IDS, false, &["pages.0: page 0", "below 12", "12"], &|f| f.set(32, 12));
+    refused(IDS, false, &["pages.0: page 0", "below 12"], &|f| f.set(32 + 4 * 21, u32::MAX));
+    let record = |p, q| Encoding::record_id(p, q).unwrap();
+    refused(record(2, 2), false, &["pages.0: page 0", "page 1, slot 3"], &|f| f.set(32, 0x0003_0001));
+    refused(record(2, 2), false, &["pages.0: page 0", "page 0, slot 12"], &|f| f.set(32, 0x000C_0000));
+    refused(record(1, 3), false, &["pages.0: page 0", "page 255"], &|f| f.set(32, u32::MAX));
+    refused(record(4, 4), false, &["pages.0: page 0", "slot 4294967295"], &|f| f.set(36, u32::MAX));
+    refused(record(7, 1), false, &["pages.0: page 0", "page 281474976645120"], &|f| f.set(34, u32::MAX));
+}
+
+#[test]
+fn what_verify_alone_notices() {
+    refused(IDS, false, &["pages.0: page 0", "vertex 1 in ascending order"], &|f| f.set(32, 5));
+    refused(IDS, false, &["vertex 2 with degree 4 as in degrees.bin"], &|f| f.degrees[8] = 4);
+    refused(IDS, true, &["in-lists with the edges of the out-lists"], &|f| f.set(32 + 4 * 9, 11));
+    refused(IDS, true, &["in-lists with the edges of the out-lists"], &|f| f.weights[16] ^= 1);
+    refused(IDS, false, &["every edge both ways"], &|f| f.manifest.directed = false);
+}
+
+#[test]
+fn directories_that_do_not_add_up_are_refused() {
+    let wrong = |what: &str, change: &dyn Fn(&mut DirectoryEntry)| {
+        refused(IDS, false, &["directory.bin", what], &|f| change(&mut f.entry));
+    };
+    wrong("first vertex 0", &|entry| entry.start_vertex = 1);
+    wrong("first edge 0", &|entry| entry.first_edge = u64::MAX);
+    wrong("slots 1", &|entry| entry.run = 1);
+    wrong("records that fit", &|entry| entry.slot_count = 0);
+    wrong("records that fit", &|entry| entry.slot_count = u32::MAX);
+    wrong("records that fit", &|entry| entry.edge_count = u32::MAX);
+    wrong("vertices, edges", &|entry| entry.slot_count = 13);
+    wrong("vertices, edges", &|entry| entry.edge_count = 21);
+    wrong("vertices, edges", &|entry| (entry.run, entry.slot_count) = (2, 1));
+}
+
+#[test]
+fn weights_are_held_against_the_directory() {
+    let wrong = |at: usize| refused(IDS, false, &["weights.0: page 0"], &|f| f.weights[at] ^= 1);
+    [0, 4, 8, 12].into_iter().for_each(wrong);
+}

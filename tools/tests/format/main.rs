@@ -1,0 +1,13 @@
+//! The formatter and `verify`: any edges become a store that holds exactly them; nothing else becomes one.
+
+#[path = "../../../formats/tests/store/canonical.rs"]
+#[allow(dead_code)]
+mod canonical;
+mod corruption;
+mod failures;
+mod feed;
+mod forgery;
+mod ids;
+mod properties;
+#[path = "../../../formats/tests/store/spec_reader.rs"]
+mod spec_reader;

@@ -1,0 +1,243 @@
+//! Any edges under any options, against an oracle that sorts in memory.
+
+use super::feed::{Feed, draws, open_and_verify, run, small_pages};
+use super::spec_reader::{self, Graph, Triple};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use topostream_formats::{Encoding, Error, IdSpace, VertexOrder, WeightType};
+use topostream_tools::format::{FormatOptions, IdPolicy};
+
+/// What the store must hold, in original ids.
+#[derive(Debug, PartialEq)]
+struct Expected {
+    vertices: BTreeSet<u64>,
+    edges: Vec<Triple>,
+    directed: bool,
+    self_loops: u64,
+    duplicates: u64,
+}
+
+/// Orders weights as numbers.
+fn rank(weight: u32, of: WeightType) -> i64 {
+    match of {
+        WeightType::U32 => weight.into(),
+        WeightType::F32 => (f32::from_bits(weight).to_bits() as i32 ^ ((weight as i32 >> 31) & i32::MAX)).into(),
+    }
+}
+
+fn oracle(feed: &Feed, options: &FormatOptions) -> Expected {
+    let weights = feed.info.weights.filter(|_| options.keep_weights);
+    let mut edges: Vec<Triple> =
+        feed.edges.iter().map(|&(u, v, w)| (u, v, if weights.is_some() { w } else { 0 })).collect();
+    let named: BTreeSet<u64> = edges.iter().flat_map(|edge| [edge.0, edge.1]).collect();
+    let given = edges.len();
+    edges.retain(|edge| !(options.remove_self_loops && edge.0 == edge.1));
+    let self_loops = (given - edges.len()) as u64;
+    if options.symmetrize || feed.info.mirror {
+        let reverse: Vec<Triple> = edges.iter().filter(|e| e.0 != e.1).map(|&(u, v, w)| (v, u, w)).collect();
+        edges.extend(reverse);
+    }
+    let all = edges.len();
+    edges.sort_by_key(|&(u, v, w)| (u, v, rank(w, weights.unwrap_or(WeightType::U32))));
+    if options.remove_duplicates {
+        edges.dedup_by_key(|edge| (edge.0, edge.1));
+    }
+    let space = match options.ids {
+        IdPolicy::Auto => feed.info.ids,
+        IdPolicy::Keep => IdSpace::UpToLargest,
+        IdPolicy::Compact => IdSpace::Named,
+        IdPolicy::Below(count) => IdSpace::Range { first: 0, count },
+    };
+    let vertices = match space {
+        IdSpace::Range { first, count } => (first..first + count).collect(),
+        IdSpace::UpToLargest => named.last().map_or(BTreeSet::new(), |&last| (0..=last).collect()),
+        IdSpace::Named => named.into_iter().chain(feed.extra.iter().copied()).collect(),
+    };
+    let duplicates = (all - edges.len()) as u64;
+    Expected { vertices, edges, directed: feed.info.directed && !options.symmetrize, self_loops, duplicates }
+}
+
+/// The edges of a store in original ids, sorted as the oracle's.
+fn in_original_ids(graph: &Graph, edges: &[Triple], of: WeightType) -> Vec<Triple> {
+    let id = |vertex: u64| graph.ids[vertex as usize];
+    let mut edges: Vec<Triple> = edges.iter().map(|&(u, v, w)| (id(u), id(v), w)).collect();
+    edges.sort_by_key(|&(u, v, w)| (u, v, rank(w, of)));
+    edges
+}
+
+/// Formats, verifies and holds the store against the oracle. The budget is the least that the formatter asks for.
+fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = FormatOptions { memory_bytes: 0, ..options.clone() };
+    let report = loop {
+        match run(feed, folder.path(), &options) {
+            Err(Error::Memory { needed_bytes, .. }) => {
+                prop_assert!(needed_bytes < 1 << 30, "{needed_bytes} bytes");
+                options.memory_bytes = needed_bytes.max(options.memory_bytes + (8 << 20));
+            }
+            other => break other.unwrap(),
+        }
+    };
+    open_and_verify(folder.path()).unwrap();
+    let graph = spec_reader::read(folder.path()).map_err(TestCaseError::fail)?;
+    let expected = oracle(feed, &options);
+    let of = feed.info.weights.unwrap_or(WeightType::U32);
+    let found = Expected {
+        vertices: graph.ids.iter().copied().collect(),
+        edges: in_original_ids(&graph, &graph.out, of),
+        directed: graph.directed,
+        self_loops: report.self_loops_removed,
+        duplicates: report.duplicates_removed,
+    };
+    prop_assert!(found == expected, "{} edges, {} expected", found.edges.len(), expected.edges.len());
+    prop_assert_eq!(graph.ids.len(), expected.vertices.len());
+    prop_assert_eq!(report.manifest.input_edges, feed.edges.len() as u64);
+    let in_lists = graph.in_lists.as_ref().map(|edges| in_original_ids(&graph, edges, of));
+    prop_assert_eq!(in_lists.is_some(), options.in_edges && expected.directed);
+    prop_assert!(in_lists.is_none_or(|edges| edges == expected.edges));
+    check_order(&graph, &expected, options.order)
+}
+
+/// Each vertex's key must not descend in the order that was asked for.
+fn check_order(graph: &Graph, expected: &Expected, order: VertexOrder) -> Result<(), TestCaseError> {
+    let (mut out, mut all) = (BTreeMap::new(), BTreeMap::new());
+    for &(u, v, _) in &expected.edges {
+        *out.entry(u).or_insert(0i64) += 1;
+        *all.entry(u).or_insert(0i64) += 1;
+        *all.entry(v).or_insert(0i64) += 1;
+    }
+    let key = |id: &u64| match order {
+        VertexOrder::Natural => (0, *id),
+        VertexOrder::Degree => (-all.get(id).copied().unwrap_or(0), *id),
+        VertexOrder::OutFirst => (i64::from(!out.contains_key(id)), *id),
+    };
+    prop_assert!(graph.ids.iter().map(key).is_sorted(), "{order:?}");
+    Ok(())
+}
+
+fn all_options() -> impl Strategy<Value = FormatOptions> {
+    let encodings = ["vertex", "22", "33", "42", "21"];
+    let orders = vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst];
+    let flags = prop::array::uniform5(any::<bool>());
+    (flags, prop::sample::select(encodings.to_vec()), prop::sample::select(orders), 1usize..=3).prop_map(
+        |([symmetrize, remove_duplicates, remove_self_loops, in_edges, keep_weights], encoding, order, stripes)| {
+            let mut options = FormatOptions {
+                symmetrize,
+                remove_duplicates,
+                remove_self_loops,
+                in_edges,
+                keep_weights,
+                order,
+                ..small_pages()
+            };
+            if let &[p, q] = encoding.as_bytes() {
+                options.layout.encoding = Encoding::record_id(p - b'0', q - b'0').unwrap();
+            }
+            options.layout.stripes = [".", "second", "third"][..stripes].iter().map(PathBuf::from).collect();
+            options
+        },
+    )
+}
+
+/// How ids are spread: a source's id space, a policy, and the id of the i-th of 40 vertices.
+#[derive(Clone, Copy, Debug)]
+enum Ids {
+    Range(u64),
+    UpToLargest,
+    Sparse,
+    Wide,
+    Keep,
+    Below,
+}
+
+impl Ids {
+    fn id(self, i: u64) -> u64 {
+        match self {
+            Self::Range(first) => first + 2 + i,
+            Self::Sparse => i * i * 7 + 3,
+            Self::Wide => [i, i + (1 << 32) - 20, i << 40, u64::MAX - i][i as usize % 4],
+            Self::UpToLargest | Self::Keep | Self::Below => i + 1,
+        }
+    }
+
+    fn space(self) -> IdSpace {
+        match self {
+            Self::Range(first) => IdSpace::Range { first, count: 45 },
+            Self::UpToLargest => IdSpace::UpToLargest,
+            _ => IdSpace::Named,
+        }
+    }
+
+    fn policy(self) -> IdPolicy {
+        match self {
+            Self::Keep => IdPolicy::Keep,
+            Self::Below => IdPolicy::Below(50),
+            _ => IdPolicy::Auto,
+        }
+    }
+}
+
+fn id_spaces() -> impl Strategy<Value = Ids> {
+    use Ids::{Below, Keep, Range, Sparse, UpToLargest, Wide};
+    prop::sample::select(vec![Range(0), Range(1), Range(1 << 40), UpToLargest, Sparse, Wide, Wide, Keep, Below])
+}
+
+fn weight_types() -> impl Strategy<Value = Option<WeightType>> {
+    prop::sample::select(vec![None, Some(WeightType::U32), Some(WeightType::F32)])
+}
+
+fn weight(draw: u64, of: Option<WeightType>) -> u32 {
+    match of {
+        Some(WeightType::F32) => (draw as f32 - 2.5).to_bits(),
+        _ => draw as u32,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(160))]
+    #[test]
+    fn a_store_holds_the_edges_it_was_given(
+        pairs in prop::collection::vec((0u64..40, 0u64..40, 0u64..6), 0..160),
+        ids in id_spaces(),
+        weights in weight_types(),
+        mut options in all_options(),
+        extra in prop::collection::vec(0u64..40, 0..6),
+        mirror: bool,
+    ) {
+        let edges = pairs.iter().map(|&(u, v, w)| (ids.id(u), ids.id(v), weight(w, weights))).collect();
+        let mut feed = Feed::new(ids.space(), weights, edges);
+        feed.info.mirror = mirror;
+        feed.info.directed = !mirror;
+        if ids.space() == IdSpace::Named {
+            feed.extra = extra.iter().map(|&i| ids.id(i)).collect();
+        }
+        options.ids = ids.policy();
+        check(&feed, &options)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(7))]
+    /// More edges than the least memory holds: sorting goes through files, more than once.
+    #[test]
+    fn sorting_in_runs_changes_nothing(
+        seed: u64,
+        count in 550_000u64..1_300_000,
+        vertices in prop::sample::select(vec![700u64, 40_000]),
+        named: bool,
+        weights in weight_types(),
+        options in all_options(),
+    ) {
+        let mut draw = draws(seed);
+        let step = if named { 3 } else { 1 };
+        let space = if named { IdSpace::Named } else { IdSpace::Range { first: 0, count: vertices } };
+        let edge = |_| {
+            // Half of the edges leave a few vertices, so that some lists are long.
+            let source = if draw(2) == 0 { draw(5) } else { draw(vertices) };
+            (source * step, draw(vertices) * step, weight(draw(9), weights))
+        };
+        let feed = Feed::new(space, weights, (0..count).map(edge).collect());
+        check(&feed, &options)?;
+    }
+}
