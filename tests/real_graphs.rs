@@ -24,7 +24,7 @@ const RANK_ERROR: f64 = 1e-4;
 
 // ---- Published graphs -----------------------------------------------------------------------------------------------
 
-/// Defines a test for each graph: `name: file [as kind] [with options], encoding`.
+/// Defines a test for each graph: its folder, its file, how that gives edges, and the encoding to store it in.
 macro_rules! published {
     ($($test:ident: $graph:literal, $file:literal, $given:expr, $encoding:expr;)*) => {
         $(#[test] fn $test() { check_published($graph, $file, $given, $encoding); })*
@@ -81,9 +81,10 @@ fn check_published(name: &str, file: &str, given: Given, encoding: Encoding) {
     check_answers(&engine, name, &graph.sources, |array| graph.expected(array));
 }
 
-/// The five kinds of answers that each graph comes with; `expected` names vertices by their place among the ids.
+/// The answers that each graph comes with; `expected` names vertices by their place among the ids.
 fn check_answers(engine: &Engine, name: &str, sources: &[u64], mut expected: impl FnMut(&str) -> Vec<f64>) {
-    let converged = Stop::Tolerance { l1: 1e-7, iterations_max: 200 };
+    // Enough for small components too, which a tolerance on the sum of changes does not wait for.
+    let converged = Stop::Iterations(80);
     let pull = if engine.store().topology(topostream::Direction::In).is_some() { Traffic::Pull } else { Traffic::Push };
     let of = |dangling, stop, traffic| PageRank { damping: 0.85, dangling, stop, traffic };
     for (array, algorithm) in [
@@ -104,7 +105,9 @@ fn check_answers(engine: &Engine, name: &str, sources: &[u64], mut expected: imp
         .unwrap();
     for (number, &source) in sources.iter().enumerate() {
         let expected = expected(&format!("bfs_src{number}"));
-        for bottom_up in [false, true] {
+        // Both ways from the first source, then in turn: road networks have more than a thousand levels.
+        let ways = [[false, true].as_slice(), &[true], &[false]][number];
+        for &bottom_up in ways {
             let found = search(engine, ids[source as usize], false, bottom_up).unwrap().levels.by_place();
             let found: Vec<f64> = found.iter().map(|level| level.map_or(-1.0, |level| level as f64)).collect();
             assert!(found == expected, "{name}, source {source}, bottom up {bottom_up}");
@@ -249,9 +252,9 @@ impl Properties {
     }
 }
 
-/// A rule that everything above relies on: vertices are numbered by ascending id, whatever the file.
+/// What everything above relies on: vertices are numbered by ascending id, and called as the file calls them.
 #[test]
-fn a_missing_source_is_refused() {
+fn ids_are_those_of_the_file() {
     let path = data("karate/karate.graph");
     let store = TestStore::from_source(
         || readers::open(&path, &readers::Options::default()).unwrap(),
