@@ -1,0 +1,199 @@
+//! Style as a test: short files, short functions, and unsafe code and io_uring only where they are allowed.
+//!
+//! The sources are formatted by rustfmt, so that a function ends at the first line that closes a brace at its own
+//! indentation.
+
+use std::path::{Path, PathBuf};
+
+const FILE_LINES_MAX: usize = 600;
+const FUNCTION_LINES_MAX: usize = 70;
+
+/// What is watched; tests are not.
+const SOURCES: [&str; 4] = ["src", "formats/src", "tools/src", "bench/src"];
+
+/// Where hardware or the kernel is met.
+const UNSAFE_ALLOWED: [&str; 4] =
+    ["formats/src/buffer.rs", "formats/src/mapped.rs", "src/fetch/pool.rs", "src/fetch/uring.rs"];
+
+/// Where io_uring may be named; beside these, in what the command line says of itself.
+const URING_ALLOWED: [&str; 2] = ["src/fetch/", "src/cli/"];
+
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text.lines().enumerate().map(|(number, line)| (number + 1, line))
+    }
+
+    /// Lines without comments and without what stands in quotes.
+    fn code(&self) -> impl Iterator<Item = (usize, String)> {
+        self.lines().map(|(number, line)| (number, code_of(line)))
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders: Vec<PathBuf> = SOURCES.iter().map(|folder| root.join(folder)).collect();
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let path = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+                sources.push(Source { path, text });
+            }
+        }
+    }
+    assert!(sources.len() > 40, "only {} sources found", sources.len());
+    sources.sort_by(|a, b| a.path.cmp(&b.path));
+    sources
+}
+
+fn code_of(line: &str) -> String {
+    let mut code = String::new();
+    let (mut quoted, mut before) = (false, ' ');
+    for char in line.chars() {
+        match char {
+            '"' if before != '\\' && before != '\'' => quoted = !quoted,
+            '/' if before == '/' && !quoted => {
+                code.pop();
+                break;
+            }
+            _ if !quoted => code.push(char),
+            _ => {}
+        }
+        before = if before == '\\' { ' ' } else { char };
+    }
+    code
+}
+
+/// Whether a line of code has a word, not as a part of a longer one.
+fn has_word(code: &str, word: &str) -> bool {
+    code.split(|char: char| !char.is_alphanumeric() && char != '_').any(|found| found == word)
+}
+
+/// The name of the function that begins on a line, if one does.
+fn function_name(line: &str) -> Option<&str> {
+    let mut rest = line.trim_start();
+    loop {
+        let (word, tail) = rest.split_once(' ')?;
+        match word {
+            "fn" => return tail.split(['(', '<']).next(),
+            "const" | "async" | "unsafe" | "extern" | "\"C\"" => rest = tail,
+            _ if word.starts_with("pub") => rest = tail,
+            _ => return None,
+        }
+    }
+}
+
+/// Functions with their first line and their length in lines.
+fn functions(text: &str) -> Vec<(&str, usize, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut functions = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(name) = function_name(line) else { continue };
+        let indentation = &line[..line.len() - line.trim_start().len()];
+        let closes = |line: &str| line.strip_prefix(indentation).is_some_and(|rest| rest.starts_with(['}', ')']));
+        let ends = |line: &&str| line.ends_with(';') || line.ends_with('}');
+        let alone = ends(line) && (line.contains('{') || line.ends_with(';'));
+        let length = match alone {
+            true => 1,
+            false => {
+                let behind = lines[at + 1..].iter().position(|line| {
+                    let same = line.len() - line.trim_start().len() == indentation.len();
+                    closes(line) && same && ends(line)
+                });
+                2 + behind.unwrap_or_else(|| panic!("function {name} does not end"))
+            }
+        };
+        functions.push((name, at + 1, length));
+    }
+    functions
+}
+
+/// Prints everything that is wrong, not only the first.
+fn report(defects: &[String]) {
+    assert!(defects.is_empty(), "\n{}\n", defects.join("\n"));
+}
+
+#[test]
+fn files_are_short() {
+    let long = |source: &Source| {
+        let lines = source.lines().count();
+        (lines > FILE_LINES_MAX).then(|| format!("{}: {lines} lines, at most {FILE_LINES_MAX}", source.path))
+    };
+    report(&sources().iter().filter_map(long).collect::<Vec<_>>());
+}
+
+#[test]
+fn functions_are_short() {
+    let (mut long, mut count) = (Vec::new(), 0);
+    for Source { path, text } in &sources() {
+        for (name, line, length) in functions(text) {
+            count += 1;
+            if length > FUNCTION_LINES_MAX {
+                long.push(format!("{path}:{line}: {name} has {length} lines, at most {FUNCTION_LINES_MAX}"));
+            }
+        }
+    }
+    assert!(count > 400, "only {count} functions found");
+    report(&long);
+}
+
+#[test]
+fn unsafe_code_is_where_it_may_be() {
+    let mut defects = Vec::new();
+    for source in &sources() {
+        let allowed = UNSAFE_ALLOWED.contains(&source.path.as_str());
+        let found: Vec<usize> = source.code().filter(|(_, code)| has_word(code, "unsafe")).map(|(at, _)| at).collect();
+        match (allowed, found.first()) {
+            (false, Some(line)) => defects.push(format!("{}:{line}: unsafe code", source.path)),
+            (true, None) => defects.push(format!("{} has no unsafe code: take it off the list", source.path)),
+            _ => {}
+        }
+    }
+    report(&defects);
+}
+
+#[test]
+fn io_uring_is_met_in_one_place() {
+    let mut defects = Vec::new();
+    for source in &sources() {
+        if URING_ALLOWED.iter().any(|folder| source.path.starts_with(folder)) {
+            continue;
+        }
+        let named = source.lines().filter(|(_, line)| has_word(line, "io_uring"));
+        defects.extend(named.map(|(line, _)| format!("{}:{line}: names io_uring", source.path)));
+    }
+    report(&defects);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    let mut defects = Vec::new();
+    for source in &sources() {
+        for (line, code) in source.code() {
+            for left in ["todo!", "unimplemented!", "dbg!"] {
+                if code.contains(left) {
+                    defects.push(format!("{}:{line}: {left}", source.path));
+                }
+            }
+        }
+    }
+    report(&defects);
+}
+
+/// The watcher's own eyes.
+#[test]
+fn the_scan_sees_what_it_looks_for() {
+    assert_eq!(code_of(r#"call("unsafe // \" text") // unsafe"#).trim(), "call()");
+    assert!(has_word("let x = unsafe { y };", "unsafe") && !has_word("#[allow(unsafe_code)]", "unsafe"));
+    let text = "fn one() {}\nimpl X {\n    pub(crate) const fn two<T>(\n        a: T,\n    ) -> u8 {\n        if a {\n        }\n        0\n    }\n    fn three();\n}\n";
+    assert_eq!(functions(text), [("one", 1, 1), ("two", 3, 7), ("three", 10, 1)]);
+}
