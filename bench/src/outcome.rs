@@ -8,7 +8,7 @@
 
 use crate::Result;
 use crate::machine::Machine;
-use crate::measure::Spread;
+use crate::measure::{Spread, digits};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::Path;
@@ -180,7 +180,7 @@ impl Display for Claim {
         let Self { what, goal, target, measured, met } = self;
         let goal = if *goal == Goal::AtMost { "at most" } else { "at least" };
         let verdict = if *met { "met" } else { "MISSED" };
-        write!(f, "| {what} | {goal} {target} | {measured} | {verdict} |")
+        write!(f, "| {what} | {goal} {} | {measured} | {verdict} |", digits(*target))
     }
 }
 
@@ -227,8 +227,8 @@ mod tests {
         outcome.claim("nothing", Goal::AtMost, 1.5, Spread::of(&[]));
         let text = outcome.to_string();
         assert!(text.contains("| what | ms |\n| --- | --- |\n| a pass | 2.00 (1.00–3.00) |"), "{text}");
-        assert!(text.contains("| a pass | at most 1.5 | 2.00 | MISSED |"), "{text}");
-        assert!(text.contains("| speed | at least 1.5 | 2.00 | met |"), "{text}");
-        assert!(text.contains("| nothing | at most 1.5 | - | MISSED |"), "{text}");
+        assert!(text.contains("| a pass | at most 1.50 | 2.00 | MISSED |"), "{text}");
+        assert!(text.contains("| speed | at least 1.50 | 2.00 | met |"), "{text}");
+        assert!(text.contains("| nothing | at most 1.50 | - | MISSED |"), "{text}");
     }
 }

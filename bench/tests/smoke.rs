@@ -32,7 +32,7 @@ fn overlap() {
     let folder = folder();
     let (text, value) = bench(folder.path(), "overlap", &["--scale", "11,12", "--threads", "2"]);
     assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 6);
-    assert!(text.contains("BFS direction-optimizing") && text.contains("| at most 1.1 |"), "{text}");
+    assert!(text.contains("BFS direction-optimizing") && text.contains("| at most 1.10 |"), "{text}");
 }
 
 #[test]

@@ -38,7 +38,8 @@ pub struct Options {
     /// The graph as ACGraph formatted it
     #[arg(long, value_name = "DIR")]
     pub acgraph_data: Option<PathBuf>,
-    /// GridGraph's directory, with `bin/bfs` and `bin/pagerank` (source: <https://github.com/thu-pacman/GridGraph>)
+    /// GridGraph's directory, with `bin/bfs` and `bin/pagerank` (source: <https://github.com/thu-pacman/GridGraph>;
+    /// it takes memory in whole GiB unless its `atol` is made an `atof`)
     #[arg(long, value_name = "DIR", requires = "gridgraph_data")]
     pub gridgraph: Option<PathBuf>,
     /// The graph as GridGraph formatted it
@@ -96,7 +97,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let store = options.common.wanted().file(&options.common.dir, &options.graph)?;
     let launch = Launch::new(!options.keep_page_cache);
     outcome.notes.push(launch.note());
-    outcome.notes.push(NOTE.into());
+    outcome.notes.push(format!("{} threads, but GridGraph takes all cores; {NOTE}", threads(options)));
     let peers = peers(options);
     let sources = match options.source[..] {
         [] => vec![graph::largest_vertex(&store)?.0],
@@ -118,13 +119,19 @@ pub fn run(options: &Options) -> Result<Outcome> {
     Ok(outcome)
 }
 
-const NOTE: &str = "ours: whole runs, BFS direction-optimizing, PageRank ten iterations over ten, dangling rank spread; ACGraph: \
+const NOTE: &str = "ours: whole runs from an empty page buffer, BFS direction-optimizing, PageRank ten iterations over \
+    ten, so that later ones find a part of the pages buffered, dangling rank spread; ACGraph: \
     its buffer is for edge blocks alone, PageRank is one asynchronous pass that pushes residuals; GridGraph: ten passes over \
     ten without counting degrees; GAP: everything in memory, so it is shown but does not compete; M edges/s: for BFS the \
     edges of the part that is reached, for PageRank all";
 
+/// Everybody's threads: two where none are given.
+fn threads(options: &Options) -> usize {
+    options.common.threads.unwrap_or(2)
+}
+
 fn peers(options: &Options) -> Vec<Box<dyn Peer>> {
-    let threads = options.common.threads();
+    let threads = threads(options);
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
     if let (Some(folder), Some(data)) = (&options.acgraph, &options.acgraph_data) {
         peers.push(Box::new(AcGraph::new(folder, data, threads, options.buffer)));
@@ -158,7 +165,7 @@ impl Contest<'_> {
     fn round(&self, expected: &mut Expected) -> Result<Round> {
         let reached = expected.reached();
         self.launch.cold();
-        let engine = engine(self.store.path(), Some(self.options.buffer), self.options.common.threads())?;
+        let engine = engine(self.store.path(), Some(self.options.buffer), threads(self.options))?;
         let report = self.work.run(&engine, expected)?;
         drop(engine);
         let parts = if let Work::PageRank { iterations } = self.work { f64::from(iterations) } else { 1.0 };
