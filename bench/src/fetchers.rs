@@ -79,26 +79,34 @@ fn measure(
     common: &Common,
 ) -> Result<Vec<(f64, f64)>> {
     let topology = store.topology(Direction::Out).ok_or("the store has no out-lists")?;
-    let mut sound = true;
-    let entries = topology.directory().entries();
-    scan(store, topology, kind, &mut |page, bytes| sound &= crc32c(bytes) == entries[page.index()].crc)?;
+    let (mut sound, entries) = (true, topology.directory().entries());
+    let mut frames = frames(topology);
+    scan(store, kind, &mut frames, &mut |page, bytes| sound &= crc32c(bytes) == entries[page.index()].crc)?;
     if !sound {
         return Err("a fetcher gave other bytes than were written".into());
     }
-    let round = |_| Ok((raw::read(files, best.shape)?.gb_per_s(), scan(store, topology, kind, &mut |_, _| {})?));
-    (0..common.runs).map(round).collect()
+    let mut round = || -> Result<(f64, f64)> {
+        let raw = raw::read(files, best.shape)?.gb_per_s();
+        Ok((raw, scan(store, kind, &mut frames, &mut |_, _| {})?))
+    };
+    (0..common.runs).map(|_| round()).collect()
+}
+
+/// As many frames as the engine has in flight. They are used anew by every scan: none pays for new memory but the first.
+fn frames(topology: &Topology) -> Vec<Frame> {
+    let page_bytes = topology.page_bytes();
+    let in_flight = ((IN_FLIGHT_BYTES / u64::from(page_bytes)) as usize).clamp(2, IN_FLIGHT_MAX);
+    PagePool::frames(in_flight as u32, page_bytes, 0)
 }
 
 /// Hears of every filled page.
 type Visit<'a> = dyn FnMut(PageId, &[u8]) + 'a;
 
-/// Reads every page once, in order, and returns GB/s.
-fn scan(store: &Store, topology: &Topology, kind: FetcherKind, visit: &mut Visit<'_>) -> Result<f64> {
-    let page_bytes = topology.page_bytes();
-    let in_flight = ((IN_FLIGHT_BYTES / u64::from(page_bytes)) as usize).clamp(2, IN_FLIGHT_MAX);
+/// Reads every page once, in order, and returns GB/s. All frames are free before and after.
+fn scan(store: &Store, kind: FetcherKind, free: &mut Vec<Frame>, visit: &mut Visit<'_>) -> Result<f64> {
+    let topology = store.topology(Direction::Out).ok_or("the store has no out-lists")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
-        let mut free: Vec<Frame> = PagePool::frames(in_flight as u32, page_bytes, 0);
         let mut fetcher = fetch::open(kind, store, free[0].pool(), false)?;
         let (mut pages, mut filled) = ((0..topology.page_count()).map(PageId).peekable(), Vec::new());
         let started = Instant::now();
@@ -116,7 +124,7 @@ fn scan(store: &Store, topology: &Topology, kind: FetcherKind, visit: &mut Visit
                 free.push(page.frame);
             }
         }
-        let bytes = f64::from(topology.page_count()) * f64::from(page_bytes);
+        let bytes = f64::from(topology.page_count()) * f64::from(topology.page_bytes());
         Ok(ratio(bytes, started.elapsed().as_nanos() as f64))
     })
 }

@@ -1,6 +1,6 @@
 //! What the disk gives at the best: plain io_uring reads with `O_DIRECT`, nothing done with the bytes.
 //!
-//! Every size of request and queue depth is tried once; the best is then read anew beside each measured run.
+//! Every size of request and queue depth is tried a few times; the best is then read anew beside each measured run.
 
 use crate::Result;
 use crate::answers::hash;
@@ -15,7 +15,9 @@ use topostream_formats::buffer::{ALIGNMENT, AlignedBuffer};
 use topostream_formats::checksum::crc32c;
 
 /// The queue depths that are tried.
-pub const DEPTHS: [usize; 4] = [8, 16, 32, 64];
+const DEPTHS: [usize; 4] = [8, 16, 32, 64];
+/// How often each of them is tried.
+const SWEEPS: usize = 3;
 
 /// How files are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,8 +59,8 @@ impl std::fmt::Display for Shape {
     }
 }
 
-/// Tries requests of 1 MiB and of a page, at every depth, and returns the best. Checks first that the bytes which come
-/// are the files'.
+/// Tries requests of 1 MiB and of a page, at every depth, and returns the best by the median of a few sweeps: a single
+/// one would pick whichever had luck. Checks first that the bytes which come are the files'.
 ///
 /// # Errors
 /// Where a file cannot be read, or io_uring is refused.
@@ -66,10 +68,16 @@ pub fn best(files: &[PathBuf], page_bytes: usize) -> Result<RawRead> {
     check(files)?;
     let mut sizes = vec![1 << 20, page_bytes];
     sizes.dedup();
-    let shapes = sizes.iter().flat_map(|&request_bytes| DEPTHS.map(|depth| Shape { request_bytes, depth }));
-    let reads = shapes.map(|shape| read(files, shape)).collect::<Result<Vec<_>>>()?;
-    let fastest = reads.into_iter().max_by(|a, b| a.gb_per_s().total_cmp(&b.gb_per_s()));
-    Ok(fastest.expect("there are shapes to try"))
+    let shape = |request_bytes| DEPTHS.map(|depth| Shape { request_bytes, depth });
+    let shapes: Vec<Shape> = sizes.into_iter().flat_map(shape).collect();
+    let sweep = |_| shapes.iter().map(|&shape| read(files, shape)).collect::<Result<Vec<_>>>();
+    let sweeps = (0..SWEEPS).map(sweep).collect::<Result<Vec<_>>>()?;
+    let medians = (0..shapes.len()).map(|shape| {
+        let mut reads: Vec<RawRead> = sweeps.iter().map(|sweep| sweep[shape]).collect();
+        reads.sort_by_key(|read| read.ns);
+        reads[reads.len() / 2]
+    });
+    Ok(medians.min_by_key(|read| read.ns).expect("there are shapes to try"))
 }
 
 /// Reads files from beginning to end.
