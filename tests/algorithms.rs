@@ -40,7 +40,7 @@ fn check_store(name: &str, graph: &EdgeList, options: &FormatOptions, first: usi
 
 /// Ranks under one rule for the dangling mass, which every other graph has the other way round.
 fn check_ranks(engine: &Engine, graph: &EdgeList, traffic: Traffic, settings: &str) -> Vec<f64> {
-    let dangling = if graph.vertices % 2 == 0 { Dangling::Spread } else { Dangling::Lost };
+    let dangling = if graph.vertices.is_multiple_of(2) { Dangling::Spread } else { Dangling::Lost };
     let found = ranks(engine, pagerank(7, dangling, traffic)).unwrap_or_else(|error| panic!("{settings}: {error}"));
     assert_eq!(found.report.steps.len(), if graph.vertices == 0 { 0 } else { 7 });
     let ranks = found.dense();

@@ -15,8 +15,11 @@ pub struct Forgery {
     pages: Vec<Vec<u8>>,
 }
 
+/// What is done to a store.
+type Change = fn(&mut Forgery);
+
 /// What can be wrong with a page, and how it comes about. The first page of each store is small.
-pub const FORGERIES: [(&str, fn(&mut Forgery)); 9] = [
+pub const FORGERIES: [(&str, Change); 9] = [
     ("a neighbour behind the last vertex", |forgery| forgery.aim_at(u64::from(u32::MAX), 0)),
     ("a neighbour just behind the last one", |forgery| {
         let last = *forgery.entries.last().unwrap();
