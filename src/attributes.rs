@@ -168,7 +168,7 @@ impl F32Column {
     /// Asks for a vertex's value ahead of its use.
     #[inline(always)]
     pub fn prefetch(&self, vertex: u32) {
-        crate::prefetch::line_of(&self.0[vertex as usize]);
+        crate::prefetch::line_of(&self.0, vertex as usize);
     }
 
     /// A vertex's value.
@@ -218,7 +218,7 @@ impl Fixed63Column {
     /// Asks for a vertex's sum ahead of its use.
     #[inline(always)]
     pub fn prefetch(&self, vertex: u32) {
-        crate::prefetch::line_of(&self.0[vertex as usize]);
+        crate::prefetch::line_of(&self.0, vertex as usize);
     }
 
     /// Sets a vertex's sum: for whoever has all of its terms.

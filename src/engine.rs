@@ -350,6 +350,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
                 traffic.report.edges += work.edges;
                 traffic.report.compute_ns += work.compute_ns;
                 traffic.report.check_ns += work.check_ns;
+                self.tries.remove(&page);
                 self.cache.put_back(page, frame, traffic.policy);
                 Ok(())
             }

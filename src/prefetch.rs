@@ -3,19 +3,21 @@
 //! Edge functions touch attributes at random. Loads overlap by themselves, but a locked addition waits for the line of the
 //! one before it; asked for some edges ahead, the lines are there when their turn comes.
 
-/// How many edges ahead: enough for the latency of main memory, few enough to stay in the first-level cache.
-pub const EDGES_AHEAD: usize = 24;
+/// How many edges ahead. Measured on a Zen 4 core with 16 MiB of attributes: 24 gains a third over none, 64 a tenth more,
+/// 128 hardly anything more.
+pub const EDGES_AHEAD: usize = 64;
 
-/// Asks for the line that holds `value`. A hint: nothing depends on it.
+/// Asks for the line that holds `values[index]`. A hint: nothing depends on it, not even that the index is in range.
 #[inline(always)]
-pub fn line_of<T>(value: &T) {
+pub fn line_of<T>(values: &[T], index: usize) {
+    let address = values.as_ptr().wrapping_add(index);
     #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code)]
-    // SAFETY: a prefetch reads nothing that the program sees, whatever the address.
+    // SAFETY: a prefetch reads nothing that the program sees, and does not fault, whatever the address.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    let _ = address;
 }

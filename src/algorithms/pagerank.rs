@@ -120,7 +120,8 @@ pub struct PageRankKernel<'a> {
 /// What a list's owner gives each neighbour (push), or has received so far (pull).
 pub struct Carried {
     list: List,
-    received: f64,
+    /// Two sums, of every other share each: an addition need not wait for the one just before it.
+    received: (f64, f64),
     given: u64,
 }
 
@@ -130,13 +131,14 @@ impl Kernel for PageRankKernel<'_> {
     #[inline(always)]
     fn open(&self, list: List) -> Option<Carried> {
         let given = if self.pull { 0 } else { to_fixed63(self.share.get(list.vertex).into()) };
-        Some(Carried { list, received: 0.0, given })
+        Some(Carried { list, received: (0.0, 0.0), given })
     }
 
     #[inline(always)]
     fn edge(&self, carried: &mut Carried, neighbour: u32, _weight: u32) -> ControlFlow<()> {
         if self.pull {
-            carried.received += f64::from(self.share.get(neighbour));
+            let (waiting, latest) = carried.received;
+            carried.received = (latest, waiting + f64::from(self.share.get(neighbour)));
         } else {
             self.sum.add(neighbour, carried.given);
         }
@@ -154,10 +156,11 @@ impl Kernel for PageRankKernel<'_> {
 
     #[inline(always)]
     fn close(&self, carried: Carried) {
+        let received = carried.received.0 + carried.received.1;
         match carried.list {
             _ if !self.pull => {}
-            List { vertex, whole: true, .. } => self.sum.set(vertex, to_fixed63(carried.received)),
-            List { vertex, .. } => self.sum.add(vertex, to_fixed63(carried.received)),
+            List { vertex, whole: true, .. } => self.sum.set(vertex, to_fixed63(received)),
+            List { vertex, .. } => self.sum.add(vertex, to_fixed63(received)),
         }
     }
 }

@@ -195,6 +195,11 @@ impl Fetcher for UringFetcher {
             if !self.waiting.is_empty() && self.in_ring < ENTRIES as usize {
                 continue;
             }
+            if !self.ring.submission().is_empty() {
+                // The kernel is short of something and has taken no request: no event may come. Ask again soon.
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
             match ready!(self.event.poll_read_ready(context)) {
                 Ok(mut ready) => {
                     drain(ready.get_inner());
