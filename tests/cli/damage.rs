@@ -22,8 +22,8 @@ fn damaged(folder: &Folder, file: &str, damage: impl FnOnce(&mut Vec<u8>), then:
     std::fs::write(&path, sound).unwrap();
 }
 
-/// Flips a byte in the first half, where even a page that is not full has something.
-fn flip(bytes: &mut Vec<u8>) {
+/// Flips a bit near the beginning, where even a page that is not full has something.
+fn flip(bytes: &mut [u8]) {
     let at = bytes.len() / 20;
     bytes[at] ^= 0x10;
 }
@@ -33,28 +33,43 @@ fn a_flipped_byte_is_noticed_in_every_file() {
     let folder = store();
     let metadata = ["graph.json", "directory.bin", "degrees.bin", "ids.bin", "in/directory.bin"];
     for file in metadata {
-        damaged(&folder, file, flip, || {
-            for command in ["verify s", "run pagerank s --iterations 2", "run bfs s --source 1 --output r"] {
-                folder.run(command).fails(1, &[&format!("s/{file}"), "expected", "found"]);
-            }
-        });
+        damaged(
+            &folder,
+            file,
+            |bytes| flip(bytes),
+            || {
+                for command in ["verify s", "run pagerank s --iterations 2", "run bfs s --source 1 --output r"] {
+                    folder.run(command).fails(1, &[&format!("s/{file}"), "expected", "found"]);
+                }
+            },
+        );
     }
     for (file, options) in [("pages.0", "--traffic push"), ("in/pages.0", "--traffic pull")] {
-        damaged(&folder, file, flip, || {
-            let words = [&format!("s/{file}: page 0")[..], "expected", "found"];
-            folder.run("verify s").fails(1, &words);
-            for fetcher in ["auto", "threads"] {
-                let run = format!("run pagerank s --iterations 2 {options} --fetcher {fetcher} --output r");
-                folder.run(&run).fails(1, &words);
-            }
-            // What is not read cannot be noticed, and need not be.
-            folder.run("info s").succeeds();
-        });
+        damaged(
+            &folder,
+            file,
+            |bytes| flip(bytes),
+            || {
+                let words = [&format!("s/{file}: page 0")[..], "expected", "found"];
+                folder.run("verify s").fails(1, &words);
+                for fetcher in ["auto", "threads"] {
+                    let run = format!("run pagerank s --iterations 2 {options} --fetcher {fetcher} --output r");
+                    folder.run(&run).fails(1, &words);
+                }
+                // What is not read cannot be noticed, and need not be.
+                folder.run("info s").succeeds();
+            },
+        );
     }
     for file in ["weights.0", "in/weights.0", "in/degrees.bin"] {
-        damaged(&folder, file, flip, || {
-            folder.run("verify s").fails(1, &[&format!("s/{file}"), "expected", "found"]);
-        });
+        damaged(
+            &folder,
+            file,
+            |bytes| flip(bytes),
+            || {
+                folder.run("verify s").fails(1, &[&format!("s/{file}"), "expected", "found"]);
+            },
+        );
     }
     assert!(!folder.path("r").exists(), "a run that failed leaves no results");
     folder.run("verify s").succeeds();

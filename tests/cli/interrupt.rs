@@ -10,7 +10,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Starts a command, waits until `ready`, sends the signal that Ctrl-C sends, and sees the program end.
 fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Done {
-    let mut child = folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = folder.command(line);
+    let mut child =
+        command.env("TMPDIR", folder.path(".")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let started = Instant::now();
     while !ready() {
         assert!(child.try_wait().unwrap().is_none(), "{line}: over too early");
@@ -61,4 +63,21 @@ fn a_run_stops_and_leaves_no_results() {
     let line = "run pagerank s --iterations 1000000000 --output r.csv";
     interrupted(&folder, line, || folder.names(".") != before);
     assert_eq!(folder.names("."), before);
+}
+
+#[test]
+fn formatting_stops_and_leaves_nothing() {
+    let folder = Folder::new();
+    folder.run("generate rmat --scale 19 --edges-file e.u32").succeeds();
+    let line = "format e.u32 s --in-edges --symmetrize --order degree --memory 80MiB";
+    interrupted(&folder, line, || folder.path("s").exists());
+    folder.assert_nothing_left("s");
+    assert_eq!(folder.names("."), ["e.u32"]);
+}
+
+#[test]
+fn the_demonstration_stops_and_leaves_nothing() {
+    let folder = Folder::new();
+    interrupted(&folder, "demo --scale 22", || !folder.names(".").is_empty());
+    assert_eq!(folder.names("."), Vec::<String>::new());
 }

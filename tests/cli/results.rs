@@ -154,7 +154,7 @@ fn the_report_is_json() {
     let report = folder.run("run pagerank s --iterations 7 --fetcher threads --json").succeeds().json();
     assert_eq!(report["algorithm"], "pagerank");
     assert_eq!(report["steps"].as_array().unwrap().len(), 7);
-    assert_eq!(report["total"]["edges"], 7 * 16 << SCALE);
+    assert_eq!(report["total"]["edges"], (7 * 16) << SCALE);
     assert!(report["total"]["disk_bytes"].as_u64().unwrap() >= 1 << 20);
     assert!(report["wall_ns"].as_u64().unwrap() > 0);
     let report = folder.run("run bfs s --source max-degree --json").succeeds().json();
