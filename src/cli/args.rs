@@ -153,7 +153,7 @@ impl StoreArgs {
     }
 }
 
-/// What a run may use.
+/// What a run may use. The heading holds for every argument after these, so they come last.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {

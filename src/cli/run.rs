@@ -38,8 +38,6 @@ enum AlgorithmArgs {
 
 #[derive(Args)]
 struct PageRankArgs {
-    #[command(flatten)]
-    common: Common,
     /// The probability of following an edge, from 0 to 1
     #[arg(long, default_value_t = 0.85, value_name = "PROBABILITY")]
     damping: f64,
@@ -61,6 +59,8 @@ struct PageRankArgs {
     /// How many vertices of highest rank to print
     #[arg(long, default_value_t = 10, value_name = "N")]
     top: usize,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -83,8 +83,6 @@ enum TrafficName {
 
 #[derive(Args)]
 struct BfsArgs {
-    #[command(flatten)]
-    common: Common,
     /// Where to start: an original id, or `max-degree` for the vertex with the most out-edges
     #[arg(long, value_name = "ID", value_parser = source)]
     source: Source,
@@ -94,6 +92,8 @@ struct BfsArgs {
     /// Never read in-lists, even where the store has them: top-down only
     #[arg(long)]
     top_down: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Clone, Copy)]
