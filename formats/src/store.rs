@@ -292,7 +292,9 @@ impl Topology {
 /// The files of one kind, one a stripe.
 pub(crate) fn stripe_files(store: &Path, stripes: &[PathBuf], direction: Direction, name: &str) -> Vec<PathBuf> {
     let file = |(number, stripe): (usize, &PathBuf)| {
-        store.join(stripe).join(direction.folder()).join(format!("{name}.{number}"))
+        let path = store.join(stripe).join(direction.folder()).join(format!("{name}.{number}"));
+        // The store's own directory is the stripe `.`, which nobody wants to read in a message.
+        path.components().collect()
     };
     stripes.iter().enumerate().map(file).collect()
 }

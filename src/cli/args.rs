@@ -4,13 +4,26 @@ use super::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use topostream::fetch::FetcherKind;
+use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
+/// More than any machine has, and little enough that sums of sizes do not overflow.
+const SIZE_MAX: u64 = 1 << 60;
+
 /// Reads a size such as `64KiB`, `2GiB` or `1.5GB`.
 pub fn size(text: &str) -> Result<u64, String> {
-    parse_size::parse_size(text).map_err(|error| format!("{error}; sizes look like 64KiB, 512MiB, 2GiB"))
+    let bytes =
+        parse_size::parse_size(text).map_err(|error| format!("{error}; sizes look like 64KiB, 512MiB, 2GiB"))?;
+    if bytes <= SIZE_MAX { Ok(bytes) } else { Err("more than 1EiB".into()) }
+}
+
+fn page_size(text: &str) -> Result<u32, String> {
+    let bytes = u32::try_from(size(text)?).ok();
+    bytes
+        .filter(|bytes| bytes.is_power_of_two() && (PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(bytes))
+        .ok_or_else(|| "must be a power of two from 64KiB to 64MiB".into())
 }
 
 /// Half of the main memory that is available now; 1 GiB where the system does not tell.
@@ -26,18 +39,18 @@ pub fn default_memory_bytes() -> u64 {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Store")]
 pub struct StoreArgs {
-    /// Main memory for formatting, as a hard limit [default: half of what is available]
+    /// Main memory for making the store, as a hard limit [default: half of what is available]
     #[arg(long, value_parser = size, value_name = "SIZE")]
-    pub memory: Option<u64>,
-    /// Bytes of a page: a power of two from 64KiB to 64MiB
-    #[arg(long, value_parser = size, default_value = "1MiB", value_name = "SIZE")]
-    page_size: u64,
+    memory: Option<u64>,
+    /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
+    #[arg(long, value_parser = page_size, value_name = "SIZE")]
+    page_size: Option<u32>,
     /// How neighbours are written
-    #[arg(long, default_value = "vertex-id")]
+    #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
     encoding: EncodingName,
-    /// With `--encoding record-id`: bytes of page id and of slot number
-    #[arg(long, default_value = "2,2", value_name = "P,Q", value_parser = widths)]
-    id_widths: (u8, u8),
+    /// With `--encoding record-id`: how many bytes page ids have, and slot numbers [default: 2,2]
+    #[arg(long, value_name = "P,Q", value_parser = widths)]
+    id_widths: Option<(u8, u8)>,
     /// Store in-lists too: pull PageRank and bottom-up BFS read them
     #[arg(long)]
     in_edges: bool,
@@ -51,7 +64,7 @@ pub struct StoreArgs {
     #[arg(long)]
     remove_self_loops: bool,
     /// How vertices are numbered inside; results always carry original ids
-    #[arg(long, default_value = "natural")]
+    #[arg(long, default_value = "natural", value_name = "ORDER")]
     order: OrderName,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all below it)
     #[arg(long, default_value = "auto", value_parser = ids, value_name = "RULE")]
@@ -83,7 +96,7 @@ enum OrderName {
 }
 
 fn widths(text: &str) -> Result<(u8, u8), String> {
-    let (p, q) = text.split_once(',').ok_or("two numbers, such as 3,3")?;
+    let (p, q) = text.split_once(',').ok_or("expected two numbers, such as 3,3")?;
     let number = |text: &str| text.trim().parse::<u8>().map_err(|error| format!("{text:?}: {error}"));
     let (p, q) = (number(p)?, number(q)?);
     Encoding::record_id(p, q).map(|_| (p, q)).map_err(|error| error.to_string())
@@ -94,9 +107,10 @@ fn ids(text: &str) -> Result<IdPolicy, String> {
         "auto" => Ok(IdPolicy::Auto),
         "keep" => Ok(IdPolicy::Keep),
         "compact" => Ok(IdPolicy::Compact),
-        _ => {
-            text.parse().map(IdPolicy::Below).map_err(|_| "one of auto, keep, compact, or a number of vertices".into())
-        }
+        _ => text
+            .parse()
+            .map(IdPolicy::Below)
+            .map_err(|_| "expected auto, keep, compact, or a number of vertices".into()),
     }
 }
 
@@ -104,10 +118,16 @@ impl StoreArgs {
     /// The formatter's options.
     pub fn options(&self, keep_weights: bool) -> Result<FormatOptions, Failure> {
         let encoding = match self.encoding {
+            EncodingName::VertexId if self.id_widths.is_some() => {
+                return Err(Failure::Usage("--id-widths: goes with --encoding record-id".into()));
+            }
             EncodingName::VertexId => Encoding::VertexId,
-            EncodingName::RecordId => Encoding::record_id(self.id_widths.0, self.id_widths.1)?,
+            EncodingName::RecordId => {
+                let (p, q) = self.id_widths.unwrap_or((2, 2));
+                Encoding::record_id(p, q)?
+            }
         };
-        let page_bytes = u32::try_from(self.page_size).unwrap_or(u32::MAX);
+        let page_bytes = self.page_size.unwrap_or(PAGE_BYTES_DEFAULT);
         let mut stripes = vec![PathBuf::from(".")];
         for stripe in &self.stripes {
             stripes.push(std::path::absolute(stripe).map_err(|error| Failure::Other(format!("--stripe: {error}")))?);
@@ -133,21 +153,21 @@ impl StoreArgs {
     }
 }
 
-/// What a run may use.
+/// What a run may use. The heading holds for every argument after these, so they come last.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {
     /// Main memory for everything together, as a hard limit [default: half of what is available]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
-    /// The page buffer's share of it [default: what the algorithm leaves, at most the whole graph]
+    /// How much of that is page buffer [default: what the algorithm leaves, at most the whole graph]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     buffer: Option<u64>,
     /// Threads that compute [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// How pages are read
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_name = "FETCHER")]
     fetcher: FetcherName,
 }
 
@@ -157,7 +177,7 @@ enum FetcherName {
     Auto,
     /// io_uring, or an error
     Uring,
-    /// Positioned reads on threads: works everywhere
+    /// Blocking reads on threads: works everywhere
     Threads,
 }
 

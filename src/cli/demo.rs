@@ -23,7 +23,8 @@ pub struct Demo {
     /// The graph has 2^SCALE vertices and 16 times as many edges
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(10..=24))]
     scale: u32,
-    /// Main memory for formatting, as a hard limit
+    /// Main memory for formatting and verifying, as a hard limit; the check in memory takes what it needs, about 300
+    /// bytes a vertex
     #[arg(long, value_parser = size, default_value = "256MiB", value_name = "SIZE")]
     memory: u64,
 }

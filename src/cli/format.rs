@@ -7,6 +7,7 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use topostream_formats::readers::{self, Kind, Options, WeightsOption};
+use topostream_formats::write::TopologyWriter;
 use topostream_tools::format::{FormatOptions, OpenSource, format};
 use topostream_tools::progress::Cancel;
 
@@ -16,17 +17,20 @@ use topostream_tools::progress::Cancel;
 pub struct Format {
     /// The edge list; gzip, zstd, bzip2 and xz are unpacked on the way
     input: PathBuf,
-    /// The directory to make
+    /// The store to make: a directory
     store: PathBuf,
     /// The input's format [default: recognised by name and content]
     #[arg(long, value_name = "KIND")]
     kind: Option<Kind>,
-    /// What becomes of weights in the input: auto, ignore, u32 or f32
+    /// The type of the weights that are read: auto (as the input has it), u32, f32, or ignore
     #[arg(long, default_value = "auto", value_name = "TYPE")]
     weight_type: WeightsOption,
     #[command(flatten)]
     layout: StoreArgs,
 }
+
+/// Main memory that formatting needs for itself, and for sorting at the least.
+const BASE_BYTES: u64 = 64 << 20;
 
 const AFTER_HELP: &str = "\
 Kinds of input:
@@ -47,7 +51,10 @@ Example:
 impl Format {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let options = self.layout.options(self.weight_type != WeightsOption::Ignore)?;
-        let reading = Options { kind: self.kind, weights: self.weight_type, memory_bytes: options.memory_bytes / 4 };
+        // A quarter of what the rest leaves, so that a small budget is not eaten up by large blocks of input.
+        let rest = BASE_BYTES + TopologyWriter::memory_bytes(&options.layout);
+        let memory_bytes = options.memory_bytes.saturating_sub(rest) / 4;
+        let reading = Options { kind: self.kind, weights: self.weight_type, memory_bytes };
         let mut open = || readers::open(&self.input, &reading);
         format_with_report(&mut open, &self.store, &options, cancel)
     }

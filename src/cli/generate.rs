@@ -3,7 +3,7 @@
 use super::args::StoreArgs;
 use super::format::format_with_report;
 use super::progress::Bars;
-use super::{Failure, Outcome, print};
+use super::{Failure, Outcome, print, tables};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 use topostream_formats::readers::EdgeListWriter;
@@ -40,19 +40,19 @@ enum KindOfGraph {
 #[derive(Args)]
 struct RmatArgs {
     /// The graph has 2^SCALE vertices
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=32))]
     scale: u32,
     /// Edges per vertex
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 16, value_name = "N")]
     edge_factor: u64,
-    /// Probability of the upper left quadrant
-    #[arg(short, default_value_t = 0.57)]
+    /// Probability that an edge falls in the upper left quadrant of the adjacency matrix
+    #[arg(short, default_value_t = 0.57, value_name = "PROBABILITY")]
     a: f64,
-    /// Probability of the upper right quadrant
-    #[arg(short, default_value_t = 0.19)]
+    /// In the upper right quadrant
+    #[arg(short, default_value_t = 0.19, value_name = "PROBABILITY")]
     b: f64,
-    /// Probability of the lower left quadrant
-    #[arg(short, default_value_t = 0.19)]
+    /// In the lower left quadrant; what a, b and c leave is the lower right
+    #[arg(short, default_value_t = 0.19, value_name = "PROBABILITY")]
     c: f64,
     /// Leave ids as they are drawn: the vertices of high degree come first
     #[arg(long)]
@@ -64,10 +64,10 @@ struct RmatArgs {
 #[derive(Args)]
 struct UniformArgs {
     /// How many vertices
-    #[arg(long)]
+    #[arg(long, value_name = "N")]
     vertices: u64,
     /// How many edges
-    #[arg(long)]
+    #[arg(long, value_name = "N")]
     edges: u64,
     #[command(flatten)]
     to: OutputArgs,
@@ -76,10 +76,10 @@ struct UniformArgs {
 #[derive(Args)]
 struct GridArgs {
     /// Vertices in a row
-    #[arg(long)]
+    #[arg(long, value_name = "N")]
     width: u64,
     /// Rows
-    #[arg(long)]
+    #[arg(long, value_name = "N")]
     height: u64,
     /// The probability that a cell has a diagonal
     #[arg(long, default_value_t = 0.0, value_name = "PROBABILITY")]
@@ -89,25 +89,26 @@ struct GridArgs {
 }
 
 #[derive(Args)]
+#[group(id = "target", required = true, multiple = false, args = ["store", "edges_file"])]
 struct OutputArgs {
-    /// The seed
+    /// The seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Random weights: u32:1:255, or f32:0:1
+    /// Give edges random weights, such as u32:1:255 or f32:0:1
     #[arg(long, value_parser = weights, value_name = "TYPE:MIN:MAX")]
     random_weights: Option<RandomWeights>,
     /// Make a store in this directory
-    #[arg(long, value_name = "DIR", required_unless_present = "edges_file", conflicts_with = "edges_file")]
+    #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
-    /// Write an edge list: .el, .wel, .txt, .u32 or .u64
-    #[arg(long, value_name = "FILE")]
+    /// Write an edge list instead, of the kind that the name ends with: .el, .wel, .txt, .u32 or .u64
+    #[arg(long, value_name = "FILE", conflicts_with = "StoreArgs")]
     edges_file: Option<PathBuf>,
     #[command(flatten)]
     layout: StoreArgs,
 }
 
 fn weights(text: &str) -> Result<RandomWeights, String> {
-    let wrong = || "such as u32:1:255 or f32:0:1".to_owned();
+    let wrong = || "expected the like of u32:1:255 or f32:0:1".to_owned();
     let parts: Vec<&str> = text.split(':').collect();
     let [of, min, max] = parts[..] else { return Err(wrong()) };
     match of {
@@ -167,5 +168,5 @@ fn write_edges(path: &Path, source: &mut dyn EdgeSource, cancel: &Cancel) -> Out
     let edges = writer.edges();
     let bytes = writer.finish()?;
     drop(bars);
-    print(&format!("{}: {edges} edges, {bytes} bytes\n", path.display()))
+    print(&format!("{}: {} edges, {}\n", path.display(), tables::count(edges), tables::bytes(bytes)))
 }

@@ -9,7 +9,7 @@ use topostream_tools::info::summarise;
 /// Show what a store holds. Reads no page.
 #[derive(Args)]
 pub struct Info {
-    /// The store
+    /// The store's directory
     store: PathBuf,
     /// As JSON, for programs
     #[arg(long)]

@@ -27,12 +27,15 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  topostream demo                                        see it work, from a generated graph to checked answers
-  topostream format wiki-Vote.txt wiki --in-edges        make a store from an edge list
-  topostream info wiki                                   what is in it
-  topostream run pagerank wiki --output ranks.csv        run an algorithm from disk
-  topostream run bfs wiki --source 30 --memory 512MiB    in a given amount of memory
-  topostream generate rmat --scale 24 --store big        make a large graph without any input";
+  topostream demo                                       see it work, answers checked
+  topostream format wiki-Vote.txt wiki --in-edges       make a store from an edge list
+  topostream info wiki                                  what is in it
+  topostream run pagerank wiki --output ranks.csv       run an algorithm from disk
+  topostream run bfs wiki --source 30 --memory 512MiB   in a given amount of memory
+  topostream generate rmat --scale 24 --store big       make a large graph without input
+
+Sizes are written 64KiB, 512MiB, 2GiB (powers of two) or 64KB, 512MB, 2GB (powers of ten).
+Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -57,6 +60,9 @@ enum Failure {
     Store(#[from] StoreError),
     #[error(transparent)]
     Engine(#[from] topostream::Error),
+    /// What was asked for does not go together.
+    #[error("{0}")]
+    Usage(String),
     #[error("{0}")]
     Other(String),
 }
@@ -69,12 +75,41 @@ impl Failure {
                 | Self::Engine(topostream::Error::Interrupted | topostream::Error::Store(StoreError::Interrupted))
         )
     }
+
+    /// A budget that would do, where the one that was given did not.
+    fn budget_that_would_do(&self) -> Option<u64> {
+        match self {
+            Self::Store(StoreError::Memory { needed_bytes, .. })
+            | Self::Engine(
+                topostream::Error::Memory { needed_bytes, .. }
+                | topostream::Error::Store(StoreError::Memory { needed_bytes, .. }),
+            ) => Some(*needed_bytes),
+            _ => None,
+        }
+    }
+
+    /// Says on stderr what went wrong, and what can be done about it.
+    fn report(&self) -> ExitCode {
+        // Nobody may be listening: that is no reason to panic.
+        let say = |text: String| writeln!(std::io::stderr(), "{text}").ok();
+        if self.is_interrupt() {
+            say("interrupted: stopped cleanly".into());
+            return ExitCode::from(INTERRUPTED);
+        }
+        say(format!("error: {self}"));
+        if let Some(bytes) = self.budget_that_would_do() {
+            say(format!("hint: at least {}MiB are needed", bytes.div_ceil(1 << 20)));
+        }
+        ExitCode::from(if matches!(self, Self::Usage(_)) { BAD_USAGE } else { 1 })
+    }
 }
 
 type Outcome = Result<(), Failure>;
 
 /// Exit code after Ctrl-C, by the shells' convention.
 const INTERRUPTED: u8 = 130;
+/// Exit code where arguments are wrong: clap's own.
+const BAD_USAGE: u8 = 2;
 
 /// Runs the program. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
 pub fn main() -> ExitCode {
@@ -89,17 +124,7 @@ pub fn main() -> ExitCode {
         Command::Run(command) => command.run(&cancel),
         Command::Demo(command) => command.run(&cancel),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if failure.is_interrupt() => {
-            eprintln!("interrupted: stopped cleanly");
-            ExitCode::from(INTERRUPTED)
-        }
-        Err(failure) => {
-            eprintln!("error: {failure}");
-            ExitCode::FAILURE
-        }
-    }
+    outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
 /// The first Ctrl-C asks for a clean stop, the second stops at once.

@@ -3,10 +3,14 @@
 use super::Failure;
 use clap::ValueEnum;
 use npyz::WriterBuilder;
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 use topostream::algorithm::{Answer, AnswerValues};
-use topostream_formats::{OriginalIds, VertexId};
+use topostream_formats::{Error as StoreError, OriginalIds, VertexId};
+use topostream_tools::progress::Cancel;
 
 /// The format of a file of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,43 +34,128 @@ impl ResultFormat {
     }
 }
 
+/// Where results will go. It is opened before the run, so that hours of work do not end at a mistyped path.
+pub struct ResultFile {
+    path: PathBuf,
+    format: ResultFormat,
+    target: Target,
+}
+
+enum Target {
+    /// A file, which gets its name when it is complete.
+    File(NamedTempFile),
+    /// A device or a pipe, which is written as it stands and never replaced.
+    Special(File),
+}
+
+impl ResultFile {
+    /// Makes sure that `path` can be written. A file that is there already stays until the new one is complete.
+    pub fn create(path: &Path, format: Option<ResultFormat>) -> Result<Self, Failure> {
+        let failed = |error| failure(path, error);
+        // Through links, so that what they point to is replaced and not the link.
+        let target_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = match std::fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
+            Ok(found) if !found.is_file() => Target::Special(File::options().write(true).open(path).map_err(failed)?),
+            _ => Target::File(temporary_beside(&target_path).map_err(failed)?),
+        };
+        let format = format.unwrap_or_else(|| ResultFormat::of(path));
+        Ok(Self { path: target_path, format, target })
+    }
+
+    /// Writes all vertices' values. The file appears when it is complete; where it cannot be completed, nothing is left.
+    pub fn write(
+        mut self,
+        answers: &[Answer<'_>],
+        ids: &OriginalIds,
+        count: u64,
+        cancel: &Cancel,
+    ) -> Result<(), Failure> {
+        let file = match &mut self.target {
+            Target::File(temporary) => temporary.as_file_mut(),
+            Target::Special(file) => file,
+        };
+        let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file, cancel });
+        let vertices = (0..count).map(|vertex| vertex as u32);
+        let written = match self.format {
+            ResultFormat::Text => write_text(&mut out, answers, ids, vertices),
+            ResultFormat::Csv => write_csv(&mut out, answers, ids, vertices),
+            ResultFormat::Npy => write_npy(&mut out, answers, ids, count),
+        };
+        let finished = written.and_then(|()| out.flush());
+        // What is left in the buffer after an error must not be tried again.
+        drop(out.into_parts());
+        match finished {
+            Err(_) if cancel.is_cancelled() => Err(StoreError::Interrupted.into()),
+            Err(error) => Err(failure(&self.path, error)),
+            Ok(()) => self.persist(),
+        }
+    }
+
+    fn persist(self) -> Result<(), Failure> {
+        let Target::File(temporary) = self.target else { return Ok(()) };
+        temporary.persist(&self.path).map(drop).map_err(|error| failure(&self.path, error.error))
+    }
+}
+
+fn failure(path: &Path, error: io::Error) -> Failure {
+    Failure::Other(format!("{}: {error}", path.display()))
+}
+
+/// A file beside `path`, to be renamed to it: with the permissions of any new file, not those of a secret one.
+fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // The system's own answer, without the random name that the file would have had.
+    std::fs::metadata(folder)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.prefix(".topostream-").tempfile_in(folder)
+}
+
+/// A file that takes nothing more once a stop was asked for.
+struct Stoppable<'a> {
+    file: &'a mut File,
+    cancel: &'a Cancel,
+}
+
+impl Write for Stoppable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            return Err(io::Error::other("interrupted"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// A value as it is written.
 #[derive(Clone, Copy)]
 enum Value {
     Float(f64),
-    Integer(i64),
+    /// A level or an original id; -1 in files where there is none.
+    Integer(Option<u64>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Float(value) => write!(f, "{value:.9e}"),
+            Self::Integer(Some(value)) => write!(f, "{value}"),
+            Self::Integer(None) => f.write_str("-1"),
+        }
+    }
 }
 
 fn value(answer: &Answer<'_>, vertex: u32, ids: &OriginalIds) -> Value {
     match &answer.values {
         AnswerValues::F64(of) => Value::Float(of(vertex)),
-        AnswerValues::Integer(of) => Value::Integer(of(vertex).map_or(-1, |value| value as i64)),
-        AnswerValues::Vertex(of) => Value::Integer(of(vertex).map_or(-1, |v| ids.original(VertexId(v)) as i64)),
+        AnswerValues::Integer(of) => Value::Integer(of(vertex)),
+        AnswerValues::Vertex(of) => Value::Integer(of(vertex).map(|vertex| ids.original(VertexId(vertex)))),
     }
-}
-
-/// Writes all vertices' values. The file appears when it is complete.
-pub fn write(
-    path: &Path,
-    format: ResultFormat,
-    answers: &[Answer<'_>],
-    ids: &OriginalIds,
-    count: u64,
-) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::Other(format!("{}: {error}", path.display()));
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    let mut out = BufWriter::with_capacity(1 << 20, temporary.as_file_mut());
-    let vertices = (0..count).map(|vertex| vertex as u32);
-    match format {
-        ResultFormat::Text => write_text(&mut out, answers, ids, vertices),
-        ResultFormat::Csv => write_csv(&mut out, answers, ids, vertices),
-        ResultFormat::Npy => write_npy(&mut out, answers, ids, count),
-    }
-    .and_then(|()| out.flush())
-    .map_err(failed)?;
-    drop(out);
-    temporary.persist(path).map(drop).map_err(|error| failed(error.error))
 }
 
 fn write_text(
@@ -74,14 +163,11 @@ fn write_text(
     answers: &[Answer<'_>],
     ids: &OriginalIds,
     vertices: impl Iterator<Item = u32>,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     for vertex in vertices {
         write!(out, "{}", ids.original(VertexId(vertex)))?;
         for answer in answers {
-            match value(answer, vertex, ids) {
-                Value::Float(value) => write!(out, " {value:.9e}")?,
-                Value::Integer(value) => write!(out, " {value}")?,
-            }
+            write!(out, " {}", value(answer, vertex, ids))?;
         }
         writeln!(out)?;
     }
@@ -93,17 +179,14 @@ fn write_csv(
     answers: &[Answer<'_>],
     ids: &OriginalIds,
     vertices: impl Iterator<Item = u32>,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     let header = std::iter::once("vertex").chain(answers.iter().map(|answer| answer.name));
     csv.write_record(header)?;
     for vertex in vertices {
         csv.write_field(ids.original(VertexId(vertex)).to_string())?;
         for answer in answers {
-            csv.write_field(match value(answer, vertex, ids) {
-                Value::Float(value) => format!("{value:.9e}"),
-                Value::Integer(value) => value.to_string(),
-            })?;
+            csv.write_field(value(answer, vertex, ids).to_string())?;
         }
         csv.write_record(None::<&[u8]>)?;
     }
@@ -132,28 +215,39 @@ struct TreeRow {
     parent: i64,
 }
 
-fn write_npy(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, count: u64) -> std::io::Result<()> {
+fn write_npy(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, count: u64) -> io::Result<()> {
     let id = |vertex| ids.original(VertexId(vertex));
     let number = |at: usize, vertex| match value(&answers[at], vertex, ids) {
-        Value::Float(value) => value as i64,
-        Value::Integer(value) => value,
+        Value::Float(value) => Ok(value as i64),
+        Value::Integer(value) => signed(value),
     };
     match answers {
         [Answer { values: AnswerValues::F64(of), .. }] => {
-            write_rows(out, count, |vertex| FloatRow { vertex: id(vertex), rank: of(vertex) })
+            write_rows(out, count, |vertex| Ok(FloatRow { vertex: id(vertex), rank: of(vertex) }))
         }
-        [_] => write_rows(out, count, |vertex| LevelRow { vertex: id(vertex), level: number(0, vertex) }),
+        [_] => write_rows(out, count, |vertex| Ok(LevelRow { vertex: id(vertex), level: number(0, vertex)? })),
         _ => write_rows(out, count, |vertex| {
-            let (level, parent) = (number(0, vertex), number(1, vertex));
-            TreeRow { vertex: id(vertex), level, parent }
+            let (level, parent) = (number(0, vertex)?, number(1, vertex)?);
+            Ok(TreeRow { vertex: id(vertex), level, parent })
         }),
     }
 }
 
-fn write_rows<T: npyz::AutoSerialize>(out: &mut impl Write, count: u64, row: impl Fn(u32) -> T) -> std::io::Result<()> {
+/// A number in a column that has -1 for none.
+fn signed(value: Option<u64>) -> io::Result<i64> {
+    let Some(value) = value else { return Ok(-1) };
+    let too_large = || format!("{value} does not fit in a .npy column of signed 64-bit numbers; write text or .csv");
+    i64::try_from(value).map_err(|_| io::Error::other(too_large()))
+}
+
+fn write_rows<T: npyz::AutoSerialize>(
+    out: &mut impl Write,
+    count: u64,
+    row: impl Fn(u32) -> io::Result<T>,
+) -> io::Result<()> {
     let mut writer = npyz::WriteOptions::new().default_dtype().shape(&[count]).writer(out).begin_nd()?;
     for vertex in 0..count {
-        writer.push(&row(vertex as u32))?;
+        writer.push(&row(vertex as u32)?)?;
     }
     writer.finish()
 }
@@ -161,6 +255,7 @@ fn write_rows<T: npyz::AutoSerialize>(out: &mut impl Write, count: u64, row: imp
 /// The vertices with the largest values, largest first: original id and value.
 pub fn top(answer: &Answer<'_>, count: usize, ids: &OriginalIds, vertices: u64) -> Vec<(u64, f64)> {
     let AnswerValues::F64(of) = &answer.values else { return Vec::new() };
+    let count = count.min(vertices as usize);
     let mut best: Vec<(f64, u32)> = Vec::with_capacity(2 * count + 1);
     let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
     for vertex in (0..vertices).map(|vertex| vertex as u32) {

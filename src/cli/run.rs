@@ -1,7 +1,7 @@
 //! `topostream run`: an algorithm over a store.
 
 use super::args::ResourceArgs;
-use super::results::{self, ResultFormat};
+use super::results::{self, ResultFile, ResultFormat};
 use super::{Failure, Outcome, print, tables};
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::ProgressBar;
@@ -15,10 +15,18 @@ use topostream_tools::progress::Cancel;
 
 /// Run an algorithm over a store, from disk, in bounded memory.
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Run {
     #[command(subcommand)]
     algorithm: AlgorithmArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  topostream run pagerank wiki --output ranks.csv
+  topostream run pagerank wiki --iterations 20 --memory 2GiB --json
+  topostream run bfs wiki --source 30 --parents --output tree.npy
+  topostream run bfs wiki --source max-degree";
 
 #[derive(Subcommand)]
 enum AlgorithmArgs {
@@ -30,26 +38,29 @@ enum AlgorithmArgs {
 
 #[derive(Args)]
 struct PageRankArgs {
-    #[command(flatten)]
-    common: Common,
-    /// The probability of following an edge
-    #[arg(long, default_value_t = 0.85)]
+    /// The probability of following an edge, from 0 to 1
+    #[arg(long, default_value_t = 0.85, value_name = "PROBABILITY")]
     damping: f64,
     /// Do exactly this many iterations
-    #[arg(long, conflicts_with = "tolerance")]
+    #[arg(long, value_name = "N", conflicts_with = "tolerance")]
     iterations: Option<u32>,
-    /// Stop when ranks change by less than this in all (L1 norm)
-    #[arg(long, default_value_t = 1e-6)]
+    /// Stop when an iteration changes all ranks together (L1 norm) by less than this; 1e-7 at the least
+    #[arg(long, default_value_t = 1e-6, value_name = "CHANGE")]
     tolerance: f64,
     /// Stop after this many iterations at the latest
-    #[arg(long, default_value_t = 100, conflicts_with = "iterations")]
+    #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
     max_iterations: u32,
     /// What becomes of the rank of vertices without out-edges
-    #[arg(long, default_value = "redistribute")]
+    #[arg(long, default_value = "redistribute", value_name = "RULE")]
     dangling: DanglingName,
     /// Which lists are read
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_name = "LISTS")]
     traffic: TrafficName,
+    /// How many vertices of highest rank to print
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top: usize,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -72,36 +83,46 @@ enum TrafficName {
 
 #[derive(Args)]
 struct BfsArgs {
-    #[command(flatten)]
-    common: Common,
     /// Where to start: an original id, or `max-degree` for the vertex with the most out-edges
-    #[arg(long, value_name = "ID")]
-    source: String,
-    /// Keep parents too
+    #[arg(long, value_name = "ID", value_parser = source)]
+    source: Source,
+    /// Also keep each vertex's parent in the search tree; `--output` writes it
     #[arg(long)]
     parents: bool,
-    /// Never read in-lists: top-down only
+    /// Never read in-lists, even where the store has them: top-down only
     #[arg(long)]
     top_down: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Copy)]
+enum Source {
+    Original(u64),
+    MaxDegree,
+}
+
+fn source(text: &str) -> Result<Source, String> {
+    match text {
+        "max-degree" => Ok(Source::MaxDegree),
+        _ => text.parse().map(Source::Original).map_err(|_| "expected an id (from 0 on) or max-degree".into()),
+    }
 }
 
 #[derive(Args)]
 struct Common {
-    /// The store
+    /// The store's directory
     store: PathBuf,
     #[command(flatten)]
     resources: ResourceArgs,
-    /// Write every vertex's result to a file
-    #[arg(long, value_name = "FILE")]
+    /// Write every vertex's result to a file, by original id; it appears when it is complete
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     output: Option<PathBuf>,
     /// The format of that file [default: by its name: .csv, .npy, else text]
-    #[arg(long, requires = "output")]
+    #[arg(long, value_name = "FORMAT", requires = "output", help_heading = "Results")]
     output_format: Option<ResultFormat>,
-    /// How many top vertices to print
-    #[arg(long, default_value_t = 10)]
-    top: usize,
-    /// Print the report as JSON, and nothing else
-    #[arg(long)]
+    /// Print the report as JSON, times in nanoseconds, and nothing else
+    #[arg(long, help_heading = "Results")]
     json: bool,
 }
 
@@ -109,14 +130,14 @@ impl Run {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         match self.algorithm {
             AlgorithmArgs::Pagerank(args) => {
-                let algorithm = args.algorithm();
-                let engine = args.common.engine(cancel)?;
-                args.common.run(&engine, algorithm)
+                let store = Store::open(&args.common.store)?;
+                args.common.run(store, args.algorithm(), args.top, cancel)
             }
             AlgorithmArgs::Bfs(args) => {
-                let engine = args.common.engine(cancel)?;
-                let source = source(&args.source, engine.store())?;
-                args.common.run(&engine, Bfs { source, parents: args.parents, bottom_up: !args.top_down })
+                let store = Store::open(&args.common.store)?;
+                let source = args.source.vertex(&store)?;
+                let bfs = Bfs { source, parents: args.parents, bottom_up: !args.top_down };
+                args.common.run(store, bfs, 0, cancel)
             }
         }
     }
@@ -143,71 +164,68 @@ impl PageRankArgs {
     }
 }
 
-/// The vertex that a source names.
-fn source(text: &str, store: &Store) -> Result<VertexId, Failure> {
-    if text == "max-degree" {
+impl Source {
+    /// The vertex that is meant.
+    fn vertex(self, store: &Store) -> Result<VertexId, Failure> {
+        if let Self::Original(id) = self {
+            let missing = || Failure::Other(format!("--source {id}: the graph has no vertex with that id"));
+            return store.ids()?.vertex(id).ok_or_else(missing);
+        }
         let degrees = store.out_degrees()?;
-        let largest =
-            degrees.values().iter().enumerate().max_by_key(|&(vertex, degree)| (degree, std::cmp::Reverse(vertex)));
-        let none = || Failure::Other("the graph has no vertices".into());
-        return largest.map(|(vertex, _)| VertexId(vertex as u32)).ok_or_else(none);
+        let degrees = degrees.values().iter().enumerate();
+        let largest = degrees.max_by_key(|&(vertex, degree)| (degree, std::cmp::Reverse(vertex)));
+        let none = || Failure::Other("--source max-degree: the graph has no vertices".into());
+        largest.map(|(vertex, _)| VertexId(vertex as u32)).ok_or_else(none)
     }
-    let id: u64 =
-        text.parse().map_err(|_| Failure::Other(format!("--source {text:?}: expected an id or max-degree")))?;
-    let missing = || Failure::Other(format!("--source {id}: the graph has no vertex with that id"));
-    store.ids()?.vertex(id).ok_or_else(missing)
 }
 
 impl Common {
-    fn engine(&self, cancel: &Cancel) -> Result<Engine, Failure> {
-        Ok(Engine::new(Store::open(&self.store)?, self.resources.options(cancel)))
-    }
-
-    fn run<A: Algorithm>(&self, engine: &Engine, algorithm: A) -> Outcome {
+    fn run<A: Algorithm>(&self, store: Store, algorithm: A, top: usize, cancel: &Cancel) -> Outcome {
+        // What is needed at the end is looked at before the beginning.
+        store.ids()?;
+        let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
         let spinner = ProgressBar::new_spinner();
         let mut observer = |step: &StepReport| {
             let (edges, read) = (tables::count(step.edges), tables::bytes(step.disk_bytes));
             spinner.set_message(format!("superstep {}: {edges} edges, {read} read", step.superstep));
             spinner.tick();
         };
+        let engine = Engine::new(store, self.resources.options(cancel));
         let run = engine.run(algorithm, &mut observer)?;
+        // The page buffer goes before the ids come: both together may be more than the budget.
+        drop(engine);
+        let store = Store::open(&self.store)?;
         spinner.finish_and_clear();
-        self.write_results(&run, engine.store())?;
+        if let Some(output) = output {
+            output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
+        }
         if self.json {
             let json = serde_json::to_string_pretty(&run.report).map_err(|error| Failure::Other(error.to_string()))?;
             return print(&(json + "\n"));
         }
-        let top = self.top(&run, engine.store())?;
-        print(&(tables::run_report(&run.report) + &top))
+        let summary = summary(&run, &store, top)?;
+        print(&(tables::run_report(&run.report) + &summary))
     }
+}
 
-    fn write_results<A: Algorithm>(&self, run: &FinishedRun<A>, store: &Store) -> Outcome {
-        let Some(path) = &self.output else { return Ok(()) };
-        let format = self.output_format.unwrap_or_else(|| ResultFormat::of(path));
-        results::write(path, format, &run.answers(), &store.ids()?, store.vertices())
-    }
-
-    /// What people want to see of the results.
-    fn top<A: Algorithm>(&self, run: &FinishedRun<A>, store: &Store) -> Result<String, Failure> {
-        let mut text = String::new();
-        for answer in run.answers() {
-            match &answer.values {
-                AnswerValues::F64(_) => {
-                    let ids = store.ids()?;
-                    let top = results::top(&answer, self.top, &ids, store.vertices());
-                    let rows = top.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
-                    text += &tables::table(&["vertex", answer.name], rows);
-                }
-                AnswerValues::Integer(of) => {
-                    let reached = (0..store.vertices()).filter_map(|vertex| of(vertex as u32));
-                    let (count, largest) =
-                        reached.fold((0, 0), |(count, largest), value| (count + 1, value.max(largest)));
-                    let (count, all) = (tables::count(count), tables::count(store.vertices()));
-                    writeln!(text, "reached {count} of {all} vertices; largest {} {largest}", answer.name).ok();
-                }
-                AnswerValues::Vertex(_) => {}
+/// What people want to see of the results.
+fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, top: usize) -> Result<String, Failure> {
+    let mut text = String::new();
+    for answer in run.answers() {
+        match &answer.values {
+            AnswerValues::F64(_) if top > 0 => {
+                let top = results::top(&answer, top, &store.ids()?, store.vertices());
+                let rows = top.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
+                text += &tables::table(&["vertex", answer.name], rows);
             }
+            AnswerValues::Integer(of) => {
+                let reached = (0..store.vertices()).filter_map(|vertex| of(vertex as u32));
+                let (count, largest) = reached.fold((0, 0), |(count, largest), value| (count + 1, value.max(largest)));
+                let (count, all) = (tables::count(count), tables::count(store.vertices()));
+                writeln!(text, "reached {count} of {all} vertices; largest {} {largest}", answer.name).ok();
+            }
+            AnswerValues::F64(_) | AnswerValues::Vertex(_) => {}
         }
-        Ok(text)
     }
+    Ok(text)
 }

@@ -1,6 +1,6 @@
 //! Reports for people.
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use humansize::{BINARY, format_size};
 use std::fmt::Write;
 use std::path::Path;
@@ -25,14 +25,22 @@ fn seconds(ns: u64) -> String {
     format!("{:.3}", ns as f64 / 1e9)
 }
 
-fn millions_per_second(items: u64, time: Duration) -> String {
-    format!("{:.1} M/s", items as f64 / time.as_secs_f64().max(1e-9) / 1e6)
+/// A number of pages.
+fn pages(number: u64) -> String {
+    format!("{} {}", count(number), if number == 1 { "page" } else { "pages" })
+}
+
+/// A rule above, one below the header, one at the end: rows need none between them.
+const STYLE: TableStyle = TableStyle::new().top_border(rule('─')).header_separator(rule('─')).bottom_border(rule('─'));
+
+const fn rule(of: char) -> LineStyle {
+    LineStyle::none().fill(of).junction(of)
 }
 
 /// A table of numbers: the first column to the left, the others to the right.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header).add_rows(rows);
+    table.load_style(STYLE).set_header(header).add_rows(rows);
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -43,14 +51,14 @@ pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> St
 pub fn format_report(store: &Path, report: &FormatReport, took: Duration) -> String {
     let manifest = &report.manifest;
     let mut text = format!(
-        "{}: {} vertices, {} edges, {} pages of {}; {:.1} s, {} edges\n",
+        "{}: {} vertices, {} edges, {} of {}; {:.2} s, {:.1} M edges/s\n",
         store.display(),
         count(manifest.vertices),
         count(manifest.edges),
-        count(manifest.out.pages + manifest.in_lists.as_ref().map_or(0, |lists| lists.pages)),
+        pages(manifest.out.pages + manifest.in_lists.as_ref().map_or(0, |lists| lists.pages)),
         bytes(manifest.page_bytes.into()),
         took.as_secs_f64(),
-        millions_per_second(manifest.edges, took),
+        manifest.edges as f64 / took.as_secs_f64().max(1e-9) / 1e6,
     );
     if report.self_loops_removed + report.duplicates_removed > 0 {
         let (loops, duplicates) = (count(report.self_loops_removed), count(report.duplicates_removed));
@@ -62,9 +70,9 @@ pub fn format_report(store: &Path, report: &FormatReport, took: Duration) -> Str
 /// What was verified.
 pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> String {
     format!(
-        "{}: sound; {} pages, {} edges, {} in {:.1} s ({:.2} GB/s)\n",
+        "{}: sound; {}, {} edges, {} in {:.2} s ({:.2} GB/s)\n",
         store.display(),
-        count(report.pages),
+        pages(report.pages),
         count(report.edges),
         bytes(report.bytes),
         took.as_secs_f64(),
@@ -76,7 +84,8 @@ pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> Str
 pub fn summary(path: &Path, summary: &Summary) -> String {
     let manifest = &summary.manifest;
     let ids = match manifest.ids {
-        Ids::Range { first } => format!("{first} to {}", first + manifest.vertices.max(1) - 1),
+        Ids::Range { .. } if manifest.vertices == 0 => "none".into(),
+        Ids::Range { first } => format!("{first} to {}", first + (manifest.vertices - 1)),
         Ids::File { .. } => "in ids.bin".into(),
     };
     let order = match manifest.order {
@@ -99,18 +108,18 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         ("vertex order", order.into()),
         ("encoding", manifest.encoding.to_string()),
         (
-            "pages",
+            "out-lists",
             format!(
                 "{} of {}, {} of them large",
-                count(manifest.out.pages),
+                pages(manifest.out.pages),
                 bytes(manifest.page_bytes.into()),
                 count(manifest.out.large_pages)
             ),
         ),
-        ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| format!("{} pages", count(lists.pages)))),
+        ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| pages(lists.pages))),
         ("stripes", manifest.stripes.len().to_string()),
         ("on disk", bytes(summary.disk_bytes)),
-        ("bytes per edge", format!("{:.2} (pages {:.1}% full)", summary.bytes_per_edge, 100.0 * summary.fill)),
+        ("bytes per edge", format!("{:.2} on disk (pages {:.1}% full)", summary.bytes_per_edge, 100.0 * summary.fill)),
     ];
     let mut text = String::new();
     for (name, value) in rows {

@@ -13,7 +13,7 @@ use topostream_tools::verify::verify;
 /// Check every page of a store: checksums, ids, order, degrees, and that in-lists and out-lists hold the same edges.
 #[derive(Args)]
 pub struct Verify {
-    /// The store
+    /// The store's directory
     store: PathBuf,
     /// Main memory, as a hard limit [default: half of what is available]
     #[arg(long, value_parser = size, value_name = "SIZE")]

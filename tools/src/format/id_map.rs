@@ -154,6 +154,8 @@ impl IdMap {
             Some(at as u64 * 64 + 63 - u64::from(word.leading_zeros()))
         });
         match last {
+            // Ids up to 2^64 - 1 have an end that is no number of 64 bits: those are listed like scattered ones.
+            Some(u64::MAX) => None,
             Some(last) => (last - first == self.count() - 1).then_some(first),
             None => Some(0),
         }

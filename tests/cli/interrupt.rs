@@ -1,0 +1,83 @@
+//! Ctrl-C: a clean and quick end, and nothing left behind.
+#![cfg(unix)]
+
+use crate::program::{Done, Folder};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How soon the program has to be gone: a second or two, and something for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Starts a command, waits until `ready`, sends the signal that Ctrl-C sends, and sees the program end.
+fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Done {
+    let mut command = folder.command(line);
+    let mut child =
+        command.env("TMPDIR", folder.path(".")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    while !ready() {
+        assert!(child.try_wait().unwrap().is_none(), "{line}: over too early");
+        assert!(started.elapsed() < Duration::from_secs(60), "{line}: never under way");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(child.try_wait().unwrap().is_none(), "{line}: over too early");
+    let signalled = Instant::now();
+    signal(&child);
+    while child.try_wait().unwrap().is_none() {
+        if signalled.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("{line}: still there after {PATIENCE:?}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let done = Done::of(line, child.wait_with_output().unwrap());
+    assert_eq!(done.stderr, "interrupted: stopped cleanly\n");
+    done.fails(130, &[])
+}
+
+fn signal(child: &Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(status.success());
+}
+
+#[test]
+fn generating_a_store_stops_and_leaves_nothing() {
+    let folder = Folder::new();
+    interrupted(&folder, "generate rmat --scale 22 --store s --memory 128MiB", || folder.path("s").exists());
+    folder.assert_nothing_left("s");
+    assert_eq!(folder.names("."), Vec::<String>::new());
+}
+
+#[test]
+fn generating_an_edge_list_stops_and_leaves_nothing() {
+    let folder = Folder::new();
+    interrupted(&folder, "generate rmat --scale 24 --edges-file e.el", || !folder.names(".").is_empty());
+    assert_eq!(folder.names("."), Vec::<String>::new());
+}
+
+#[test]
+fn a_run_stops_and_leaves_no_results() {
+    let folder = Folder::new();
+    folder.rmat("s", 12, "");
+    let before = folder.names(".");
+    let line = "run pagerank s --iterations 1000000000 --output r.csv";
+    interrupted(&folder, line, || folder.names(".") != before);
+    assert_eq!(folder.names("."), before);
+}
+
+#[test]
+fn formatting_stops_and_leaves_nothing() {
+    let folder = Folder::new();
+    folder.run("generate rmat --scale 19 --edges-file e.u32").succeeds();
+    let line = "format e.u32 s --in-edges --symmetrize --order degree --memory 80MiB";
+    interrupted(&folder, line, || folder.path("s").exists());
+    folder.assert_nothing_left("s");
+    assert_eq!(folder.names("."), ["e.u32"]);
+}
+
+#[test]
+fn the_demonstration_stops_and_leaves_nothing() {
+    let folder = Folder::new();
+    interrupted(&folder, "demo --scale 22", || !folder.names(".").is_empty());
+    assert_eq!(folder.names("."), Vec::<String>::new());
+}

@@ -1,0 +1,12 @@
+//! The command-line program from outside: what it prints, how it ends, what it leaves on disk.
+
+mod bad_input;
+mod budget;
+mod damage;
+mod graph;
+mod interrupt;
+mod program;
+mod quiet;
+mod results;
+mod stores;
+mod usage;

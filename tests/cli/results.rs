@@ -1,0 +1,212 @@
+//! `run`: its answers, in every format, held against textbook algorithms.
+
+use crate::graph::{Graph, columns};
+use crate::program::Folder;
+use std::collections::HashMap;
+
+const SCALE: u32 = 10;
+
+/// PageRank is computed in single precision.
+#[track_caller]
+fn assert_ranks(found: &HashMap<u64, Vec<f64>>, expected: &HashMap<u64, f64>) {
+    assert_eq!(found.len(), expected.len());
+    for (id, rank) in expected {
+        let found = found[id][0];
+        assert!((found - rank).abs() <= 1e-4 * rank, "vertex {id}: {found} instead of {rank}");
+    }
+}
+
+/// Levels as they should be, and for each vertex but the source a parent one level up, by an edge.
+#[track_caller]
+fn assert_tree(found: &HashMap<u64, Vec<f64>>, graph: &Graph, source: u64) {
+    let levels = graph.levels(source);
+    assert_eq!(found.len(), levels.len());
+    for (&id, &level) in &levels {
+        let [found_level, parent] = found[&id][..] else { panic!("two columns") };
+        assert_eq!(found_level as i64, level, "level of {id}");
+        match level {
+            -1 => assert_eq!(parent, -1.0, "{id} is not reached"),
+            0 => assert_eq!(parent as u64, id, "the source is its own parent"),
+            _ => {
+                let parent = parent as u64;
+                assert_eq!(levels[&parent], level - 1, "parent {parent} of {id}");
+                assert!(graph.has_edge(parent, id), "an edge from {parent} to {id}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pagerank_is_right_in_every_format() {
+    let folder = Folder::new();
+    let expected = Graph::rmat(&folder, SCALE).pagerank(20);
+    folder.rmat("s", SCALE, "--in-edges");
+    let run = "run pagerank s --iterations 20";
+    folder.run(&format!("{run} --output r.txt")).succeeds().prints(&["pagerank on", "M edges/s", "vertex", "rank"]);
+    assert_ranks(&columns(&folder.read("r.txt"), ' '), &expected);
+    folder.run(&format!("{run} --traffic push --output r.csv")).succeeds();
+    assert!(folder.read("r.csv").starts_with("vertex,rank\n"));
+    assert_ranks(&columns(&folder.read("r.csv"), ','), &expected);
+    folder.run(&format!("{run} --output r.npy")).succeeds();
+    #[derive(npyz::Deserialize)]
+    struct Row {
+        vertex: u64,
+        rank: f64,
+    }
+    let file = std::fs::read(folder.path("r.npy")).unwrap();
+    let rows = npyz::NpyFile::new(&file[..]).unwrap().into_vec::<Row>().unwrap();
+    assert_ranks(&rows.iter().map(|row| (row.vertex, vec![row.rank])).collect(), &expected);
+    // A format that is asked for goes before the name.
+    folder.run(&format!("{run} --output c.npy --output-format csv")).succeeds();
+    assert_ranks(&columns(&folder.read("c.npy"), ','), &expected);
+}
+
+#[test]
+fn the_top_is_by_rank() {
+    let folder = Folder::new();
+    let expected = Graph::rmat(&folder, SCALE).pagerank(20);
+    folder.rmat("s", SCALE, "--order degree");
+    let (first, rank) = expected.iter().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
+    let done = folder.run("run pagerank s --iterations 20 --top 1").succeeds();
+    let row = done.stdout.lines().rev().nth(1).unwrap();
+    assert_eq!(row.split_whitespace().next(), Some(first.to_string().as_str()), "{row}");
+    assert!(row.contains(&format!("{rank:.2e}")[..4]), "{row} and {rank}");
+    // As many as there are, and none.
+    let all = folder.run("run pagerank s --iterations 1 --top 18446744073709551615").succeeds();
+    assert!(all.stdout.lines().count() > 1 << SCALE);
+    let none = folder.run("run pagerank s --iterations 1 --top 0").succeeds();
+    assert!(!none.stdout.contains("vertex"), "{}", none.stdout);
+}
+
+#[test]
+fn bfs_is_right_in_every_format() {
+    let folder = Folder::new();
+    let graph = Graph::rmat(&folder, SCALE);
+    folder.rmat("s", SCALE, "--in-edges");
+    let source = graph.max_degree();
+    let reached = graph.levels(source).values().filter(|level| **level >= 0).count();
+    let done = folder.run("run bfs s --source max-degree --parents --output b.csv").succeeds();
+    done.prints(&[&format!("reached {reached} of 1,024 vertices"), "M traversed edges/s"]);
+    assert!(folder.read("b.csv").starts_with("vertex,level,parent\n"));
+    assert_tree(&columns(&folder.read("b.csv"), ','), &graph, source);
+    folder.run(&format!("run bfs s --source {source} --parents --top-down --output b.txt")).succeeds();
+    assert_tree(&columns(&folder.read("b.txt"), ' '), &graph, source);
+    folder.run(&format!("run bfs s --source {source} --parents --output b.npy")).succeeds();
+    #[derive(npyz::Deserialize)]
+    struct Row {
+        vertex: u64,
+        level: i64,
+        parent: i64,
+    }
+    let file = std::fs::read(folder.path("b.npy")).unwrap();
+    let rows = npyz::NpyFile::new(&file[..]).unwrap().into_vec::<Row>().unwrap();
+    let row = |row: &Row| (row.vertex, vec![row.level as f64, row.parent as f64]);
+    assert_tree(&rows.iter().map(row).collect(), &graph, source);
+    // Without parents there is one column less.
+    folder.run(&format!("run bfs s --source {source} --output l.txt")).succeeds();
+    let levels = columns(&folder.read("l.txt"), ' ');
+    assert!(graph.levels(source).iter().all(|(id, level)| levels[id] == [*level as f64]));
+}
+
+/// However a store is laid out, and however it is read, results come in the same original ids.
+#[test]
+fn layouts_and_fetchers_agree() {
+    let folder = Folder::new();
+    let graph = Graph::rmat(&folder, SCALE);
+    let (expected, source) = (graph.pagerank(20), graph.max_degree());
+    let layouts = [
+        ("degree", "--order degree --in-edges"),
+        ("out-first", "--order out-first"),
+        ("record", "--encoding record-id --id-widths 2,3 --page-size 64KiB"),
+        ("record-in", "--encoding record-id --in-edges --order degree"),
+        ("stripes", "--page-size 64KiB --stripe second --stripe third"),
+    ];
+    for (store, options) in layouts {
+        folder.rmat(store, SCALE, options);
+        folder.run(&format!("verify {store}")).succeeds().prints(&["sound"]);
+        for fetcher in fetchers() {
+            folder.run(&format!("run pagerank {store} --iterations 20 --fetcher {fetcher} --output r")).succeeds();
+            assert_ranks(&columns(&folder.read("r"), ' '), &expected);
+            let bfs = format!("run bfs {store} --source {source} --parents --fetcher {fetcher} --output b");
+            folder.run(&bfs).succeeds();
+            assert_tree(&columns(&folder.read("b"), ' '), &graph, source);
+        }
+    }
+    assert_eq!(folder.names("second"), ["pages.1"]);
+}
+
+/// The fetchers that this machine has: io_uring may be forbidden.
+fn fetchers() -> Vec<&'static str> {
+    let folder = Folder::new();
+    folder.rmat("s", 4, "");
+    let done = folder.run("run pagerank s --iterations 1 --fetcher uring");
+    if done.code == Some(0) {
+        return vec!["threads", "uring"];
+    }
+    done.fails(1, &["io_uring"]);
+    vec!["threads"]
+}
+
+#[test]
+fn the_report_is_json() {
+    let folder = Folder::new();
+    folder.rmat("s", SCALE, "");
+    let report = folder.run("run pagerank s --iterations 7 --fetcher threads --json").succeeds().json();
+    assert_eq!(report["algorithm"], "pagerank");
+    assert_eq!(report["steps"].as_array().unwrap().len(), 7);
+    assert_eq!(report["total"]["edges"], (7 * 16) << SCALE);
+    assert!(report["total"]["disk_bytes"].as_u64().unwrap() >= 1 << 20);
+    assert!(report["wall_ns"].as_u64().unwrap() > 0);
+    let report = folder.run("run bfs s --source max-degree --json").succeeds().json();
+    assert_eq!(report["algorithm"], "bfs");
+    assert!(report["traversed_edges"].as_u64().unwrap() > 1000);
+}
+
+/// Ids of 64 bits come through whole, in parents too; where a column cannot hold them that is an error.
+#[test]
+fn ids_of_64_bits_come_through() {
+    let folder = Folder::new();
+    let (a, b) = (u64::MAX, u64::MAX - 7);
+    folder.write("wide.txt", format!("{a} {b}\n{b} 3\n9 {a}\n"));
+    folder.run("format wide.txt s").succeeds();
+    folder.run(&format!("run bfs s --source {a} --parents --output b.txt")).succeeds();
+    assert_eq!(folder.read("b.txt"), format!("3 2 {b}\n9 -1 -1\n{b} 1 {a}\n{a} 0 {a}\n"));
+    let bfs = format!("run bfs s --source {a} --parents --output b.npy");
+    folder.run(&bfs).fails(1, &["b.npy", "does not fit", "write text or .csv"]);
+    assert!(!folder.path("b.npy").exists());
+    folder.run(&format!("run bfs s --source {a} --output l.npy")).succeeds();
+}
+
+/// A results file is an ordinary file, replaced at the end; what is no file is written as it stands.
+#[test]
+#[cfg(unix)]
+fn results_files_are_ordinary_files() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::new();
+    folder.rmat("s", 4, "");
+    folder.write("plain", "");
+    folder.write("old", "an older result\n");
+    symlink("old", folder.path("link")).unwrap();
+    let run = "run pagerank s --iterations 1 --json --output";
+    for name in ["new", "link", "/dev/null"] {
+        folder.run(&format!("{run} {name}")).succeeds();
+    }
+    let mode = |name| std::fs::metadata(folder.path(name)).unwrap().permissions().mode();
+    assert_eq!(mode("new"), mode("plain"));
+    assert!(folder.path("link").is_symlink());
+    assert_eq!(columns(&folder.read("old"), ' ').len(), 16);
+    assert!(!std::path::Path::new("/dev/null").is_file());
+}
+
+/// A place that cannot be written is noticed before the run, not after it.
+#[test]
+fn unwritable_results_are_noticed_first() {
+    let folder = Folder::new();
+    folder.rmat("s", 4, "");
+    let forever = "run pagerank s --iterations 1000000000 --output";
+    folder.run(&format!("{forever} nowhere/r.csv")).fails(1, &["nowhere/r.csv", "No such file or directory"]);
+    folder.run(&format!("{forever} s")).fails(1, &["s: is a directory"]);
+    #[cfg(target_os = "linux")]
+    folder.run("run pagerank s --iterations 1 --output /dev/full").fails(1, &["/dev/full", "No space left"]);
+    assert_eq!(folder.names("."), folder.names("s").into_iter().chain(["s".into()]).collect::<Vec<_>>());
+}

@@ -1,0 +1,100 @@
+//! The way of a store: generated or formatted, looked at, verified.
+
+use crate::graph::{Graph, columns};
+use crate::program::Folder;
+
+#[test]
+fn a_generated_store_is_what_was_asked_for() {
+    let folder = Folder::new();
+    let graph = Graph::rmat(&folder, 10);
+    folder.rmat("s", 10, "--in-edges").prints(&["s: 1,024 vertices, 16,384 edges, 2 pages of 1 MiB", "M edges/s"]);
+    let info = folder.run("info s").succeeds();
+    info.prints(&["rmat scale 10", "16,384 directed", "0 to 1023", "vertex-id", "1 page of 1 MiB", "out-degree"]);
+    let info = folder.run("info s --json").succeeds().json();
+    assert_eq!((&info["manifest"]["vertices"], &info["manifest"]["edges"]), (&1024.into(), &graph.edges.into()));
+    assert_eq!(info["manifest"]["page_bytes"], 1 << 20);
+    let longest = graph.out.values().map(Vec::len).max().unwrap();
+    let empty = graph.out.values().filter(|list| list.is_empty()).count();
+    assert_eq!((&info["degrees"][0]["max"], &info["degrees"][0]["empty"]), (&longest.into(), &empty.into()));
+    folder.run("verify s").succeeds().prints(&["s: sound; 2 pages, 32,768 edges"]);
+}
+
+#[test]
+fn an_edge_list_gives_the_store_that_was_generated() {
+    let folder = Folder::new();
+    folder.rmat("direct", 10, "");
+    for name in ["e.el", "e.u32", "e.u64", "e.txt"] {
+        let done = folder.run(&format!("generate rmat --scale 10 --edges-file {name}")).succeeds();
+        done.prints(&[&format!("{name}: 16,384 edges")]);
+        let store = name.replace('.', "-");
+        folder.run(&format!("format {name} {store} --ids 1024")).succeeds();
+        for store in ["direct", &store] {
+            let run = format!("run bfs {store} --source max-degree --output {store}.txt");
+            folder.run(&run).succeeds().prints(&["reached"]);
+        }
+        assert_eq!(folder.read("direct.txt"), folder.read(&format!("{store}.txt")));
+    }
+}
+
+#[test]
+fn other_generators_and_weights() {
+    let folder = Folder::new();
+    folder.run("generate uniform --vertices 100 --edges 1000 --store u --random-weights u32:1:9").succeeds();
+    folder.run("info u").succeeds().prints(&["100", "1,000 directed", "u32"]);
+    folder.run("generate grid --width 20 --height 5 --diagonals 0.5 --store g --random-weights f32:0:1").succeeds();
+    folder.run("info g").succeeds().prints(&["each way counted", "f32"]);
+    for store in ["u", "g"] {
+        folder.run(&format!("verify {store}")).succeeds().prints(&["sound"]);
+    }
+    // Hops on a grid without diagonals are distances.
+    folder.run("generate grid --width 20 --height 5 --store plain").succeeds();
+    folder.run("run bfs plain --source 0 --output l").succeeds().prints(&["reached 100 of 100", "largest level 23"]);
+    let levels = columns(&folder.read("l"), ' ');
+    assert!((0..100).all(|id| levels[&id] == [(id % 20 + id / 20) as f64]));
+}
+
+#[test]
+fn formatting_options_do_what_they_say() {
+    let folder = Folder::new();
+    folder.write("e.txt", "# a comment\n5 7\n5 7\n7 7\n7 9\n");
+    folder.run("format e.txt plain").succeeds().prints(&["3 vertices, 4 edges"]);
+    let done = folder.run("format e.txt clean --remove-duplicates --remove-self-loops --symmetrize").succeeds();
+    done.prints(&["3 vertices, 4 edges", "removed 1 self-loops and 2 duplicates"]);
+    folder.run("run bfs clean --source 9 --output l").succeeds();
+    assert_eq!(folder.read("l"), "5 2\n7 1\n9 0\n");
+    folder.run("format e.txt kept --ids keep").succeeds().prints(&["10 vertices, 4 edges"]);
+    folder.run("run bfs kept --source 0").succeeds().prints(&["reached 1 of 10 vertices"]);
+    folder.run("format e.txt compact --ids compact --order degree").succeeds().prints(&["3 vertices"]);
+    folder.run("run bfs compact --source 5 --output l.csv").succeeds();
+    let levels = columns(&folder.read("l.csv"), ',');
+    assert_eq!((&levels[&5][..], &levels[&7][..], &levels[&9][..]), (&[0.0][..], &[1.0][..], &[2.0][..]));
+}
+
+/// No vertices, or no edges, is no reason to fail.
+#[test]
+fn empty_graphs_are_graphs() {
+    let folder = Folder::new();
+    folder.write("empty.txt", "");
+    folder.run("format empty.txt none").succeeds().prints(&["0 vertices, 0 edges"]);
+    folder.run("generate uniform --vertices 5 --edges 0 --store edgeless").succeeds();
+    for store in ["none", "edgeless"] {
+        folder.run(&format!("info {store}")).succeeds();
+        folder.run(&format!("verify {store}")).succeeds().prints(&["sound"]);
+        folder.run(&format!("run pagerank {store} --output {store}.txt")).succeeds();
+    }
+    assert_eq!(folder.read("none.txt"), "");
+    assert_eq!(columns(&folder.read("edgeless.txt"), ' ')[&4], [0.2000000030]);
+    folder.run("run bfs none --source max-degree").fails(1, &["--source max-degree", "no vertices"]);
+    folder.run("run bfs edgeless --source max-degree").succeeds().prints(&["reached 1 of 5"]);
+}
+
+/// The largest ids that there are, one after the other: what is formatted can be opened.
+#[test]
+fn the_largest_ids_can_be_formatted() {
+    let folder = Folder::new();
+    folder.write("e.txt", format!("{} {}\n", u64::MAX - 1, u64::MAX));
+    folder.run("format e.txt s").succeeds();
+    folder.run("verify s").succeeds();
+    folder.run(&format!("run bfs s --source {} --output l", u64::MAX - 1)).succeeds();
+    assert_eq!(folder.read("l"), format!("{} 0\n{} 1\n", u64::MAX - 1, u64::MAX));
+}

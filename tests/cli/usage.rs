@@ -1,0 +1,97 @@
+//! Wrong usage ends with 2 and says what would be right; help is complete.
+
+use crate::program::Folder;
+
+#[test]
+fn wrong_arguments_end_with_2_and_a_helpful_text() {
+    let folder = Folder::new();
+    let generate = "generate rmat --scale 8 --store s";
+    let cases: &[(&str, &[&str])] = &[
+        ("", &["Usage:", "Commands:", "Examples:", "topostream demo"]),
+        ("frob", &["frob", "--help"]),
+        ("run", &["pagerank", "bfs", "Examples:"]),
+        ("run sssp s", &["sssp"]),
+        ("format", &["<INPUT>", "<STORE>"]),
+        ("format in.txt", &["<STORE>"]),
+        ("format in.txt s --kind spreadsheet", &["spreadsheet", "matrix-market", "graphalytics"]),
+        ("format in.txt s --weight-type f64", &["f64", "auto, ignore, u32, f32"]),
+        ("format in.txt s --ids some", &["some", "auto, keep, compact"]),
+        ("format in.txt s --order random", &["natural", "degree", "out-first"]),
+        ("generate rmat --scale 8", &["--store <DIR>", "--edges-file <FILE>"]),
+        ("generate rmat --scale 8 --store s --edges-file e.el", &["cannot be used with"]),
+        ("generate rmat --scale 8 --edges-file e.el --symmetrize", &["--symmetrize", "cannot be used with"]),
+        ("generate rmat --scale 33 --store s", &["33", "0..=32"]),
+        ("generate rmat --scale 8 --store s --random-weights u32", &["u32:1:255"]),
+        ("run bfs s", &["--source <ID>"]),
+        ("run bfs s --source here", &["here", "max-degree"]),
+        ("run bfs s --source -3", &["-3"]),
+        ("run bfs s --source 1 --threads 0", &["1..=1024"]),
+        ("run bfs s --source 1 --fetcher fast", &["auto", "uring", "threads"]),
+        ("run pagerank s --iterations 3 --tolerance 0.1", &["cannot be used with"]),
+        ("run pagerank s --output-format csv", &["--output <FILE>"]),
+        ("run pagerank s --memory much", &["much", "sizes look like 64KiB"]),
+        ("run pagerank s --memory 18446744073709551615", &["more than 1EiB"]),
+        ("demo --scale 9", &["10..=24"]),
+    ];
+    for (line, words) in cases {
+        folder.run(line).fails(2, words);
+    }
+    let layouts: &[(&str, &[&str])] = &[
+        ("--page-size big", &["sizes look like"]),
+        ("--page-size 100KiB", &["power of two from 64KiB to 64MiB"]),
+        ("--page-size 32KiB", &["power of two from 64KiB to 64MiB"]),
+        ("--page-size 4TiB", &["power of two from 64KiB to 64MiB"]),
+        ("--id-widths 2", &["two numbers, such as 3,3"]),
+        ("--encoding record-id --id-widths 0,4", &["at least 1 byte"]),
+        ("--encoding record-id --id-widths 5,4", &["sum at most 8"]),
+        ("--encoding record-id --id-widths 999,4", &["999"]),
+        ("--id-widths 3,3", &["--encoding record-id"]),
+    ];
+    for (options, words) in layouts {
+        folder.run(&format!("{generate} {options}")).fails(2, words);
+    }
+    assert_eq!(folder.names("."), Vec::<String>::new(), "wrong usage makes no files");
+}
+
+#[test]
+fn every_command_has_help() {
+    let folder = Folder::new();
+    let cases: &[(&str, &[&str])] = &[
+        ("", &["Examples:", "topostream demo", "Exit codes:", "64KiB"]),
+        ("generate", &["Examples:", "topostream generate grid"]),
+        ("generate rmat", &["--scale", "--edge-factor", "--store", "--edges-file"]),
+        ("generate uniform", &["--vertices", "--edges"]),
+        ("generate grid", &["--width", "--height", "--diagonals"]),
+        ("format", &["Example:", "topostream format", "raw-u64", "--in-edges", "[default: 1MiB]"]),
+        ("info", &["--json"]),
+        ("verify", &["--memory"]),
+        ("run", &["Examples:", "topostream run bfs"]),
+        ("run pagerank", &["--damping", "--tolerance", "--dangling", "--top"]),
+        ("run bfs", &["--source", "max-degree", "--parents"]),
+        ("demo", &["--scale"]),
+    ];
+    for (command, words) in cases {
+        folder.run(&format!("{command} --help")).succeeds().prints(words).prints(&["Usage: topostream", "--help"]);
+        folder.run(&format!("{command} -h")).succeeds().prints(&["Usage: topostream"]);
+    }
+    folder.run("--version").succeeds().prints(&["topostream ", env!("CARGO_PKG_VERSION")]);
+}
+
+/// Commands in the help are those that exist: each example gets past the reading of arguments.
+#[test]
+fn examples_in_the_help_are_commands() {
+    let folder = Folder::new();
+    for command in ["", "generate", "format", "run"] {
+        let help = folder.run(&format!("{command} --help")).succeeds().stdout;
+        let (_, examples) = help.split_once("Example").expect("examples");
+        let lines: Vec<_> = examples.lines().filter_map(|line| line.trim().strip_prefix("topostream ")).collect();
+        assert!(!lines.is_empty(), "{help}");
+        for line in lines {
+            // The explanation beside a command is set off by two spaces or more. Help stops before anything is done.
+            let command = line.split("  ").next().expect("split gives something");
+            folder.run(&format!("{command} --help")).succeeds();
+            let unknown = folder.run(&format!("{command} --no-such-option"));
+            unknown.fails(2, &["--no-such-option"]);
+        }
+    }
+}
