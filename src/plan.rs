@@ -96,7 +96,7 @@ impl MemoryPlan {
         let least = u64::from(FRAMES_MIN) * self.frame_bytes;
         let (what, needed_bytes, budget_bytes) = match asked {
             Some(asked) if asked < least => (format!("the page buffer of {algorithm}"), least, asked),
-            _ => (algorithm.to_owned(), self.total_bytes() + buffer_bytes, memory_bytes),
+            _ => (algorithm.to_owned(), self.total_bytes().saturating_add(buffer_bytes), memory_bytes),
         };
         let parts = format!(
             "attributes {}, frontiers {}, degrees {}, page directory {}, program {}, page buffer {} of at least {FRAMES_MIN} pages",

@@ -28,8 +28,6 @@ pub struct RunReport {
     pub wall_ns: u64,
     /// Nanoseconds of setting first values.
     pub initialise_ns: u64,
-    /// Whether a bound on supersteps ended the run before it had converged.
-    pub converged: bool,
     /// Reads that had to be repeated.
     pub retries: u64,
     /// Edges that count as traversed, for traversals.
