@@ -278,10 +278,21 @@ fn list_offset(page: u32, entries: &[DirectoryEntry]) -> u64 {
     entry.first_edge - entries[first].first_edge
 }
 
+/// Checks that every record id names a slot that exists. The usual widths are compiled in: several times faster.
 fn check_record_ids(page: &Page<'_>, p: u8, q: u8, context: &PageContext<'_>) -> Result<(), PageDefect> {
-    let (p, q) = (p as usize, q as usize);
-    for id in page.neighbour_bytes().chunks_exact(p + q) {
-        let (to, slot) = (read_le(&id[..p]), read_le(&id[p..]));
+    let ids = page.neighbour_bytes();
+    let (p, q) = (usize::from(p), usize::from(q));
+    match (p, q) {
+        (2, 2) => check_records(ids.chunks_exact(4).map(|id| (read_le(&id[..2]), read_le(&id[2..]))), context),
+        (3, 3) => check_records(ids.chunks_exact(6).map(|id| (read_le(&id[..3]), read_le(&id[3..]))), context),
+        (4, 2) => check_records(ids.chunks_exact(6).map(|id| (read_le(&id[..4]), read_le(&id[4..]))), context),
+        _ => check_records(ids.chunks_exact(p + q).map(|id| (read_le(&id[..p]), read_le(&id[p..]))), context),
+    }
+}
+
+#[inline(always)]
+fn check_records(ids: impl Iterator<Item = (u64, u64)>, context: &PageContext<'_>) -> Result<(), PageDefect> {
+    for (to, slot) in ids {
         let slots = usize::try_from(to).ok().and_then(|to| context.entries.get(to)).map_or(0, |entry| entry.slot_count);
         // Messages are made for what is wrong only: they cost far more than the check.
         if slot >= u64::from(slots) {
@@ -323,7 +334,7 @@ pub fn weights(bytes: &[u8], edge_count: u32) -> &[u32] {
 }
 
 /// An unsigned little-endian number of up to 8 bytes.
-#[inline]
+#[inline(always)]
 pub fn read_le(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
