@@ -163,29 +163,40 @@ struct Ingest<'a, R> {
 }
 
 impl<R: Record> Ingest<'_, R> {
-    fn read_all(&mut self, mut source: Box<dyn EdgeSource>, stage: &str) -> Result<()> {
+    fn read_all(&mut self, source: Box<dyn EdgeSource>, stage: &str) -> Result<()> {
+        let extra = self.each_edge(source, stage, |ingest, edge| {
+            ingest.input_edges += 1;
+            ingest.take(edge)
+        })?;
+        if self.space == IdSpace::Named && self.map.is_none() {
+            extra.iter().try_for_each(|&id| self.collector.insert(id))?;
+        }
+        Ok(())
+    }
+
+    /// Passes every edge of a source, with progress. Returns the vertices that exist without edges.
+    fn each_edge(
+        &mut self,
+        mut source: Box<dyn EdgeSource>,
+        stage: &str,
+        mut take: impl FnMut(&mut Self, &Edge) -> Result<()>,
+    ) -> Result<Vec<u64>> {
         let (bytes, edges) = (source.info().bytes, source.info().edges);
         self.progress.begin(stage, bytes.or(edges), if bytes.is_some() { Unit::Bytes } else { Unit::Edges });
-        let mut chunk = Vec::new();
+        let (mut chunk, mut passed, mut extra) = (Vec::new(), 0, Vec::new());
         loop {
             self.cancel.check()?;
             source.read(&mut chunk)?;
             if chunk.is_empty() {
                 break;
             }
-            for edge in &chunk {
-                self.take(edge)?;
-            }
-            self.input_edges += chunk.len() as u64;
-            self.progress.position(if bytes.is_some() { source.bytes_read() } else { self.input_edges });
+            chunk.iter().try_for_each(|edge| take(self, edge))?;
+            passed += chunk.len() as u64;
+            self.progress.position(if bytes.is_some() { source.bytes_read() } else { passed });
         }
-        let mut extra = Vec::new();
         source.extra_vertices(&mut extra)?;
-        if self.space == IdSpace::Named && self.map.is_none() {
-            extra.iter().try_for_each(|&id| self.collector.insert(id))?;
-        }
         self.progress.end();
-        Ok(())
+        Ok(extra)
     }
 
     #[inline]
@@ -232,24 +243,10 @@ impl<R: Record> Ingest<'_, R> {
     /// Ids of more than 32 bits cannot be sorted by themselves: collect them in one reading, number them in another.
     fn again_with_wide_ids(&mut self, open: &mut OpenSource<'_>) -> Result<()> {
         let mut collector = IdCollector::new(self.collector.memory_bytes());
-        let mut source = open()?;
-        let bytes = source.info().bytes;
-        self.progress.begin("collect ids", bytes, Unit::Bytes);
-        let mut chunk = Vec::new();
-        loop {
-            self.cancel.check()?;
-            source.read(&mut chunk)?;
-            if chunk.is_empty() {
-                break;
-            }
-            for edge in &chunk {
-                collector.insert(edge.source)?;
-                collector.insert(edge.dest)?;
-            }
-            self.progress.position(source.bytes_read());
-        }
-        let mut extra = Vec::new();
-        source.extra_vertices(&mut extra)?;
+        let extra = self.each_edge(open()?, "collect ids", |_, edge| {
+            collector.insert(edge.source)?;
+            collector.insert(edge.dest)
+        })?;
         extra.iter().try_for_each(|&id| collector.insert(id))?;
         self.map = Some(collector.finish());
         self.sorter.clear();
