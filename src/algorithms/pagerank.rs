@@ -1,9 +1,11 @@
 //! PageRank: `rank[v] = (1 - d) / n + d * (sum of rank[u] / out_degree[u] over edges u → v  [+ dangling / n])`.
 //!
 //! Starts from 1/n. The bracket is there with [`DanglingMass::Redistributed`] (NetworkX, LDBC Graphalytics) and not with
-//! [`DanglingMass::Ignored`] (GTS, Kim et al. 2016; GAP). Push adds along out-lists; pull sums over in-lists. Both add in
-//! fixed point with 63 fractional bits, so that neither depends on the order of edges: the same bits on every run. A rank is
-//! kept as the `f32` share that each out-neighbour receives (the rank itself where there is none).
+//! [`DanglingMass::Ignored`] (GTS, Kim et al. 2016; GAP). Push adds along out-lists, in
+//! fixed point with 63 fractional bits. Pull sums each list over its in-neighbours in double precision, in the order of the
+//! list, and adds the parts of a list of several pages in fixed point. Neither depends on which thread or page comes first:
+//! the same bits on every run over a store. A rank is kept as the `f32` share that each out-neighbour receives (the rank
+//! itself where there is none).
 
 use crate::algorithm::{Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
 use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Merge, Role, to_fixed63};
