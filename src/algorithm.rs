@@ -1,7 +1,7 @@
 //! What an algorithm is: attributes, an edge function, a vertex phase, and when it is done.
 //!
 //! ```text
-//!  attributes() ─▶ initialise(vertices) ─▶ first() ─▶ Step ─┐
+//!  attributes() ─▶ initialise(vertices), seeds() ─▶ first() ─▶ Step ─┐
 //!                                                           ▼
 //!          next(step, summary) ◀── vertex_phase ◀── for every page of the step, every list that is visited:
 //!             │        └─▶ Step …                      open(vertex) · edge(neighbour) … · close
@@ -15,6 +15,7 @@
 use crate::attributes::{Attribute, Attributes};
 use crate::bits::Bits;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 use topostream_formats::Direction;
 use topostream_formats::mapped::Mapped;
 
@@ -42,11 +43,11 @@ impl Graph {
     }
 }
 
-/// Everything that a run holds on the CPU device.
+/// The values of all vertices, in main memory: what a run holds on the CPU device, and what any device leaves at the end.
 #[derive(Debug)]
 pub struct State {
     /// The graph.
-    pub graph: Graph,
+    pub graph: Arc<Graph>,
     /// The algorithm's attributes, as declared.
     pub attributes: Attributes,
     /// For traversals, the vertices that are active in even and in odd supersteps.
@@ -54,11 +55,19 @@ pub struct State {
 }
 
 impl State {
-    /// Allocates what an algorithm declares.
-    pub fn new(graph: Graph, declared: &[Attribute], traversal: bool) -> Self {
+    /// Allocates what an algorithm declares, zeroed.
+    pub fn new(graph: Arc<Graph>, declared: &[Attribute], traversal: bool) -> Self {
         let vertices = graph.vertices;
         let frontiers = traversal.then(|| [Bits::new(vertices), Bits::new(vertices)]);
         Self { graph, attributes: Attributes::new(declared, vertices), frontiers }
+    }
+
+    /// Sets the values where a run begins.
+    pub fn plant(&self, seeds: &Seeds) {
+        seeds.values.iter().for_each(|seed| self.attributes.set_bits(seed.attribute, seed.vertex, seed.bits));
+        for &vertex in &seeds.active {
+            self.frontier(0).insert(vertex);
+        }
     }
 
     /// The vertices that are active in a superstep.
@@ -86,6 +95,37 @@ pub enum Visit {
     Frontier,
     /// Those of vertices that are not in a bit attribute (by its place in the declaration).
     Without(usize),
+}
+
+/// Where a run begins, beside what holds for all vertices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seeds {
+    /// For traversals, the vertices that are active in the first superstep.
+    pub active: Vec<u32>,
+    /// Values that differ from the attribute's first value.
+    pub values: Vec<Seed>,
+}
+
+/// The first value of one vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed {
+    /// The attribute's place in the declaration; not one of fixed-point sums.
+    pub attribute: usize,
+    /// The vertex.
+    pub vertex: u32,
+    /// The value's bits; 1 to set a bit.
+    pub bits: u32,
+}
+
+/// The edge function and the vertex phase in WGSL, for GPUs. shaders/README.md says which functions it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shader {
+    /// The file's name, for messages.
+    pub file: &'static str,
+    /// The text.
+    pub text: &'static str,
+    /// Options of the algorithm, which the text sees as `const NAME: bool`.
+    pub switches: Vec<(&'static str, bool)>,
 }
 
 /// One superstep, as plain data.
@@ -169,8 +209,8 @@ pub trait Algorithm: Send + Sync + 'static {
     /// For reports.
     fn name(&self) -> &'static str;
 
-    /// What is kept for every vertex.
-    fn attributes(&self) -> Vec<Attribute>;
+    /// What is kept for every vertex, over a store with or without in-lists.
+    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute>;
 
     /// Whether it visits the vertices that are active, and so needs frontiers.
     fn is_traversal(&self) -> bool {
@@ -188,11 +228,28 @@ pub trait Algorithm: Send + Sync + 'static {
     /// A sentence for the user.
     fn check(&self, graph: &Graph) -> Result<(), String>;
 
-    /// Sets the first values of some vertices; the sums of all are given to [`first`](Self::first).
-    fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars;
+    /// Which lists of which vertices supersteps may visit, over a store with or without in-lists: what a device can prepare
+    /// for.
+    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)>;
+
+    /// Sets first values that are not the same for all vertices; the sums over all are given to [`first`](Self::first).
+    /// Only algorithms that are no traversals have them.
+    fn initialise(&self, _state: &State, _vertices: Range<u64>) -> Scalars {
+        Scalars::default()
+    }
+
+    /// Where it begins, once first values are set.
+    fn seeds(&self) -> Seeds {
+        Seeds::default()
+    }
 
     /// The first superstep.
-    fn first(&self, state: &State, totals: Scalars) -> Option<Step>;
+    fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step>;
+
+    /// The algorithm for GPUs; without it, it runs on the CPU device only.
+    fn shader(&self) -> Option<Shader> {
+        None
+    }
 
     /// The edge function of a superstep.
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a>;
@@ -204,7 +261,7 @@ pub trait Algorithm: Send + Sync + 'static {
     }
 
     /// The next superstep, or none when the algorithm is done.
-    fn next(&self, state: &State, step: &Step, summary: &Summary) -> Option<Step>;
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step>;
 
     /// The results, once it is done.
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>>;

@@ -1,6 +1,7 @@
 //! Vertex attributes: what an algorithm keeps for every vertex, declared as data so that any device can lay it out.
 
 use crate::bits::Bits;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The type of an attribute.
@@ -17,12 +18,14 @@ pub enum AttributeType {
     Bit,
 }
 
-/// What an algorithm does with an attribute within a superstep.
+/// What the edge function does with an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Written at random: it must be resident on the device (GTS: WA).
+    /// Written, or read at random: it must be resident on the device (GTS: WA).
     Writable,
-    /// Only read: it may be streamed with its page (GTS: RA).
+    /// Only read, at random: it must be resident on the device, but need not be merged.
+    Gathered,
+    /// Only read, and only of the vertex whose list it is: it may be streamed with its page (GTS: RA).
     ReadOnly,
 }
 
@@ -50,6 +53,8 @@ pub struct Attribute {
     pub role: Role,
     /// How two devices' values become one.
     pub merge: Merge,
+    /// The bits of every vertex's first value; 0 for [`AttributeType::Fixed63`] and [`AttributeType::Bit`].
+    pub initial: u32,
 }
 
 impl Attribute {
@@ -99,6 +104,18 @@ impl Attributes {
         Self(declared.iter().map(column).collect())
     }
 
+    /// Sets the first values of some vertices, as declared.
+    pub fn set_initial(&self, declared: &[Attribute], vertices: Range<u64>) {
+        for (column, attribute) in self.0.iter().zip(declared).filter(|(_, attribute)| attribute.initial != 0) {
+            vertices.clone().for_each(|vertex| column.set_bits(vertex as u32, attribute.initial));
+        }
+    }
+
+    /// Sets one value by its bits.
+    pub fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
+        self.0[place].set_bits(vertex, bits);
+    }
+
     /// The attribute that was declared at `place` as [`AttributeType::U32`].
     pub fn u32(&self, place: usize) -> &U32Column {
         match &self.0[place] {
@@ -140,6 +157,19 @@ pub(crate) fn zeroed<T: Default>(count: u64) -> Vec<T> {
 }
 
 impl Column {
+    fn set_bits(&self, vertex: u32, bits: u32) {
+        match self {
+            Self::U32(column) => column.set(vertex, bits),
+            Self::F32(column) => column.set(vertex, f32::from_bits(bits)),
+            Self::Bit(column) => {
+                if bits != 0 {
+                    column.insert(vertex);
+                }
+            }
+            Self::Fixed63(_) => panic!("sums begin at zero"),
+        }
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Self::U32(_) => "u32",

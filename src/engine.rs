@@ -12,9 +12,9 @@
 //! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
 //! everything: no queue is longer than the page buffer.
 
-use crate::algorithm::{Algorithm, Answer, Graph, Scalars, State, Step, Summary};
+use crate::algorithm::{Algorithm, Answer, Graph, State, Step, Summary};
 use crate::cache::{PageCache, Policy};
-use crate::device::{CpuDevice, Device, PageDone, PageTask};
+use crate::device::{CpuDevice, Device, PageDone, PageTask, StepEnd};
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
 use crate::plan::{MemoryPlan, PagePlan};
@@ -74,7 +74,7 @@ pub struct Run<A> {
     /// What it did.
     pub report: RunReport,
     algorithm: Arc<A>,
-    state: Arc<State>,
+    state: State,
 }
 
 impl<A: Algorithm> Run<A> {
@@ -105,16 +105,22 @@ impl Engine {
     /// page that could not be had; [`Error::Interrupted`].
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
         let plan = MemoryPlan::new(&algorithm, &self.store, self.options.memory_bytes, self.options.buffer_bytes)?;
-        let state = self.state(&algorithm)?;
+        let graph = Arc::new(self.graph(&algorithm)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
-        let (algorithm, state) = (Arc::new(algorithm), Arc::new(state));
-        let report = runtime.block_on(async {
-            let mut session = Session::new(self, &plan, Arc::clone(&algorithm), Arc::clone(&state))?;
+        let algorithm = Arc::new(algorithm);
+        let (mut report, state) = runtime.block_on(async {
+            let mut session = Session::new(self, &plan, Arc::clone(&algorithm), graph)?;
             let report = session.run(observer).await?;
-            self.keep(session);
-            Ok::<_, Error>(report)
+            let Session { device, cache, .. } = session;
+            self.keep(cache, &plan);
+            Ok::<_, Error>((report, device.finish()?))
         })?;
+        report.traversed_edges = algorithm.traversed_edges(&state);
+        if !self.store.manifest().directed {
+            report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
+        }
+        report.peak_memory_bytes = peak_memory_bytes();
         Ok(Run { report, algorithm, state })
     }
 
@@ -129,13 +135,13 @@ impl Engine {
     }
 
     /// Keeps a finished run's page buffer for the next one.
-    fn keep<A: Algorithm>(&self, session: Session<'_, A>) {
-        let Session { cache, plan, .. } = session;
+    fn keep(&self, cache: PageCache<Frame>, plan: &MemoryPlan) {
         let buffer = PageBuffer { cache, frames: plan.frames, frame_bytes: plan.frame_bytes };
         *self.kept.lock().expect("nothing panics while it is held") = Some(buffer);
     }
 
-    fn state<A: Algorithm>(&self, algorithm: &A) -> Result<State> {
+    /// The graph, once the algorithm has agreed to it.
+    fn graph<A: Algorithm>(&self, algorithm: &A) -> Result<Graph> {
         let store = &self.store;
         let has_in_lists = store.topology(Direction::In).is_some();
         let (vertices, edges) = (store.vertices(), store.edges());
@@ -144,17 +150,16 @@ impl Engine {
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
         }
-        Ok(State::new(graph, &algorithm.attributes(), algorithm.is_traversal()))
+        Ok(graph)
     }
 }
 
 /// One run in progress.
 struct Session<'a, A: Algorithm> {
-    store: &'a Store,
     options: &'a EngineOptions,
     plan: &'a MemoryPlan,
     algorithm: Arc<A>,
-    state: Arc<State>,
+    graph: Arc<Graph>,
     cache: PageCache<Frame>,
     fetcher: Box<dyn Fetcher>,
     device: Box<dyn Device>,
@@ -175,11 +180,11 @@ struct Traffic {
 
 enum Event {
     Filled(Vec<PageFilled>),
-    Done(Vec<PageDone>),
+    Done(Result<Vec<PageDone>>),
 }
 
 impl<'a, A: Algorithm> Session<'a, A> {
-    fn new(engine: &'a Engine, plan: &'a MemoryPlan, algorithm: Arc<A>, state: Arc<State>) -> Result<Self> {
+    fn new(engine: &'a Engine, plan: &'a MemoryPlan, algorithm: Arc<A>, graph: Arc<Graph>) -> Result<Self> {
         let (store, options) = (&engine.store, &engine.options);
         let weights = algorithm.needs_weights();
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
@@ -187,9 +192,9 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
         let threads = options.threads.max(1);
-        let device = CpuDevice::new(Arc::clone(&algorithm), Arc::clone(&state), Arc::clone(store), threads);
+        let device = CpuDevice::new(Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(store), threads);
         let (device, tries) = (Box::new(device), HashMap::new());
-        Ok(Self { store, options, plan, algorithm, state, cache, fetcher, device, tries, retries: 0 })
+        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0 })
     }
 
     async fn run(&mut self, observer: &mut Observer<'_>) -> Result<RunReport> {
@@ -205,33 +210,28 @@ impl<'a, A: Algorithm> Session<'a, A> {
             ..RunReport::default()
         };
         let started = Instant::now();
-        let totals = self.device.initialise();
+        let totals = self.device.initialise()?;
         report.initialise_ns = elapsed_ns(started);
         let mut active = 1;
-        let mut step = self.algorithm.first(&self.state, totals);
+        let mut step = self.algorithm.first(&self.graph, totals);
         while let Some(now) = step {
             let (mut step_report, summary) = self.superstep(&now).await?;
-            step_report.active = self.state.is_traversal().then_some(active);
+            step_report.active = self.algorithm.is_traversal().then_some(active);
             active = summary.activated;
             report.total.add(&step_report);
             observer(&step_report);
             report.steps.push(step_report);
-            step = self.algorithm.next(&self.state, &now, &summary);
+            step = self.algorithm.next(&self.graph, &now, &summary);
         }
         report.wall_ns = elapsed_ns(started);
         report.bound = report.total.bound();
         report.retries = self.retries;
-        report.traversed_edges = self.algorithm.traversed_edges(&self.state);
-        if !self.store.manifest().directed {
-            report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
-        }
-        report.peak_memory_bytes = peak_memory_bytes();
         Ok(report)
     }
 
     async fn superstep(&mut self, step: &Step) -> Result<(StepReport, Summary)> {
         let started = Instant::now();
-        let PagePlan { pages, policy } = PagePlan::new(self.store, &self.state, step);
+        let PagePlan { pages, policy } = self.device.pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
             direction: Some(step.direction),
@@ -239,7 +239,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
             plan_ns: elapsed_ns(started),
             ..StepReport::default()
         };
-        self.device.begin(step);
+        self.device.begin(step)?;
+        let pages = self.device.start_resident(pages, policy);
         let traffic = self.begin_traffic(pages, policy, report);
         let result = self.stream(traffic).await;
         let mut report = match result {
@@ -250,7 +251,9 @@ impl<'a, A: Algorithm> Session<'a, A> {
             }
         };
         let vertex_phase = Instant::now();
-        let summary = self.end_step(step, self.state.is_traversal());
+        let StepEnd { summary, work, transfer } = self.device.end(step)?;
+        report.add_work(work);
+        report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
         report.wall_ns = elapsed_ns(started);
         Ok((report, summary))
@@ -284,7 +287,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
             self.account(&mut traffic, starved);
             match event {
                 Event::Filled(filled) => filled.into_iter().try_for_each(|fill| self.on_filled(fill, &mut traffic))?,
-                Event::Done(done) => done.into_iter().try_for_each(|done| self.on_done(done, &mut traffic))?,
+                Event::Done(done) => done?.into_iter().try_for_each(|done| self.on_done(done, &mut traffic))?,
             }
         }
     }
@@ -311,8 +314,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
             if self.fetcher.in_flight() > 0 && self.fetcher.poll_filled(context, &mut filled).is_ready() {
                 return Poll::Ready(Event::Filled(std::mem::take(&mut filled)));
             }
-            if device_busy && self.device.poll_done(context, &mut done).is_ready() {
-                return Poll::Ready(Event::Done(std::mem::take(&mut done)));
+            if device_busy && let Poll::Ready(result) = self.device.poll_done(context, &mut done) {
+                return Poll::Ready(Event::Done(result.map(|()| std::mem::take(&mut done))));
             }
             Poll::Pending
         })
@@ -343,15 +346,17 @@ impl<'a, A: Algorithm> Session<'a, A> {
         }
     }
 
-    fn on_done(&mut self, PageDone { page, frame, result }: PageDone, traffic: &mut Traffic) -> Result<()> {
+    fn on_done(&mut self, PageDone { page, frame, kept, result }: PageDone, traffic: &mut Traffic) -> Result<()> {
         traffic.in_device -= 1;
         match result {
             Ok(work) => {
-                traffic.report.edges += work.edges;
-                traffic.report.compute_ns += work.compute_ns;
-                traffic.report.check_ns += work.check_ns;
+                traffic.report.add_work(work);
                 self.tries.remove(&page);
-                self.cache.put_back(page, frame, traffic.policy);
+                // What the device keeps need not be here too.
+                match kept {
+                    true => self.cache.give_up(frame),
+                    false => self.cache.put_back(page, frame, traffic.policy),
+                }
                 Ok(())
             }
             Err(error) => {
@@ -378,19 +383,6 @@ impl<'a, A: Algorithm> Session<'a, A> {
         while self.fetcher.in_flight() > 0 {
             poll_fn(|context| self.fetcher.poll_filled(context, &mut filled)).await;
         }
-    }
-
-    /// The vertex phase, or, in a traversal, the change of frontiers.
-    fn end_step(&mut self, step: &Step, traversal: bool) -> Summary {
-        if !traversal {
-            let totals: Scalars = self.device.end(step);
-            return Summary { totals, ..Summary::default() };
-        }
-        let state = &self.state;
-        state.frontier(step.superstep).clear();
-        let next = state.next_frontier(step.superstep);
-        let (activated, activated_edges) = next.census(|vertex| state.graph.out_degree(vertex).into());
-        Summary { activated, activated_edges, ..Summary::default() }
     }
 
     fn check_cancelled(&self) -> Result<()> {

@@ -52,7 +52,11 @@ impl MemoryPlan {
         let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
         let traversal = algorithm.is_traversal();
         let mut plan = Self {
-            attributes_bytes: algorithm.attributes().iter().map(|attribute| attribute.memory_bytes(vertices)).sum(),
+            attributes_bytes: algorithm
+                .attributes(store.topology(Direction::In).is_some())
+                .iter()
+                .map(|attribute| attribute.memory_bytes(vertices))
+                .sum(),
             frontier_bytes: if traversal { 2 * Bits::memory_bytes(vertices) } else { 0 },
             degrees_bytes: 4 * vertices,
             directory_bytes: 36 * pages,

@@ -1,5 +1,6 @@
 //! What a run did: numbers with units, for people and for programs.
 
+use crate::device::{Transfer, Work};
 use serde::Serialize;
 use topostream_formats::Direction;
 
@@ -73,6 +74,8 @@ pub struct StepReport {
     pub vertex_ns: u64,
     /// Nanoseconds of deciding which pages to visit.
     pub plan_ns: u64,
+    /// What a device with memory of its own moved.
+    pub transfer: Transfer,
 }
 
 /// What bounded a run.
@@ -103,6 +106,14 @@ impl StepReport {
         self.check_ns += other.check_ns;
         self.vertex_ns += other.vertex_ns;
         self.plan_ns += other.plan_ns;
+        self.transfer.add(&other.transfer);
+    }
+
+    /// Adds work on pages.
+    pub fn add_work(&mut self, work: Work) {
+        self.edges += work.edges;
+        self.compute_ns += work.compute_ns;
+        self.check_ns += work.check_ns;
     }
 
     /// What bounded it: waiting for the disk, if that took half of the time or more and frames were there to read into.

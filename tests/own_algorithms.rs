@@ -6,7 +6,7 @@ mod reference;
 
 use common::*;
 use reference::*;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -53,23 +53,23 @@ impl Algorithm for WeightedSum {
         "weighted sum"
     }
 
-    fn attributes(&self) -> Vec<Attribute> {
-        vec![Attribute { name: "sum", of: AttributeType::Fixed63, role: Role::Writable, merge: Merge::Add }]
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        vec![Attribute { name: "sum", of: AttributeType::Fixed63, role: Role::Writable, merge: Merge::Add, initial: 0 }]
     }
 
     fn needs_weights(&self) -> bool {
         true
     }
 
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(self.0, Visit::All)]
+    }
+
     fn check(&self, _graph: &Graph) -> Result<(), String> {
         Ok(())
     }
 
-    fn initialise(&self, _state: &State, _vertices: Range<u64>) -> Scalars {
-        Scalars::default()
-    }
-
-    fn first(&self, _state: &State, _totals: Scalars) -> Option<Step> {
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
         Some(Step { superstep: 0, direction: self.0, visit: Visit::All, scalars: Scalars::default() })
     }
 
@@ -77,7 +77,7 @@ impl Algorithm for WeightedSum {
         Adder(state.attributes.fixed63(0))
     }
 
-    fn next(&self, _state: &State, _step: &Step, _summary: &Summary) -> Option<Step> {
+    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
         None
     }
 
@@ -217,19 +217,19 @@ impl Algorithm for Slow {
         "slow"
     }
 
-    fn attributes(&self) -> Vec<Attribute> {
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         Vec::new()
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::All)]
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {
         Ok(())
     }
 
-    fn initialise(&self, _state: &State, _vertices: Range<u64>) -> Scalars {
-        Scalars::default()
-    }
-
-    fn first(&self, _state: &State, _totals: Scalars) -> Option<Step> {
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
         Some(Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: Scalars::default() })
     }
 
@@ -237,7 +237,7 @@ impl Algorithm for Slow {
         Sleeper { slow: self, superstep: step.superstep, graph: &state.graph }
     }
 
-    fn next(&self, _state: &State, step: &Step, _summary: &Summary) -> Option<Step> {
+    fn next(&self, _graph: &Graph, step: &Step, _summary: &Summary) -> Option<Step> {
         Some(Step { superstep: step.superstep + 1, ..*step })
     }
 

@@ -5,10 +5,12 @@
 //! superstep may go bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at the
 //! first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds).
 
-use crate::algorithm::{Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
+use crate::algorithm::{
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+};
 use crate::attributes::{Attribute, AttributeType, Merge, Role, U32Column};
 use crate::bits::Bits;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use topostream_formats::{Direction, VertexId};
 
 /// Breadth-first search from one source.
@@ -103,14 +105,15 @@ impl Algorithm for Bfs {
         "bfs"
     }
 
-    fn attributes(&self) -> Vec<Attribute> {
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let role = Role::Writable;
         let mut declared = vec![
-            Attribute { name: "level", of: AttributeType::U32, role, merge: Merge::Min },
-            Attribute { name: "visited", of: AttributeType::Bit, role, merge: Merge::Or },
+            Attribute { name: "level", of: AttributeType::U32, role, merge: Merge::Min, initial: UNREACHED },
+            Attribute { name: "visited", of: AttributeType::Bit, role, merge: Merge::Or, initial: 0 },
         ];
         if self.parents {
-            declared.push(Attribute { name: "parent", of: AttributeType::U32, role, merge: Merge::Min });
+            let of = AttributeType::U32;
+            declared.push(Attribute { name: "parent", of, role, merge: Merge::Min, initial: UNREACHED });
         }
         declared
     }
@@ -126,32 +129,33 @@ impl Algorithm for Bfs {
         Err(format!("source vertex {} does not exist: the graph has {} vertices", self.source, graph.vertices))
     }
 
-    fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
-        let level = state.attributes.u32(LEVEL);
-        for vertex in vertices {
-            level.set(vertex as u32, UNREACHED);
-            if self.parents {
-                state.attributes.u32(PARENT).set(vertex as u32, UNREACHED);
-            }
+    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        let mut visits = vec![(Direction::Out, Visit::Frontier)];
+        if self.bottom_up && has_in_lists {
+            visits.push((Direction::In, Visit::Without(VISITED)));
         }
-        Scalars::default()
+        visits
     }
 
-    fn first(&self, state: &State, _totals: Scalars) -> Option<Step> {
-        let source = self.source.0;
-        state.attributes.u32(LEVEL).set(source, 0);
-        state.attributes.bits(VISITED).insert(source);
-        state.frontier(0).insert(source);
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("../../shaders/algorithms/bfs.wgsl");
+        Some(Shader { file: "shaders/algorithms/bfs.wgsl", text, switches: vec![("PARENTS", self.parents)] })
+    }
+
+    fn seeds(&self) -> Seeds {
+        let vertex = self.source.0;
+        let mut values = vec![Seed { attribute: LEVEL, vertex, bits: 0 }, Seed { attribute: VISITED, vertex, bits: 1 }];
         if self.parents {
-            state.attributes.u32(PARENT).set(source, source);
+            values.push(Seed { attribute: PARENT, vertex, bits: vertex });
         }
-        let unexplored = state.graph.edges as f64 - f64::from(state.graph.out_degree(source));
-        Some(Step {
-            superstep: 0,
-            direction: Direction::Out,
-            visit: Visit::Frontier,
-            scalars: [unexplored, 1.0, 0.0, 0.0],
-        })
+        Seeds { active: vec![vertex], values }
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        let mut scalars = Scalars::default();
+        scalars[UNEXPLORED] = graph.edges as f64 - f64::from(graph.out_degree(self.source.0));
+        scalars[ACTIVE] = 1.0;
+        Some(Step { superstep: 0, direction: Direction::Out, visit: Visit::Frontier, scalars })
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BfsKernel<'a> {
@@ -166,16 +170,16 @@ impl Algorithm for Bfs {
         }
     }
 
-    fn next(&self, state: &State, step: &Step, summary: &Summary) -> Option<Step> {
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         if summary.activated == 0 {
             return None;
         }
         let (edges, active) = (summary.activated_edges as f64, summary.activated as f64);
         let growing = active > step.scalars[ACTIVE];
         let bottom_up = match step.direction {
-            _ if !(self.bottom_up && state.graph.has_in_lists) => false,
+            _ if !(self.bottom_up && graph.has_in_lists) => false,
             Direction::Out => edges > step.scalars[UNEXPLORED] / ALPHA,
-            Direction::In => growing || active > state.graph.vertices as f64 / BETA,
+            Direction::In => growing || active > graph.vertices as f64 / BETA,
         };
         let (direction, visit) = match bottom_up {
             true => (Direction::In, Visit::Without(VISITED)),

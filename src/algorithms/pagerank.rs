@@ -7,7 +7,9 @@
 //! the same bits on every run over a store. A rank is kept as the `f32` share that each out-neighbour receives (the rank
 //! itself where there is none).
 
-use crate::algorithm::{Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
+use crate::algorithm::{
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+};
 use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
@@ -72,16 +74,20 @@ impl Default for PageRank {
 const SHARE: usize = 0;
 const SUM: usize = 1;
 
-/// Places in scalars and totals.
+/// Places in a step's scalars.
+const BASE: usize = 0;
+const DAMPING: usize = 1;
+
+/// Places in totals.
 const DANGLING: usize = 0;
 const CHANGE: usize = 1;
 
 impl PageRank {
-    fn direction(&self, graph: &Graph) -> Direction {
+    fn direction(&self, has_in_lists: bool) -> Direction {
         match self.traffic {
             Traffic::Push => Direction::Out,
             Traffic::Pull => Direction::In,
-            Traffic::Auto if graph.has_in_lists => Direction::In,
+            Traffic::Auto if has_in_lists => Direction::In,
             Traffic::Auto => Direction::Out,
         }
     }
@@ -95,9 +101,10 @@ impl PageRank {
         (1.0 - self.damping + spread) / graph.vertices as f64
     }
 
-    fn step(&self, state: &State, superstep: u32, dangling: f64) -> Step {
-        let direction = self.direction(&state.graph);
-        Step { superstep, direction, visit: Visit::All, scalars: [dangling, 0.0, 0.0, 0.0] }
+    fn step(&self, graph: &Graph, superstep: u32, dangling: f64) -> Step {
+        let direction = self.direction(graph.has_in_lists);
+        let scalars = [self.base(graph, dangling), self.damping, 0.0, 0.0];
+        Step { superstep, direction, visit: Visit::All, scalars }
     }
 
     /// Sets a vertex's rank; returns it where it is dangling, else 0.
@@ -174,11 +181,24 @@ impl Algorithm for PageRank {
         "pagerank"
     }
 
-    fn attributes(&self) -> Vec<Attribute> {
+    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
+        let role = match self.direction(has_in_lists) {
+            Direction::Out => Role::ReadOnly,
+            Direction::In => Role::Gathered,
+        };
         vec![
-            Attribute { name: "share", of: AttributeType::F32, role: Role::ReadOnly, merge: Merge::Max },
-            Attribute { name: "sum", of: AttributeType::Fixed63, role: Role::Writable, merge: Merge::Add },
+            Attribute { name: "share", of: AttributeType::F32, role, merge: Merge::Max, initial: 0 },
+            Attribute { name: "sum", of: AttributeType::Fixed63, role: Role::Writable, merge: Merge::Add, initial: 0 },
         ]
+    }
+
+    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(self.direction(has_in_lists), Visit::All)]
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("../../shaders/algorithms/pagerank.wgsl");
+        Some(Shader { file: "shaders/algorithms/pagerank.wgsl", text, switches: Vec::new() })
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -202,9 +222,9 @@ impl Algorithm for PageRank {
         [dangling, 0.0, 0.0, 0.0]
     }
 
-    fn first(&self, state: &State, totals: Scalars) -> Option<Step> {
-        let none = self.stop == Stop::Iterations(0) || state.graph.vertices == 0;
-        (!none).then(|| self.step(state, 0, totals[DANGLING]))
+    fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step> {
+        let none = self.stop == Stop::Iterations(0) || graph.vertices == 0;
+        (!none).then(|| self.step(graph, 0, totals[DANGLING]))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> PageRankKernel<'a> {
@@ -213,12 +233,12 @@ impl Algorithm for PageRank {
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
-        let base = self.base(&state.graph, step.scalars[DANGLING]);
+        let (base, damping) = (step.scalars[BASE], step.scalars[DAMPING]);
         let sum = state.attributes.fixed63(SUM);
         let (mut dangling, mut change) = (0.0, 0.0);
         for vertex in vertices {
             let vertex = vertex as u32;
-            let rank = base + self.damping * sum.take(vertex);
+            let rank = base + damping * sum.take(vertex);
             change += (rank - Self::rank(state, vertex)).abs();
             dangling += Self::set_rank(state, vertex, rank);
         }
@@ -227,13 +247,13 @@ impl Algorithm for PageRank {
         totals
     }
 
-    fn next(&self, state: &State, step: &Step, summary: &Summary) -> Option<Step> {
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let done = step.superstep + 1;
         let stop = match self.stop {
             Stop::Iterations(iterations) => done >= iterations,
             Stop::Tolerance { l1, iterations_max } => summary.totals[CHANGE] < l1 || done >= iterations_max,
         };
-        (!stop).then(|| self.step(state, done, summary.totals[DANGLING]))
+        (!stop).then(|| self.step(graph, done, summary.totals[DANGLING]))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -4,9 +4,12 @@
 //! cut into segments of equal edges, so that a last large page does not keep one core busy and the others idle. Segments
 //! are cut by the page alone, never by the number of threads: results do not depend on it.
 
-use super::{Device, PageDone, PageTask, Work};
-use crate::algorithm::{Algorithm, Kernel, List, Scalars, State, Step, Visit};
+use super::{Device, PageDone, PageTask, StepEnd, Work};
+use crate::algorithm::{Algorithm, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
+use crate::attributes::Attribute;
 use crate::bits::Bits;
+use crate::error;
+use crate::plan::PagePlan;
 use crate::prefetch::EDGES_AHEAD;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rayon::prelude::*;
@@ -30,6 +33,7 @@ const VERTICES_PER_PART: u64 = 1 << 16;
 /// The CPU device.
 pub struct CpuDevice<A: Algorithm> {
     shared: Arc<Shared<A>>,
+    declared: Vec<Attribute>,
     step: Arc<Step>,
     tasks: Sender<Task>,
     done: mpsc::UnboundedReceiver<Report>,
@@ -40,7 +44,7 @@ pub struct CpuDevice<A: Algorithm> {
 /// What all workers see.
 struct Shared<A> {
     algorithm: Arc<A>,
-    state: Arc<State>,
+    state: State,
     store: Arc<Store>,
     weights: bool,
     /// Raised when the device is dropped: what still waits is left undone.
@@ -69,8 +73,10 @@ struct SharedPage {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
-    /// Starts `threads` workers over a run's state.
-    pub fn new(algorithm: Arc<A>, state: Arc<State>, store: Arc<Store>, threads: usize) -> Self {
+    /// Allocates what the algorithm keeps and starts `threads` workers over it.
+    pub fn new(algorithm: Arc<A>, graph: Arc<Graph>, store: Arc<Store>, threads: usize) -> Self {
+        let declared = algorithm.attributes(graph.has_in_lists);
+        let state = State::new(graph, &declared, algorithm.is_traversal());
         let (tasks, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
         let weights = algorithm.needs_weights();
@@ -82,7 +88,7 @@ impl<A: Algorithm> CpuDevice<A> {
         let workers = (0..threads).map(start).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
         let idle = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
-        Self { shared, step: Arc::new(idle), tasks, done, workers, pool }
+        Self { shared, declared, step: Arc::new(idle), tasks, done, workers, pool }
     }
 
     /// Runs `part` over all vertices in parallel and adds the results up in vertex order.
@@ -109,13 +115,23 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         self.workers.len() as u32
     }
 
-    fn initialise(&mut self) -> Scalars {
+    fn initialise(&mut self) -> error::Result<Scalars> {
         let Shared { algorithm, state, .. } = &*self.shared;
-        self.over_vertices(|vertices| algorithm.initialise(state, vertices))
+        let totals = self.over_vertices(|vertices| {
+            state.attributes.set_initial(&self.declared, vertices.clone());
+            algorithm.initialise(state, vertices)
+        });
+        state.plant(&algorithm.seeds());
+        Ok(totals)
     }
 
-    fn begin(&mut self, step: &Step) {
+    fn pages(&mut self, step: &Step) -> error::Result<PagePlan> {
+        Ok(PagePlan::new(&self.shared.store, &self.shared.state, step))
+    }
+
+    fn begin(&mut self, step: &Step) -> error::Result<()> {
         self.step = Arc::new(*step);
+        Ok(())
     }
 
     fn submit(&mut self, task: PageTask) {
@@ -123,7 +139,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         self.tasks.send(task).expect("workers receive until they are told to stop");
     }
 
-    fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<()> {
+    fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<error::Result<()>> {
         let mut reports = Vec::new();
         self.done.poll_recv_many(context, &mut reports, 64).map(|_| {
             for report in reports {
@@ -132,20 +148,35 @@ impl<A: Algorithm> Device for CpuDevice<A> {
                     Report::Panicked => panic!("a worker of the CPU device panicked: its message stands above"),
                 }
             }
+            Ok(())
         })
     }
 
-    fn end(&mut self, step: &Step) -> Scalars {
+    fn end(&mut self, step: &Step) -> error::Result<StepEnd> {
         let Shared { algorithm, state, .. } = &*self.shared;
-        if state.is_traversal() {
-            return Scalars::default();
-        }
-        self.over_vertices(|vertices| algorithm.vertex_phase(state, step, vertices))
+        let summary = if state.is_traversal() {
+            state.frontier(step.superstep).clear();
+            let next = state.next_frontier(step.superstep);
+            let (activated, activated_edges) = next.census(|vertex| state.graph.out_degree(vertex).into());
+            Summary { activated, activated_edges, ..Summary::default() }
+        } else {
+            let totals = self.over_vertices(|vertices| algorithm.vertex_phase(state, step, vertices));
+            Summary { totals, ..Summary::default() }
+        };
+        Ok(StepEnd { summary, ..StepEnd::default() })
+    }
+
+    fn finish(mut self: Box<Self>) -> error::Result<State> {
+        self.stop();
+        let shared = Arc::clone(&self.shared);
+        drop(self);
+        Ok(Arc::into_inner(shared).expect("all workers have ended").state)
     }
 }
 
-impl<A: Algorithm> Drop for CpuDevice<A> {
-    fn drop(&mut self) {
+impl<A: Algorithm> CpuDevice<A> {
+    /// Tells the workers to stop, and waits until they have.
+    fn stop(&mut self) {
         self.shared.abandoned.store(true, Ordering::Relaxed);
         for _ in &self.workers {
             self.tasks.send(Task::Stop).ok();
@@ -153,6 +184,12 @@ impl<A: Algorithm> Drop for CpuDevice<A> {
         for worker in self.workers.drain(..) {
             worker.join().ok();
         }
+    }
+}
+
+impl<A: Algorithm> Drop for CpuDevice<A> {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 
@@ -188,7 +225,7 @@ impl<A: Algorithm> Shared<A> {
     fn begin_page(&self, task: PageTask, step: Arc<Step>, more: &Sender<Task>) -> Option<PageDone> {
         let started = Instant::now();
         if let Err(error) = self.check(&task) {
-            return Some(PageDone { page: task.page, frame: task.frame, result: Err(error) });
+            return Some(PageDone { page: task.page, frame: task.frame, kept: false, result: Err(error) });
         }
         let check_ns = elapsed_ns(started);
         let edges = self.entry(&task).edge_count;
@@ -212,7 +249,7 @@ impl<A: Algorithm> Shared<A> {
         page.compute_ns.fetch_add(elapsed_ns(started), Ordering::Relaxed);
         let SharedPage { task, edges, compute_ns, check_ns, .. } = Arc::into_inner(page)?;
         let work = Work { edges: edges.into_inner(), compute_ns: compute_ns.into_inner(), check_ns };
-        Some(PageDone { page: task.page, frame: task.frame, result: Ok(work) })
+        Some(PageDone { page: task.page, frame: task.frame, kept: false, result: Ok(work) })
     }
 
     fn topology(&self, task: &PageTask) -> &Topology {

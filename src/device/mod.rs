@@ -8,10 +8,13 @@ pub mod gpu;
 pub use choice::DeviceChoice;
 pub use cpu::CpuDevice;
 
-use crate::algorithm::{Scalars, Step};
+use crate::algorithm::{Scalars, State, Step, Summary};
+use crate::cache::Policy;
+use crate::error::Result;
 use crate::fetch::{Frame, PageRef};
+use crate::plan::PagePlan;
 use std::task::{Context, Poll};
-use topostream_formats::Error;
+use topostream_formats::Error as StoreError;
 
 /// A filled frame for a device to work through.
 #[derive(Debug)]
@@ -31,8 +34,10 @@ pub struct PageDone {
     pub page: PageRef,
     /// The frame.
     pub frame: Frame,
+    /// Whether the device has kept a copy, so that the frame is not needed for this page again.
+    pub kept: bool,
     /// The work that was done, or what is wrong with the page: then none of it has been used.
-    pub result: Result<Work, Error>,
+    pub result: Result<Work, StoreError>,
 }
 
 /// Work on pages, and the time it took, added up over threads.
@@ -54,6 +59,46 @@ impl std::ops::AddAssign for Work {
     }
 }
 
+/// What the end of a superstep tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepEnd {
+    /// For the algorithm.
+    pub summary: Summary,
+    /// Work of this superstep that no [`PageDone`] has told of.
+    pub work: Work,
+    /// What the device moved, and how long it took; all zero for a device that computes where the pages lie.
+    pub transfer: Transfer,
+}
+
+/// What a device with memory of its own did with a superstep's pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Transfer {
+    /// Pages that lay in the device's memory already.
+    pub resident_pages: u64,
+    /// Bytes of pages that were copied to the device's memory.
+    pub copied_bytes: u64,
+    /// Bytes of pages that kernels read where they lay, in main memory.
+    pub in_place_bytes: u64,
+    /// Nanoseconds of copies.
+    pub copy_ns: u64,
+    /// Nanoseconds of copies while kernels ran.
+    pub overlap_ns: u64,
+    /// How often kernels were launched over batches of pages.
+    pub batches: u64,
+}
+
+impl Transfer {
+    /// Adds another superstep's numbers.
+    pub fn add(&mut self, other: &Self) {
+        self.resident_pages += other.resident_pages;
+        self.copied_bytes += other.copied_bytes;
+        self.in_place_bytes += other.in_place_bytes;
+        self.copy_ns += other.copy_ns;
+        self.overlap_ns += other.overlap_ns;
+        self.batches += other.batches;
+    }
+}
+
 /// Something that runs an algorithm over pages.
 pub trait Device: Send {
     /// For reports: what it is.
@@ -62,18 +107,49 @@ pub trait Device: Send {
     /// Threads (or the like) whose time [`Work`] adds up.
     fn lanes(&self) -> u32;
 
-    /// Sets the algorithm's first values; the sums over all vertices.
-    fn initialise(&mut self) -> Scalars;
+    /// Sets the algorithm's first values and seeds; the sums over all vertices.
+    ///
+    /// # Errors
+    /// What the device says; likewise in the methods below.
+    fn initialise(&mut self) -> Result<Scalars>;
+
+    /// The pages that a superstep visits, in file order.
+    ///
+    /// # Errors
+    /// See [`initialise`](Self::initialise).
+    fn pages(&mut self, step: &Step) -> Result<PagePlan>;
 
     /// Begins a superstep: pages that are submitted from here on belong to it.
-    fn begin(&mut self, step: &Step);
+    ///
+    /// # Errors
+    /// See [`initialise`](Self::initialise).
+    fn begin(&mut self, step: &Step) -> Result<()>;
+
+    /// Starts on those of the pages that lie in the device's own memory; returns the others, in order. They are done by the
+    /// [`end`](Self::end) of the superstep.
+    fn start_resident(&mut self, pages: Vec<PageRef>, _policy: Policy) -> Vec<PageRef> {
+        pages
+    }
 
     /// Takes a page. Never blocks; frames bound how many there are.
     fn submit(&mut self, task: PageTask);
 
     /// Appends what is done; pending while there is nothing. Must not be called with nothing submitted.
-    fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<()>;
+    ///
+    /// # Errors
+    /// See [`initialise`](Self::initialise).
+    fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>>;
 
-    /// Ends a superstep, after all of its pages are done: the vertex phase, and the sums over all vertices.
-    fn end(&mut self, step: &Step) -> Scalars;
+    /// Ends a superstep, after all pages that were submitted are done: the vertex phase, or, in a traversal, the change of
+    /// frontiers.
+    ///
+    /// # Errors
+    /// See [`initialise`](Self::initialise).
+    fn end(&mut self, step: &Step) -> Result<StepEnd>;
+
+    /// Brings the values of all vertices to main memory.
+    ///
+    /// # Errors
+    /// See [`initialise`](Self::initialise).
+    fn finish(self: Box<Self>) -> Result<State>;
 }
