@@ -1,7 +1,7 @@
 //! The page arena: slots of device memory, in several buffers where one binding cannot hold them all, and which page is in
 //! which slot.
 
-use super::import::device_buffer;
+use super::import::{SharedBuffer, device_buffer};
 use super::open::Gpu;
 use crate::cache::{PageCache, Policy};
 use crate::error::Result;
@@ -21,7 +21,7 @@ pub struct Slot {
 
 /// All slots.
 pub struct Arena {
-    buffers: Vec<wgpu::Buffer>,
+    buffers: Vec<SharedBuffer>,
     cache: PageCache<Slot>,
     slots: u32,
     slot_bytes: u64,
@@ -33,15 +33,14 @@ impl Arena {
     /// # Errors
     /// Where the device has no memory left.
     pub fn new(gpu: &Gpu, slots: u32, slot_bytes: u64, stream_slots: u32) -> Result<Self> {
-        let by_buffer = (gpu.caps.binding_bytes_max.min(gpu.caps.buffer_bytes_max) / slot_bytes).max(1);
+        let by_buffer = (gpu.caps().binding_bytes_max.min(gpu.caps().buffer_bytes_max) / slot_bytes).max(1);
         let mut buffers = Vec::new();
         let mut free = Vec::new();
         let mut left = u64::from(slots);
         while left > 0 {
             let here = left.min(by_buffer);
             let buffer = buffers.len() as u32;
-            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-            buffers.push(device_buffer(gpu, &format!("page arena {buffer}"), here * slot_bytes, usage)?);
+            buffers.push(device_buffer(gpu, &format!("page arena {buffer}"), here * slot_bytes)?);
             let first = slots - left as u32;
             free.extend((0..here as u32).map(|index| Slot { buffer, index, number: first + index }));
             left -= here;
@@ -62,7 +61,7 @@ impl Arena {
     }
 
     /// The buffers.
-    pub fn buffers(&self) -> &[wgpu::Buffer] {
+    pub fn buffers(&self) -> &[SharedBuffer] {
         &self.buffers
     }
 

@@ -1,17 +1,11 @@
 //! Batches: pages in one buffer that one launch works through.
 
 use super::arena::Slot;
-use super::compose::{EDGES_PER_UNIT, LARGE_CHUNK_EDGES};
+use super::compose::{BatchHeader, BatchPage, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid};
 use crate::device::Work;
 use crate::device::settings::Distribution;
 use crate::fetch::{Frame, PageRef};
-use bytemuck::{Pod, Zeroable};
 use topostream_formats::directory::DirectoryEntry;
-
-/// The lanes of a workgroup.
-pub const WORKGROUP: u32 = 256;
-/// The most workgroups of a launch in its first dimension; more make further rows.
-const GROUPS_X: u32 = 32768;
 
 /// A page on its way through the device.
 #[derive(Debug)]
@@ -38,32 +32,25 @@ pub enum Place {
 }
 
 /// A batch as kernels see it: a header, and an entry for each page. The layout is that of `Batch` in shaders/lib.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct BatchTable {
     entries: Vec<BatchPage>,
     units: u32,
-}
-
-/// One page of a batch, 32 bytes.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C)]
-struct BatchPage {
-    word: u32,
-    first_unit: u32,
-    start_vertex: u32,
-    slot_count: u32,
-    edge_count: u32,
-    degree: u32,
-    row: u32,
-    lanes_log2: u32,
+    distribution: Distribution,
+    weights: bool,
 }
 
 impl BatchTable {
+    /// An empty batch.
+    pub fn new(distribution: Distribution, weights: bool) -> Self {
+        Self { entries: Vec::new(), units: 0, distribution, weights }
+    }
+
     /// Adds a page that begins at byte `offset` of the batch's buffer and has its unit row at `row`. `degree` is the length
     /// of the list in a large page, 0 in a small one.
-    pub fn add(&mut self, entry: &DirectoryEntry, distribution: Distribution, offset: u64, row: u64, degree: u64) {
-        let lanes_log2 = lanes_log2(entry, distribution);
-        let units = units(entry, distribution, lanes_log2);
+    pub fn add(&mut self, entry: &DirectoryEntry, offset: u64, row: u64, degree: u64) {
+        let lanes_log2 = lanes_log2(entry, self.distribution);
+        let units = self.units_of(entry, lanes_log2);
         self.entries.push(BatchPage {
             word: (offset / 4) as u32,
             first_unit: self.units,
@@ -77,15 +64,24 @@ impl BatchTable {
         self.units += units;
     }
 
+    /// How many workgroups a page takes.
+    fn units_of(&self, entry: &DirectoryEntry, lanes_log2: u32) -> u32 {
+        match self.distribution {
+            Distribution::Segments => entry.edge_count.div_ceil(edges_per_unit(self.weights)),
+            _ if entry.run > 0 => entry.edge_count.div_ceil(LARGE_CHUNK),
+            _ => entry.slot_count.div_ceil(WORKGROUP >> lanes_log2),
+        }
+    }
+
     /// The workgroups to launch, in two dimensions; none for a batch without work.
     pub fn groups(&self) -> (u32, u32) {
-        let x = self.units.min(GROUPS_X);
-        (x, if x == 0 { 0 } else { self.units.div_ceil(x) })
+        grid(self.units).into()
     }
 
     /// The bytes that kernels read.
     pub fn bytes(&self) -> Vec<u8> {
-        let header = [self.entries.len() as u32, self.units, 0, 0];
+        let (page_count, unit_count) = (self.entries.len() as u32, self.units);
+        let header = BatchHeader { page_count, unit_count, ..BatchHeader::default() };
         [bytemuck::bytes_of(&header), bytemuck::cast_slice(&self.entries)].concat()
     }
 }
@@ -100,15 +96,6 @@ fn lanes_log2(entry: &DirectoryEntry, distribution: Distribution) -> u32 {
     }
 }
 
-/// How many workgroups a page takes.
-fn units(entry: &DirectoryEntry, distribution: Distribution, lanes_log2: u32) -> u32 {
-    match distribution {
-        Distribution::Segments => entry.edge_count.div_ceil(EDGES_PER_UNIT),
-        _ if entry.run > 0 => entry.edge_count.div_ceil(LARGE_CHUNK_EDGES),
-        _ => entry.slot_count.div_ceil(WORKGROUP >> lanes_log2),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,26 +105,16 @@ mod tests {
         let small = DirectoryEntry { slot_count: 1000, edge_count: 16_000, ..DirectoryEntry::default() };
         let large = DirectoryEntry { slot_count: 1, edge_count: 16_000, run: 2, ..DirectoryEntry::default() };
         let units = |entry: &DirectoryEntry, distribution| {
-            let mut table = BatchTable::default();
-            table.add(entry, distribution, 0, 0, 0);
+            let mut table = BatchTable::new(distribution, false);
+            table.add(entry, 0, 0, 0);
             table.units
         };
         assert_eq!(units(&small, Distribution::Vertex), 4);
         assert_eq!(units(&small, Distribution::Warp(32)), 125);
         assert_eq!(units(&small, Distribution::Hybrid), 63);
-        assert_eq!(units(&large, Distribution::Vertex), 16_000u32.div_ceil(LARGE_CHUNK_EDGES));
+        assert_eq!(units(&large, Distribution::Vertex), 16_000u32.div_ceil(LARGE_CHUNK));
         for entry in [&small, &large] {
-            assert_eq!(units(entry, Distribution::Segments), 16_000u32.div_ceil(EDGES_PER_UNIT));
+            assert_eq!(units(entry, Distribution::Segments), 16_000u32.div_ceil(edges_per_unit(false)));
         }
-    }
-
-    #[test]
-    fn many_workgroups_make_rows() {
-        let groups = |units| BatchTable { entries: Vec::new(), units }.groups();
-        assert_eq!(groups(0), (0, 0));
-        assert_eq!(groups(7), (7, 1));
-        assert_eq!(groups(GROUPS_X), (GROUPS_X, 1));
-        let (x, y) = groups(3 * GROUPS_X + 1);
-        assert_eq!((x, y), (GROUPS_X, 4));
     }
 }

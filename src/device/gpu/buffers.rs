@@ -1,6 +1,6 @@
 //! The buffers of a run that stay where they are: the graph's, which outlive the run, and the attributes'.
 
-use super::compose::{Resource, Step as StepLayout};
+use super::compose::{Counters, Resource, Step as StepLayout};
 use super::import::HostImport;
 use super::open::Gpu;
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
@@ -8,8 +8,6 @@ use crate::algorithm::Graph;
 use crate::attributes::{Attribute, AttributeType};
 use crate::error::Result;
 use std::ops::Range;
-use std::sync::Arc;
-use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::{Direction, Store};
 use wgpu::BufferUsages as Usage;
 
@@ -96,12 +94,10 @@ pub struct RunBuffers {
     pub totals: wgpu::Buffer,
     attributes: Vec<Vec<wgpu::Buffer>>,
     frontiers: [Vec<wgpu::Buffer>; 2],
-    /// Keeps attributes in main memory alive.
-    _host: Vec<HostImport>,
 }
 
 /// Bytes of the counters.
-pub const COUNTERS_BYTES: u64 = 64;
+pub const COUNTERS_BYTES: u64 = size_of::<Counters>() as u64;
 
 impl RunBuffers {
     /// Allocates what an algorithm declares. Nothing is set.
@@ -109,17 +105,13 @@ impl RunBuffers {
     /// # Errors
     /// Where the device has no memory left.
     pub fn new(gpu: &Gpu, plan: &DevicePlan, declared: &[Attribute], vertices: u64, traversal: bool) -> Result<Self> {
-        let mut host = Vec::new();
         let mut attributes = Vec::new();
         for (attribute, &out) in declared.iter().zip(&plan.host_attributes) {
             let label = attribute.name;
             if out {
                 let chunk = device_bytes(attribute, 1 << plan.chunk_vertices_log2);
-                let bytes = device_bytes(attribute, vertices).next_multiple_of(4096);
-                let memory = Arc::new(AlignedBuffer::new(bytes as usize));
-                let import = HostImport::new(gpu, memory, chunk.min(bytes), true)?;
-                attributes.push(import.buffers().to_vec());
-                host.push(import);
+                let import = HostImport::private(gpu, device_bytes(attribute, vertices), chunk)?;
+                attributes.push(import.chunks().iter().map(|chunk| wgpu::Buffer::clone(chunk)).collect());
                 continue;
             }
             let by_chunk = chunks(vertices, plan.chunk_vertices_log2)
@@ -137,7 +129,6 @@ impl RunBuffers {
             totals: gpu.buffer("totals", TOTAL_BYTES * u64::from(TOTALS_MAX), STORAGE)?,
             frontiers: [frontier()?, frontier()?],
             attributes,
-            _host: host,
         })
     }
 
@@ -195,10 +186,10 @@ fn uploaded(gpu: &Gpu, label: &str, bytes: &[u8]) -> Result<wgpu::Buffer> {
     let size = (bytes.len() as u64).next_multiple_of(16).max(16);
     let buffer = gpu.buffer(label, size, STORAGE)?;
     for (number, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
-        gpu.queue.write_buffer(&buffer, (number * PIECE_BYTES) as u64, piece);
+        gpu.queue().write_buffer(&buffer, (number * PIECE_BYTES) as u64, piece);
         // Staging memory is given back piece by piece.
-        gpu.queue.submit([]);
-        gpu.device.poll(wgpu::PollType::Poll).ok();
+        gpu.queue().submit([]);
+        gpu.device().poll(wgpu::PollType::Poll).ok();
     }
     Ok(buffer)
 }

@@ -5,12 +5,12 @@
 //! that became ready meanwhile go with the next one, so that batches grow with the load.
 
 use super::arena::Arena;
-use super::batch::{BatchTable, Job, Place};
+use super::batch::{Job, Place};
 use super::buffers::RunBuffers;
-use super::compose::{Declared, EDGES_PER_UNIT, KernelName, ModuleOptions, Resource};
+use super::compose::{Declared, HubHeader, KernelName, edges_per_unit};
 use super::home::Home;
-use super::kernels::Kernel;
-use super::plan::{BATCH_HEADER_BYTES, BATCH_PAGE_BYTES, BATCHES_MAX, DevicePlan, HUB_BYTES, HUBS_FIRST, Request};
+use super::open::Gpu;
+use super::plan::{BATCHES_MAX, DevicePlan, HUBS_FIRST, Request, batch_bytes, hub_bytes};
 use super::rows::unit_row;
 use super::timing::{DeviceSpan, Timing};
 use super::transfer::{Copy, TransferTicket};
@@ -34,9 +34,6 @@ use wgpu::BufferUsages as Usage;
 const LOOK: Duration = Duration::from_micros(30);
 /// Bytes of one submission to the transfer queue: enough to keep it busy, few enough that kernels can begin soon.
 const COPY_BYTES: u64 = 32 << 20;
-/// Workgroups that look for long lists to take.
-const HUB_GROUPS: u32 = 1024;
-
 /// Pages that lie in one buffer and can be worked on.
 type Ready = HashMap<Place, VecDeque<Job>>;
 
@@ -60,7 +57,7 @@ pub(super) struct Driver<A> {
     pub(super) timing: Timing,
     pub(super) step: Step,
     /// Bits of the pages that each possible superstep would visit next.
-    pub(super) next_pages: HashMap<(Direction, u8), Vec<u32>>,
+    pub(super) next_pages: HashMap<(Direction, Visit), Vec<u32>>,
     /// Of this superstep.
     pub(super) work: Work,
     pub(super) transfer: Transfer,
@@ -107,6 +104,7 @@ impl<A: Algorithm> Driver<A> {
             algorithm: algorithm.name(),
             attributes: &declared.attributes,
             traversal: declared.traversal,
+            weights: algorithm.needs_weights(),
             directions: &directions,
             store: &store,
             slot_bytes: pool.frame_bytes() as u64,
@@ -117,13 +115,12 @@ impl<A: Algorithm> Driver<A> {
         home.prepare(&plan, &store, &graph, &pool)?;
         let gpu = &home.gpu;
         let buffers = RunBuffers::new(gpu, &plan, &declared.attributes, graph.vertices, declared.traversal)?;
-        let batch_bytes = BATCH_HEADER_BYTES + BATCH_PAGE_BYTES * u64::from(home.settings.batch_pages);
         let storage = Usage::STORAGE | Usage::COPY_DST;
-        let batch_buffer = |_| gpu.buffer("batch", batch_bytes, storage);
+        let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
         let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
         let places = u64::from(frames) + u64::from(plan.slots);
         let rows = gpu.buffer("unit rows", (4 * plan.row_words * places).max(16), storage)?;
-        let hubs = (gpu.buffer("hubs", hub_bytes(HUBS_FIRST), storage)?, HUBS_FIRST);
+        let hubs = (hub_queue(gpu, HUBS_FIRST)?, HUBS_FIRST);
         let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
         let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
         Ok(Self {
@@ -462,7 +459,7 @@ fn examine(
     if row_wanted {
         let page = Page::open(frame.page(), store.manifest().encoding)
             .map_err(|defect| topology.page_error(job.page.page, false, defect))?;
-        job.row = Some(unit_row(&page, EDGES_PER_UNIT));
+        job.row = Some(unit_row(&page, edges_per_unit(weights)));
     }
     Ok(())
 }
@@ -473,9 +470,12 @@ fn run_degree(topology: &topostream_formats::Topology, vertex: u32) -> u64 {
     directory.run_degree(directory.page_of(topostream_formats::VertexId(vertex)))
 }
 
-/// Bytes of a hub queue.
-pub(super) fn hub_bytes(entries: u32) -> u64 {
-    HUB_BYTES * (u64::from(entries) + 1)
+/// A queue with room for `entries` parts of long lists.
+pub(super) fn hub_queue(gpu: &Gpu, entries: u32) -> Result<wgpu::Buffer> {
+    let hubs = gpu.buffer("hubs", hub_bytes(entries), Usage::STORAGE | Usage::COPY_DST)?;
+    let header = HubHeader { capacity: entries, ..HubHeader::default() };
+    gpu.queue().write_buffer(&hubs, 0, bytemuck::bytes_of(&header));
+    Ok(hubs)
 }
 
 /// What the shader side needs to know of an algorithm.

@@ -36,8 +36,8 @@ impl Kernels {
         }
         compose::check(&module).map_err(|error| Error::Shader(error.to_string()))?;
         let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
-        if storage > gpu.caps.storage_buffers_max as usize {
-            let (name, most) = (module_label(declared, name), gpu.caps.storage_buffers_max);
+        if storage > gpu.caps().storage_buffers_max as usize {
+            let (name, most) = (module_label(declared, name), gpu.caps().storage_buffers_max);
             return Err(Error::Shader(format!("{name} needs {storage} storage buffers, and the adapter binds {most}")));
         }
         let kernel = Arc::new(Kernel::new(gpu, &module_label(declared, name), &module)?);
@@ -54,9 +54,10 @@ impl Kernel {
     fn new(gpu: &Gpu, label: &str, module: &compose::Module) -> Result<Self> {
         let groups = module.bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
         let layouts: Vec<_> = (0..groups).map(|group| layout(gpu, label, &module.bindings, group)).collect();
-        let pipeline = gpu.checked(label, |device| {
+        let pipeline = gpu.scoped(label, || {
+            let device = gpu.device();
             let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
-            let shader = super::import::trusted_shader(device, label, source);
+            let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source });
             let used: Vec<_> = layouts.iter().map(Some).collect();
             let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(label),
@@ -95,7 +96,7 @@ impl Kernel {
             })
             .collect();
         let layout = &self.layouts[group as usize];
-        gpu.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+        gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
     }
 }
 
@@ -116,5 +117,5 @@ fn layout(gpu: &Gpu, label: &str, bindings: &[Binding], group: u32) -> wgpu::Bin
     };
     let entries: Vec<_> = bindings.iter().filter(|binding| binding.group == group).map(entry).collect();
     let label = Some(label);
-    gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
+    gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
 }

@@ -27,7 +27,7 @@ mod batch;
 mod buffers;
 pub mod compose;
 mod driver;
-mod health;
+pub mod health;
 mod home;
 pub mod import;
 mod kernels;
@@ -38,14 +38,22 @@ mod rows;
 mod superstep;
 mod timing;
 pub mod transfer;
+#[cfg(target_os = "linux")]
+mod vulkan;
+#[cfg(not(target_os = "linux"))]
+#[path = "vulkan_absent.rs"]
 mod vulkan;
 
+pub use adapters::{Adapter, AdapterReport};
 pub use home::Home;
+pub use import::{HostImport, HostMemory, SharedBuffer};
+pub use open::{Caps, Gpu, GpuOptions};
+pub use transfer::{Copy, TransferQueue, TransferTicket};
 
 use super::{Device, PageDone, PageTask, StepEnd};
 use crate::algorithm::{Algorithm, Graph, Scalars, State, Step};
 use crate::cache::Policy;
-use crate::error::{Error, Result};
+use crate::error::{Error, GpuError, Result};
 use crate::fetch::{PagePool, PageRef};
 use crate::plan::PagePlan;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -111,14 +119,14 @@ impl GpuDevice {
         let name = home.name();
         let driver = Driver::new(home, setup, messages.clone(), report)?;
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
-        let driver = driver.map_err(|error| Error::Device(format!("the driver's thread cannot start: {error}")))?;
+        let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
         Ok(Self { name, messages, done, driver: Some(driver), home: keep })
     }
 
     /// Asks the driver, and waits for its answer.
     fn ask<T>(&self, question: impl FnOnce(Sender<T>) -> Message) -> Result<T> {
         let (reply, answer) = bounded(1);
-        let gone = || Error::Device("the device's driver has stopped: its message stands above".into());
+        let gone = || stopped(&self.name, "its thread has ended");
         self.messages.send(question(reply)).map_err(|_| gone())?;
         answer.recv().map_err(|_| gone())
     }
@@ -156,8 +164,7 @@ impl Device for GpuDevice {
 
     fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>> {
         self.done.poll_recv(context).map(|report| {
-            let stopped = || Error::Device("the device's driver has stopped: its message stands above".into());
-            done.extend(report.ok_or_else(stopped)??);
+            done.extend(report.ok_or_else(|| stopped(&self.name, "its thread has ended"))??);
             while let Ok(more) = self.done.try_recv() {
                 done.extend(more?);
             }
@@ -183,6 +190,11 @@ impl Drop for GpuDevice {
             *self.home.lock().expect("nothing panics while it is held") = Some(home);
         }
     }
+}
+
+/// The driver is not there to be asked.
+fn stopped(device: &str, message: &str) -> Error {
+    Error::Gpu(GpuError::Fault { device: device.into(), what: "device driver".into(), message: message.into() })
 }
 
 /// What the driver's thread is started with.

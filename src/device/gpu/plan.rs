@@ -1,6 +1,6 @@
 //! How device memory is shared out before a run: attributes first, the page arena with what is left.
 
-use super::compose::EDGES_PER_UNIT;
+use super::compose::{BatchHeader, BatchPage, HubEntry, HubHeader, edges_per_unit};
 use super::open::Caps;
 use super::rows::row_words;
 use crate::attributes::{Attribute, AttributeType, Role};
@@ -12,9 +12,6 @@ use topostream_formats::{Direction, Store};
 
 /// Launches that are under way at the same time: one runs, one waits behind it.
 pub const BATCHES_MAX: usize = 2;
-/// Bytes of a batch before its pages, and of each page's entry.
-pub const BATCH_HEADER_BYTES: u64 = 16;
-pub const BATCH_PAGE_BYTES: u64 = 32;
 /// Workgroups of the kernels over vertices, and so the most partial sums.
 pub const TOTALS_MAX: u32 = 4096;
 /// Bytes of a partial sum: four numbers.
@@ -25,8 +22,6 @@ const STREAM_BYTES: u64 = 256 << 20;
 const SLOTS_MIN: u64 = 4;
 /// Entries of the hub queue at first; it grows when a superstep wanted more.
 pub const HUBS_FIRST: u32 = 1 << 12;
-/// Bytes of an entry of the hub queue, and of its header.
-pub const HUB_BYTES: u64 = 32;
 /// The share of an adapter's memory that a run takes where nothing else is said.
 const MEMORY_SHARE: f64 = 0.9;
 /// What a run takes where the adapter does not tell how much it has.
@@ -67,6 +62,8 @@ pub struct Request<'a> {
     pub attributes: &'a [Attribute],
     /// Whether it has frontiers.
     pub traversal: bool,
+    /// Whether it reads weights.
+    pub weights: bool,
     /// Which lists it reads.
     pub directions: &'a [Direction],
     /// The graph.
@@ -121,16 +118,16 @@ impl DevicePlan {
         let chunk_vertices_log2 = (caps.binding_bytes_max / 8).ilog2().min(32);
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
         let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
-        let row_words = if segments { row_words(edges_max, EDGES_PER_UNIT) } else { 0 };
+        let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
         let in_place = request.host_import && segments && settings.transfer != PageTransfer::Copy;
         if settings.transfer == PageTransfer::InPlace && !in_place {
             let why = if segments { "the device cannot read the page buffer" } else { "only segments are read in place" };
             return Err(Error::Parameter(format!("in-place transfer: {why}; use copies")));
         }
         let directories = request.store.topologies().map(|topology| 16 * u64::from(topology.page_count())).sum::<u64>();
-        let batch = BATCH_HEADER_BYTES + BATCH_PAGE_BYTES * u64::from(settings.batch_pages);
+        let batch = batch_bytes(settings.batch_pages);
         let rows = 4 * row_words * u64::from(request.frames);
-        let hubs = HUB_BYTES * u64::from(HUBS_FIRST + 1);
+        let hubs = hub_bytes(HUBS_FIRST);
         Ok(Self {
             attributes_bytes: request.attributes.iter().map(|attribute| device_bytes(attribute, vertices)).sum(),
             host_attributes: vec![false; request.attributes.len()],
@@ -179,6 +176,16 @@ impl DevicePlan {
         );
         Error::DeviceMemory { what: request.algorithm.to_owned(), needed_bytes, budget_bytes, parts }
     }
+}
+
+/// Bytes of a batch of so many pages.
+pub fn batch_bytes(pages: u32) -> u64 {
+    size_of::<BatchHeader>() as u64 + size_of::<BatchPage>() as u64 * u64::from(pages)
+}
+
+/// Bytes of a hub queue.
+pub fn hub_bytes(entries: u32) -> u64 {
+    size_of::<HubHeader>() as u64 + size_of::<HubEntry>() as u64 * u64::from(entries)
 }
 
 /// Device memory of an attribute, in bytes.

@@ -4,10 +4,10 @@
 //! bit for each page that the next superstep may visit, and the timestamps.
 
 use super::buffers::{COUNTERS_BYTES, chunks, words_of};
-use super::compose::{Counters, KernelName, Step as StepLayout};
-use super::driver::{Driver, hub_bytes};
+use super::compose::{CensusTotal, Counters, KernelName, Step as StepLayout};
+use super::driver::{Driver, hub_queue};
 use super::launch::dispatch_pass;
-use super::plan::{HUB_BYTES, TOTAL_BYTES, TOTALS_MAX, bit_bytes};
+use super::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes, hub_bytes};
 use super::timing::{overlap_ns, union_ns};
 use crate::algorithm::{Algorithm, Scalars, Seeds, State, Step, Summary, Visit};
 use crate::attributes::AttributeType;
@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::fetch::PageRef;
 use crate::plan::PagePlan;
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 use std::time::Duration;
 use topostream_formats::{Direction, PageId};
 
@@ -192,7 +193,7 @@ impl<A: Algorithm> Driver<A> {
             }
         }
         if self.step.visit != Visit::All {
-            end.work.edges = u64::from(counters.edges_hi) << 32 | u64::from(counters.edges_lo);
+            end.work.edges = counters.edges();
         }
         let mut kernels = self.timing.spans(rest);
         let copies = std::mem::take(&mut self.copy_spans);
@@ -200,7 +201,7 @@ impl<A: Algorithm> Driver<A> {
         end.transfer = std::mem::take(&mut self.transfer);
         end.transfer.copy_ns = union_ns(&mut copies.clone()) as u64;
         end.transfer.overlap_ns = overlap_ns(&kernels, &copies) as u64;
-        self.grow_hubs(counters.hub_count);
+        self.grow_hubs(counters.hub_wanted);
         end
     }
 
@@ -210,20 +211,14 @@ impl<A: Algorithm> Driver<A> {
         if wanted <= self.hubs.1 {
             return;
         }
-        let most = (self.home.gpu.caps().binding_bytes_max / HUB_BYTES).saturating_sub(1).min(1 << 24) as u32;
-        let entries = wanted.checked_next_power_of_two().unwrap_or(u32::MAX).min(most);
-        if let Ok(hubs) = self.hub_queue(entries) {
+        let mut entries = wanted.checked_next_power_of_two().unwrap_or(1 << 31);
+        while hub_bytes(entries) > self.home.gpu.caps().binding_bytes_max {
+            entries /= 2;
+        }
+        if entries > self.hubs.1 && let Ok(hubs) = hub_queue(&self.home.gpu, entries) {
             self.hubs = (hubs, entries);
             self.forget_groups();
         }
-    }
-
-    /// A queue with room for `entries` parts of long lists.
-    pub(super) fn hub_queue(&self, entries: u32) -> Result<wgpu::Buffer> {
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-        let hubs = self.home.gpu.buffer("hubs", hub_bytes(entries), usage)?;
-        self.home.gpu.queue().write_buffer(&hubs, 0, bytemuck::cast_slice(&[0, entries]));
-        Ok(hubs)
     }
 
     /// One pass of a kernel that has no batch.
@@ -300,9 +295,10 @@ fn summary(totals: &[u8], traversal: bool) -> Summary {
     let mut summary = Summary::default();
     for partial in totals.chunks_exact(TOTAL_BYTES as usize) {
         if traversal {
-            let [count, _, edges_lo, edges_hi]: [u32; 4] = bytemuck::pod_read_unaligned(partial);
-            summary.activated += u64::from(count);
-            summary.activated_edges += u64::from(edges_hi) << 32 | u64::from(edges_lo);
+            let partial: CensusTotal = bytemuck::pod_read_unaligned(partial);
+            let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
+            summary.activated += wide(partial.vertices);
+            summary.activated_edges += wide(partial.edges);
         } else {
             let sums: [f32; 4] = bytemuck::pod_read_unaligned(partial);
             summary.totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += f64::from(sum));

@@ -29,8 +29,8 @@ pub struct DeviceSpan {
 impl Timing {
     /// Times launches where the device can.
     pub fn new(gpu: &Gpu) -> Self {
-        let period_ns = f64::from(gpu.queue.get_timestamp_period());
-        Self { enabled: gpu.caps.timestamps, period_ns, sets: Vec::new(), used: 0 }
+        let period_ns = f64::from(gpu.queue().get_timestamp_period());
+        Self { enabled: gpu.caps().timestamps, period_ns, sets: Vec::new(), used: 0 }
     }
 
     /// Room for the next launch's times: a set, and the places in it.
@@ -49,10 +49,10 @@ impl Timing {
     fn set(gpu: &Gpu) -> (wgpu::QuerySet, wgpu::Buffer) {
         let label = Some("timestamps");
         let ty = wgpu::QueryType::Timestamp;
-        let queries = gpu.device.create_query_set(&wgpu::QuerySetDescriptor { label, ty, count: QUERIES });
+        let queries = gpu.device().create_query_set(&wgpu::QuerySetDescriptor { label, ty, count: QUERIES });
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let size = u64::from(QUERIES) * TIMESTAMP_BYTES;
-        let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
+        let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
         (queries, buffer)
     }
 
