@@ -195,6 +195,7 @@ impl ResourceArgs {
                 FetcherName::Threads => FetcherKind::Threads,
             },
             cancel: cancel.flag(),
+            ..defaults
         }
     }
 }
