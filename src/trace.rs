@@ -178,7 +178,7 @@ impl Timeline {
         write!(out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":")?;
         let (version, dropped) = (env!("CARGO_PKG_VERSION"), spans.dropped);
         json(out, &OtherData { program: "topostream", version, dropped_spans: dropped })?;
-        write!(out, ",\"traceEvents\":[\n")?;
+        writeln!(out, ",\"traceEvents\":[")?;
         json(out, &Metadata::of("process_name", 0, Named { name: title }))?;
         for (lane, rows) in Lane::ALL.into_iter().zip(rows) {
             for row in 0..rows {
@@ -186,10 +186,10 @@ impl Timeline {
             }
         }
         for span in &spans.kept {
-            write!(out, ",\n")?;
+            writeln!(out, ",")?;
             json(out, &Complete::of(span))?;
         }
-        write!(out, "\n]}}\n")
+        writeln!(out, "\n]}}")
     }
 
     /// Adds what the timeline takes to an error that says that the memory it left was too little.
@@ -280,9 +280,9 @@ fn give_rows(lane: Lane, spans: &mut [Span]) -> u16 {
 fn write_row_name(out: &mut impl Write, lane: Lane, row: u16, rows: u16) -> io::Result<()> {
     let thread = thread(lane, row);
     let name = if rows == 1 { lane.name().into() } else { format!("{} {}", lane.name(), row + 1) };
-    write!(out, ",\n")?;
+    writeln!(out, ",")?;
     json(out, &Metadata::of("thread_name", thread, Named { name: &name }))?;
-    write!(out, ",\n")?;
+    writeln!(out, ",")?;
     json(out, &Metadata::of("thread_sort_index", thread, SortIndex { sort_index: thread }))
 }
 
