@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
+use crate::trace::{EngineSpans, Timeline};
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +51,8 @@ pub struct EngineOptions {
     pub gpu: GpuSettings,
     /// Raised by whoever wants the run to stop.
     pub cancel: Arc<AtomicBool>,
+    /// Hears what happens when. What it takes is a part of the memory above.
+    pub trace: Option<Arc<Timeline>>,
 }
 
 impl Default for EngineOptions {
@@ -63,7 +66,15 @@ impl Default for EngineOptions {
             device: DeviceChoice::Cpu,
             gpu: GpuSettings::default(),
             cancel: Arc::default(),
+            trace: None,
         }
+    }
+}
+
+impl EngineOptions {
+    /// What the timeline may take of the memory, in bytes.
+    fn trace_bytes(&self) -> u64 {
+        self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())
     }
 }
 
@@ -126,7 +137,7 @@ impl Engine {
     /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
     /// page that could not be had; [`Error::Interrupted`].
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
-        let plan = MemoryPlan::new(&algorithm, &self.store, self.options.memory_bytes, self.options.buffer_bytes)?;
+        let plan = self.memory_plan(&algorithm)?;
         let graph = Arc::new(self.graph(&algorithm)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
@@ -149,10 +160,11 @@ impl Engine {
     /// Opens the device that was asked for, for one run.
     #[cfg(feature = "gpu")]
     fn device<A: Algorithm>(&self, algorithm: &Arc<A>, graph: &Arc<Graph>, pool: &Arc<PagePool>, frames: u32) -> Result<Box<dyn Device>> {
+        if self.options.device == DeviceChoice::Auto && algorithm.shader().is_none() {
+            return Ok(self.cpu(algorithm, graph));
+        }
         let kept = self.home.lock().expect("nothing panics while it is held").take();
-        let cannot = self.options.device == DeviceChoice::Auto && algorithm.shader().is_none();
         let home = match kept {
-            _ if cannot => None,
             Some(home) => Some(home),
             None => gpu::adapters::choose(&self.options.device)?
                 .map(|adapter| gpu::Home::open(&adapter, &self.options.gpu))
@@ -166,6 +178,7 @@ impl Engine {
             pool: Arc::clone(pool),
             frames,
             threads: self.options.threads.max(1),
+            trace: self.options.trace.clone(),
         };
         Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(&self.home), setup)?))
     }
@@ -178,8 +191,19 @@ impl Engine {
     }
 
     fn cpu<A: Algorithm>(&self, algorithm: &Arc<A>, graph: &Arc<Graph>) -> Box<dyn Device> {
-        let threads = self.options.threads.max(1);
-        Box::new(CpuDevice::new(Arc::clone(algorithm), Arc::clone(graph), Arc::clone(&self.store), threads))
+        let (threads, trace) = (self.options.threads.max(1), self.options.trace.clone());
+        Box::new(CpuDevice::new(Arc::clone(algorithm), Arc::clone(graph), Arc::clone(&self.store), threads, trace))
+    }
+
+    /// Shares out what the timeline leaves.
+    fn memory_plan<A: Algorithm>(&self, algorithm: &A) -> Result<MemoryPlan> {
+        let EngineOptions { memory_bytes, buffer_bytes, trace, .. } = &self.options;
+        let left_bytes = memory_bytes.saturating_sub(self.options.trace_bytes());
+        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes);
+        plan.map_err(|error| match trace {
+            Some(trace) => trace.add_to(error, left_bytes),
+            None => error,
+        })
     }
 
     /// The page buffer of the last run if it has the right shape, else a new one.
@@ -223,6 +247,7 @@ struct Session<'a, A: Algorithm> {
     device: Box<dyn Device>,
     tries: HashMap<PageRef, u32>,
     retries: u64,
+    spans: EngineSpans,
 }
 
 /// What is under way in a superstep.
@@ -250,8 +275,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
         let device = engine.device(&algorithm, &graph, pool, plan.frames)?;
-        let tries = HashMap::new();
-        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0 })
+        let (tries, spans) = (HashMap::new(), EngineSpans::new(options.trace.clone()));
+        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0, spans })
     }
 
     async fn run(&mut self, observer: &mut Observer<'_>) -> Result<RunReport> {
@@ -263,12 +288,13 @@ impl<'a, A: Algorithm> Session<'a, A> {
             direct_io: self.fetcher.direct(),
             buffer_pages: self.plan.frames.into(),
             buffer_bytes: self.plan.buffer_bytes(),
-            planned_bytes: self.plan.total_bytes(),
+            planned_bytes: self.plan.total_bytes() + self.options.trace_bytes(),
             ..RunReport::default()
         };
         let started = Instant::now();
         let totals = self.device.initialise()?;
         report.initialise_ns = elapsed_ns(started);
+        self.spans.phase("initialise", started, 0);
         let mut active = 1;
         let mut step = self.algorithm.first(&self.graph, totals);
         while let Some(now) = step {
@@ -296,6 +322,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
             plan_ns: elapsed_ns(started),
             ..StepReport::default()
         };
+        self.spans.phase("plan", started, 0);
         self.device.begin(step)?;
         let pages = self.device.start_resident(pages, policy);
         let traffic = self.begin_traffic(pages, policy, report);
@@ -313,6 +340,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
         report.wall_ns = elapsed_ns(started);
+        self.spans.phase("vertex phase", vertex_phase, 0);
+        self.spans.superstep(step.superstep, started, report.edges);
         Ok((report, summary))
     }
 
@@ -359,6 +388,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
             let Some(frame) = self.cache.frame(traffic.policy) else { return true };
             let page = traffic.again.pop().or_else(|| traffic.missing.next()).expect("just seen");
             traffic.report.disk_bytes += self.plan.frame_bytes;
+            self.spans.read_begins(page);
             self.fetcher.submit(PageRead { page, frame });
         }
         false
@@ -390,6 +420,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
     }
 
     fn on_filled(&mut self, PageFilled { page, frame, result }: PageFilled, traffic: &mut Traffic) -> Result<()> {
+        self.spans.read_ends(page, self.plan.frame_bytes, result.is_ok());
         match result {
             Ok(()) => {
                 traffic.in_device += 1;

@@ -244,6 +244,7 @@ impl ResourceArgs {
             device: self.device.clone(),
             gpu: self.gpu(),
             cancel: cancel.flag(),
+            ..defaults
         }
     }
 

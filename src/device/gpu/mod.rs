@@ -56,6 +56,7 @@ use crate::cache::Policy;
 use crate::error::{Error, GpuError, Result};
 use crate::fetch::{PagePool, PageRef};
 use crate::plan::PagePlan;
+use crate::trace::Timeline;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use driver::Driver;
 use std::sync::Arc;
@@ -92,6 +93,8 @@ pub struct RunSetup<A> {
     pub frames: u32,
     /// Threads that check pages.
     pub threads: usize,
+    /// Hears what happens when.
+    pub trace: Option<Arc<Timeline>>,
 }
 
 /// The GPU device.
