@@ -159,7 +159,13 @@ impl Engine {
 
     /// Opens the device that was asked for, for one run.
     #[cfg(feature = "gpu")]
-    fn device<A: Algorithm>(&self, algorithm: &Arc<A>, graph: &Arc<Graph>, pool: &Arc<PagePool>, frames: u32) -> Result<Box<dyn Device>> {
+    fn device<A: Algorithm>(
+        &self,
+        algorithm: &Arc<A>,
+        graph: &Arc<Graph>,
+        pool: &Arc<PagePool>,
+        frames: u32,
+    ) -> Result<Box<dyn Device>> {
         if self.options.device == DeviceChoice::Auto && algorithm.shader().is_none() {
             return Ok(self.cpu(algorithm, graph));
         }
@@ -185,7 +191,13 @@ impl Engine {
 
     /// Opens the device that was asked for, for one run.
     #[cfg(not(feature = "gpu"))]
-    fn device<A: Algorithm>(&self, algorithm: &Arc<A>, graph: &Arc<Graph>, _pool: &Arc<PagePool>, _frames: u32) -> Result<Box<dyn Device>> {
+    fn device<A: Algorithm>(
+        &self,
+        algorithm: &Arc<A>,
+        graph: &Arc<Graph>,
+        _pool: &Arc<PagePool>,
+        _frames: u32,
+    ) -> Result<Box<dyn Device>> {
         self.options.device.without_gpu_support()?;
         Ok(self.cpu(algorithm, graph))
     }

@@ -2,9 +2,9 @@
 
 mod choice;
 mod cpu;
-pub mod settings;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod settings;
 
 pub use choice::DeviceChoice;
 pub use cpu::CpuDevice;

@@ -1,7 +1,7 @@
 //! Batches: pages in one buffer that one launch works through.
 
 use super::arena::Slot;
-use super::compose::{BatchHeader, BatchPage, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid};
+use super::compose::layout::{BatchHeader, BatchPage, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid};
 use crate::device::Work;
 use crate::device::settings::Distribution;
 use crate::fetch::{Frame, PageRef};

@@ -1,6 +1,7 @@
 //! The buffers of a run that stay where they are: the graph's, which outlive the run, and the attributes'.
 
-use super::compose::{Counters, Resource, Step as StepLayout};
+use super::compose::Resource;
+use super::compose::layout::{Counters, Step as StepLayout};
 use super::import::HostImport;
 use super::open::Gpu;
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
@@ -119,7 +120,8 @@ impl RunBuffers {
             attributes.push(by_chunk.collect::<Result<_>>()?);
         }
         let frontier = || -> Result<Vec<wgpu::Buffer>> {
-            let of_chunk = |range: Range<u64>| gpu.buffer("frontier", bit_bytes(range.end - range.start).max(16), STORAGE);
+            let of_chunk =
+                |range: Range<u64>| gpu.buffer("frontier", bit_bytes(range.end - range.start).max(16), STORAGE);
             let all = chunks(if traversal { vertices } else { 0 }, plan.chunk_vertices_log2);
             all.map(of_chunk).collect()
         };

@@ -7,11 +7,11 @@
 use super::arena::Arena;
 use super::batch::{Job, Place};
 use super::buffers::RunBuffers;
-use super::compose::{Declared, HubHeader, KernelName, edges_per_unit};
+use super::compose::layout::HubHeader;
+use super::compose::{Declared, KernelName, units};
 use super::home::Home;
 use super::open::Gpu;
 use super::plan::{BATCHES_MAX, DevicePlan, HUBS_FIRST, Request, batch_bytes, hub_bytes};
-use super::rows::unit_row;
 use super::timing::{DeviceSpan, Timing};
 use super::transfer::{Copy, TransferTicket};
 use super::{Message, Messages, RunSetup};
@@ -21,6 +21,7 @@ use crate::device::settings::Distribution;
 use crate::device::{PageDone, PageTask, Transfer, Work};
 use crate::error::{Error, Result};
 use crate::fetch::{PagePool, PageRef};
+use crate::trace::{Detail, Lane, Timeline};
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -38,11 +39,11 @@ const COPY_BYTES: u64 = 32 << 20;
 type Ready = HashMap<Place, VecDeque<Job>>;
 
 /// One launch that is under way.
-struct Launch {
-    number: u64,
+pub(super) struct Launch {
+    pub(super) number: u64,
     /// Which of the batch buffers it uses.
-    ring: usize,
-    jobs: Vec<Job>,
+    pub(super) ring: usize,
+    pub(super) jobs: Vec<Job>,
 }
 
 /// See the module.
@@ -55,6 +56,7 @@ pub(super) struct Driver<A> {
     pub(super) buffers: RunBuffers,
     pub(super) home: Home,
     pub(super) timing: Timing,
+    pub(super) trace: Option<Arc<Timeline>>,
     pub(super) step: Step,
     /// Bits of the pages that each possible superstep would visit next.
     pub(super) next_pages: HashMap<(Direction, Visit), Vec<u32>>,
@@ -64,27 +66,26 @@ pub(super) struct Driver<A> {
     pub(super) copy_spans: Vec<DeviceSpan>,
     /// Room for long lists, and how many there is room for.
     pub(super) hubs: (wgpu::Buffer, u32),
-    pool: Arc<PagePool>,
-    policy: Policy,
-    messages: Sender<Message>,
-    done: mpsc::UnboundedSender<Result<Vec<PageDone>>>,
-    checkers: rayon::ThreadPool,
-    rows: wgpu::Buffer,
+    pub(super) policy: Policy,
+    pub(super) messages: Sender<Message>,
+    pub(super) done: mpsc::UnboundedSender<Result<Vec<PageDone>>>,
+    pub(super) checkers: rayon::ThreadPool,
+    pub(super) rows: wgpu::Buffer,
     /// Which page's unit row stands in the place of each frame.
-    frame_rows: Vec<Option<PageRef>>,
-    batch_buffers: Vec<wgpu::Buffer>,
-    free_rings: Vec<usize>,
-    groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
+    pub(super) frame_rows: Vec<Option<PageRef>>,
+    pub(super) batch_buffers: Vec<wgpu::Buffer>,
+    pub(super) free_rings: Vec<usize>,
+    pub(super) groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
     /// Pages that want a slot.
-    waiting: VecDeque<Job>,
+    pub(super) waiting: VecDeque<Job>,
     /// Pages that are checked and have a slot, but are not in it yet.
-    to_copy: VecDeque<Job>,
-    copying: VecDeque<(TransferTicket, Vec<Job>)>,
-    ready: Ready,
-    launches: VecDeque<Launch>,
-    launched: u64,
-    checking: usize,
-    failed: bool,
+    pub(super) to_copy: VecDeque<Job>,
+    pub(super) copying: VecDeque<(TransferTicket, Vec<Job>)>,
+    pub(super) ready: Ready,
+    pub(super) launches: VecDeque<Launch>,
+    pub(super) launched: u64,
+    pub(super) checking: usize,
+    pub(super) failed: bool,
 }
 
 impl<A: Algorithm> Driver<A> {
@@ -95,8 +96,11 @@ impl<A: Algorithm> Driver<A> {
         messages: Sender<Message>,
         done: mpsc::UnboundedSender<Result<Vec<PageDone>>>,
     ) -> Result<Self> {
-        let RunSetup { algorithm, graph, store, pool, frames, threads } = setup;
-        let declared = declare(&*algorithm, &graph)?;
+        let RunSetup { algorithm, graph, store, pool, frames, threads, trace } = setup;
+        let name = algorithm.name();
+        let missing =
+            || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
+        let declared = Declared::of(&*algorithm, graph.has_in_lists).ok_or_else(missing)?;
         let visits = algorithm.visits(graph.has_in_lists);
         let mut directions: Vec<Direction> = visits.iter().map(|&(direction, _)| direction).collect();
         directions.dedup();
@@ -123,15 +127,43 @@ impl<A: Algorithm> Driver<A> {
         let hubs = (hub_queue(gpu, HUBS_FIRST)?, HUBS_FIRST);
         let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
         let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
+        let mut timing = Timing::new(gpu);
+        if let Some(timeline) = &trace {
+            timing.calibrate(gpu, timeline)?;
+        }
         Ok(Self {
-            timing: Timing::new(gpu),
+            timing,
+            trace,
             frame_rows: vec![None; frames as usize],
             free_rings: (0..BATCHES_MAX).collect(),
-            algorithm, declared, graph, store, plan, buffers, home, step, hubs, pool, messages, done, checkers, rows,
+            algorithm,
+            declared,
+            graph,
+            store,
+            plan,
+            buffers,
+            home,
+            step,
+            hubs,
+
+            messages,
+            done,
+            checkers,
+            rows,
             batch_buffers,
-            next_pages: HashMap::new(), work: Work::default(), transfer: Transfer::default(), copy_spans: Vec::new(),
-            policy: Policy::Scan, groups: HashMap::new(), waiting: VecDeque::new(), to_copy: VecDeque::new(),
-            copying: VecDeque::new(), ready: HashMap::new(), launches: VecDeque::new(), launched: 0, checking: 0,
+            next_pages: HashMap::new(),
+            work: Work::default(),
+            transfer: Transfer::default(),
+            copy_spans: Vec::new(),
+            policy: Policy::Scan,
+            groups: HashMap::new(),
+            waiting: VecDeque::new(),
+            to_copy: VecDeque::new(),
+            copying: VecDeque::new(),
+            ready: HashMap::new(),
+            launches: VecDeque::new(),
+            launched: 0,
+            checking: 0,
             failed: false,
         })
     }
@@ -158,7 +190,9 @@ impl<A: Algorithm> Driver<A> {
             if stopped {
                 break;
             }
-            if !self.failed && let Err(error) = self.advance() {
+            if !self.failed
+                && let Err(error) = self.advance()
+            {
                 self.fail(error);
             }
         }
@@ -260,7 +294,7 @@ impl<A: Algorithm> Driver<A> {
     }
 
     /// Whether pages of this superstep may be read in their frames.
-    fn in_place(&self) -> bool {
+    pub(super) fn in_place(&self) -> bool {
         self.plan.in_place && self.distribution() == Distribution::Segments
     }
 
@@ -307,12 +341,15 @@ impl<A: Algorithm> Driver<A> {
     fn check(&mut self, mut job: Job, fresh: bool, row_wanted: bool) {
         self.checking += 1;
         let (store, messages) = (Arc::clone(&self.store), self.messages.clone());
-        let weights = self.algorithm.needs_weights();
+        let (weights, trace) = (self.algorithm.needs_weights(), self.trace.clone());
         self.checkers.spawn(move || {
             let started = Instant::now();
             let result = examine(&store, &mut job, weights, fresh, row_wanted);
-            if fresh {
-                job.work.check_ns = started.elapsed().as_nanos() as u64;
+            let ended = Instant::now();
+            job.work.check_ns = (ended - started).as_nanos() as u64;
+            if let Some(timeline) = trace {
+                let detail = Detail::page(job.page, job.frame.as_ref().map_or(0, |frame| frame.page().len() as u64));
+                timeline.span(Lane::Checks, "check", started, ended, detail);
             }
             messages.send(Message::Checked(job, result)).ok();
         });
@@ -335,7 +372,7 @@ impl<A: Algorithm> Driver<A> {
         }
     }
 
-    fn make_ready(&mut self, job: Job) {
+    pub(super) fn make_ready(&mut self, job: Job) {
         let place = match &job.slot {
             Some(slot) => Place::Arena(slot.buffer),
             None => Place::Frames(self.frame_place(job.frame.as_ref().expect("in a slot or in a frame").index()).0),
@@ -344,7 +381,7 @@ impl<A: Algorithm> Driver<A> {
     }
 
     /// Which buffer of the import a frame lies in, and where in it.
-    fn frame_place(&self, frame: u32) -> (u32, u64) {
+    pub(super) fn frame_place(&self, frame: u32) -> (u32, u64) {
         let (_, import) = self.home.import.as_ref().expect("frames are read in place only where they are imported");
         let (chunk, offset) = import.locate(u64::from(frame) * self.plan.slot_bytes);
         (chunk as u32, offset)
@@ -402,6 +439,7 @@ impl<A: Algorithm> Driver<A> {
             let Some(transfer) = &mut self.home.transfer else { return Ok(()) };
             let arrived = transfer.poll(*ticket)?;
             let span = |time: super::transfer::TransferTime| DeviceSpan {
+                name: "copy",
                 begin_ns: time.begin_ns as f64,
                 end_ns: time.end_ns as f64,
             };
@@ -421,7 +459,7 @@ impl<A: Algorithm> Driver<A> {
     }
 
     /// Reports a page whose frame is not needed any more.
-    fn release(&mut self, job: &mut Job) -> Option<PageDone> {
+    pub(super) fn release(&mut self, job: &mut Job) -> Option<PageDone> {
         let frame = job.frame.take()?;
         let entry_edges = self.edges(job.page);
         job.work.edges = entry_edges;
@@ -429,13 +467,13 @@ impl<A: Algorithm> Driver<A> {
     }
 
     /// Whether the arena will keep a page once it has been used.
-    fn stays(&self, job: &Job) -> bool {
+    pub(super) fn stays(&self, job: &Job) -> bool {
         let stream = self.plan.stream_slots > 0 && self.policy == Policy::Scan;
         job.slot.is_some() && !stream
     }
 
     /// Neighbours in a page, where all lists are visited; else the device counts.
-    fn edges(&self, page: PageRef) -> u64 {
+    pub(super) fn edges(&self, page: PageRef) -> u64 {
         let topology = self.store.topology(page.direction).expect("pages of topologies that exist");
         let all = self.step.visit == Visit::All;
         if all { topology.directory().entries()[page.page.index()].edge_count.into() } else { 0 }
@@ -459,13 +497,15 @@ fn examine(
     if row_wanted {
         let page = Page::open(frame.page(), store.manifest().encoding)
             .map_err(|defect| topology.page_error(job.page.page, false, defect))?;
-        job.row = Some(unit_row(&page, edges_per_unit(weights)));
+        let mut row = Vec::new();
+        units::append_rows(&page, weights, &mut row);
+        job.row = Some(row);
     }
     Ok(())
 }
 
 /// How long a list of several pages is.
-fn run_degree(topology: &topostream_formats::Topology, vertex: u32) -> u64 {
+pub(super) fn run_degree(topology: &topostream_formats::Topology, vertex: u32) -> u64 {
     let directory = topology.directory();
     directory.run_degree(directory.page_of(topostream_formats::VertexId(vertex)))
 }
@@ -476,16 +516,4 @@ pub(super) fn hub_queue(gpu: &Gpu, entries: u32) -> Result<wgpu::Buffer> {
     let header = HubHeader { capacity: entries, ..HubHeader::default() };
     gpu.queue().write_buffer(&hubs, 0, bytemuck::bytes_of(&header));
     Ok(hubs)
-}
-
-/// What the shader side needs to know of an algorithm.
-fn declare<A: Algorithm>(algorithm: &A, graph: &Graph) -> Result<Declared> {
-    let name = algorithm.name();
-    let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
-    Ok(Declared {
-        name: name.to_owned(),
-        shader: algorithm.shader().ok_or_else(missing)?,
-        attributes: algorithm.attributes(graph.has_in_lists),
-        traversal: algorithm.is_traversal(),
-    })
 }

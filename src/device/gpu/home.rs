@@ -65,7 +65,13 @@ impl Home {
     }
 
     /// Makes degrees and directories, the arena and the import what a plan asks for, as far as they are not already.
-    pub(super) fn prepare(&mut self, plan: &DevicePlan, store: &Store, graph: &Graph, pool: &Arc<PagePool>) -> Result<()> {
+    pub(super) fn prepare(
+        &mut self,
+        plan: &DevicePlan,
+        store: &Store,
+        graph: &Graph,
+        pool: &Arc<PagePool>,
+    ) -> Result<()> {
         let shape = (plan.slots, plan.slot_bytes);
         if self.arena.as_ref().is_none_or(|arena| (arena.slots(), arena.slot_bytes()) != shape) {
             // The old one goes first: both may not fit.
@@ -82,7 +88,8 @@ impl Home {
         }
         if self.import.is_none() && self.gpu.caps().host_import {
             let frame_bytes = pool.frame_bytes() as u64;
-            let chunk = self.gpu.caps().binding_bytes_max.min(self.gpu.caps().buffer_bytes_max) / frame_bytes * frame_bytes;
+            let chunk =
+                self.gpu.caps().binding_bytes_max.min(self.gpu.caps().buffer_bytes_max) / frame_bytes * frame_bytes;
             let memory = Arc::clone(pool) as Arc<dyn super::import::HostMemory>;
             let import = HostImport::new(&self.gpu, memory, chunk.min(pool.memory().len() as u64))?;
             self.import = Some((Arc::clone(pool), import));

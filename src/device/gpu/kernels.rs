@@ -82,12 +82,7 @@ impl Kernel {
     }
 
     /// Binds what `find` gives to one of its groups.
-    pub fn bind<'a>(
-        &self,
-        gpu: &Gpu,
-        group: u32,
-        find: impl Fn(&Resource) -> &'a wgpu::Buffer,
-    ) -> wgpu::BindGroup {
+    pub fn bind<'a>(&self, gpu: &Gpu, group: u32, find: impl Fn(&Resource) -> &'a wgpu::Buffer) -> wgpu::BindGroup {
         let of_group = self.bindings.iter().filter(|binding| binding.group == group);
         let entries: Vec<_> = of_group
             .map(|binding| wgpu::BindGroupEntry {

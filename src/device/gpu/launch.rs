@@ -1,10 +1,10 @@
 //! Launches: batches of ready pages, one dispatch each.
 
+use super::Message;
 use super::batch::{BatchTable, Job, Place};
 use super::compose::{KernelName, ModuleOptions, Resource};
-use super::driver::{Driver, Launch};
+use super::driver::{Driver, Launch, run_degree};
 use super::kernels::Kernel;
-use super::Message;
 use crate::algorithm::{Algorithm, Visit};
 use crate::device::settings::Distribution;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use topostream_formats::Direction;
 const HUB_GROUPS: u32 = 1024;
 
 impl<A: Algorithm> Driver<A> {
-    fn launch(&mut self) -> Result<()> {
+    pub(super) fn launch(&mut self) -> Result<()> {
         while !self.free_rings.is_empty() {
             // The buffer with most to do goes first.
             let Some((&place, _)) = self.ready.iter().max_by_key(|(_, jobs)| jobs.len()) else { return Ok(()) };
@@ -60,8 +60,7 @@ impl<A: Algorithm> Driver<A> {
 
     /// Describes a batch, and uploads the unit rows that are new.
     fn table(&mut self, jobs: &mut [Job]) -> BatchTable {
-        let mut table = BatchTable::default();
-        let distribution = self.distribution();
+        let mut table = BatchTable::new(self.distribution(), self.algorithm.needs_weights());
         let frames = self.frame_rows.len() as u64;
         for job in jobs {
             let topology = self.store.topology(job.page.direction).expect("pages of topologies that exist");
@@ -82,7 +81,7 @@ impl<A: Algorithm> Driver<A> {
             if job.slot.is_none() {
                 self.transfer.in_place_bytes += self.plan.slot_bytes;
             }
-            table.add(&entry, distribution, offset, row, degree);
+            table.add(&entry, offset, row, degree);
         }
         table
     }
@@ -130,7 +129,7 @@ impl<A: Algorithm> Driver<A> {
             }
         }
         let bound: Vec<_> = (0..kernel.groups()).map(|group| &self.groups[&(name, group, place, ring)]).collect();
-        let stamps = self.timing.next(&self.home.gpu);
+        let stamps = self.timing.next(&self.home.gpu, name.name());
         dispatch_pass(encoder, &kernel, &bound, groups, stamps);
         Ok(())
     }
@@ -171,7 +170,7 @@ impl<A: Algorithm> Driver<A> {
         }
     }
 
-    fn completed(&mut self, number: u64) {
+    pub(super) fn completed(&mut self, number: u64) {
         let Some(at) = self.launches.iter().position(|launch| launch.number == number) else { return };
         let Launch { ring, jobs, .. } = self.launches.remove(at).expect("just found");
         self.free_rings.push(ring);

@@ -17,7 +17,7 @@
 //! | [`compose`] | WGSL modules from shaders/, and the accessors generated from attribute declarations |
 //! | [`kernels`] | modules made into pipelines |
 //! | [`plan`], [`buffers`], [`arena`] | device memory: how it is shared out, what stays, what comes and goes |
-//! | [`batch`], [`rows`] | what one launch works on |
+//! | [`batch`] | what one launch works on |
 //! | [`driver`], [`launch`], [`superstep`] | the thread: pages in, launches out; the beginning and the end of a superstep |
 //! | [`timing`] | the device's clock |
 
@@ -34,7 +34,6 @@ mod kernels;
 mod launch;
 pub mod open;
 pub mod plan;
-mod rows;
 mod superstep;
 mod timing;
 pub mod transfer;

@@ -1,8 +1,7 @@
 //! How device memory is shared out before a run: attributes first, the page arena with what is left.
 
-use super::compose::{BatchHeader, BatchPage, HubEntry, HubHeader, edges_per_unit};
+use super::compose::layout::{BatchHeader, BatchPage, HubEntry, HubHeader, edges_per_unit};
 use super::open::Caps;
-use super::rows::row_words;
 use crate::attributes::{Attribute, AttributeType, Role};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
@@ -121,7 +120,8 @@ impl DevicePlan {
         let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
         let in_place = request.host_import && segments && settings.transfer != PageTransfer::Copy;
         if settings.transfer == PageTransfer::InPlace && !in_place {
-            let why = if segments { "the device cannot read the page buffer" } else { "only segments are read in place" };
+            let why =
+                if segments { "the device cannot read the page buffer" } else { "only segments are read in place" };
             return Err(Error::Parameter(format!("in-place transfer: {why}; use copies")));
         }
         let directories = request.store.topologies().map(|topology| 16 * u64::from(topology.page_count())).sum::<u64>();
@@ -200,6 +200,11 @@ pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
 /// Bytes of one bit a vertex.
 pub fn bit_bytes(vertices: u64) -> u64 {
     4 * vertices.div_ceil(32)
+}
+
+/// The most words of a page's unit row, for pages of at most `edges_max` edges.
+fn row_words(edges_max: u64, unit_edges: u32) -> u64 {
+    edges_max.div_ceil(u64::from(unit_edges)) + 1
 }
 
 fn page_bytes(store: &Store) -> u32 {

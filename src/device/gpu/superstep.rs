@@ -4,9 +4,11 @@
 //! bit for each page that the next superstep may visit, and the timestamps.
 
 use super::buffers::{COUNTERS_BYTES, chunks, words_of};
-use super::compose::{CensusTotal, Counters, KernelName, Step as StepLayout};
+use super::compose::layout::{self, CensusTotal, Counters, Fill, Step as StepLayout};
+use super::compose::{KernelName, Resource};
 use super::driver::{Driver, hub_queue};
 use super::launch::dispatch_pass;
+use super::open::Gpu;
 use super::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes, hub_bytes};
 use super::timing::{overlap_ns, union_ns};
 use crate::algorithm::{Algorithm, Scalars, Seeds, State, Step, Summary, Visit};
@@ -16,6 +18,7 @@ use crate::device::StepEnd;
 use crate::error::Result;
 use crate::fetch::PageRef;
 use crate::plan::PagePlan;
+use crate::trace::Lane;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -26,7 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Attributes are downloaded in pieces of this many bytes.
 const PIECE_BYTES: u64 = 64 << 20;
 /// The lanes of a workgroup.
-const WORKGROUP: u64 = 256;
+const WORKGROUP: u64 = layout::WORKGROUP as u64;
+/// How many pages a workgroup of `next-pages` looks at side by side.
+const PAGES_A_GROUP: u32 = 8;
 
 /// Parts of a readback: where each lies.
 #[derive(Default)]
@@ -65,7 +70,8 @@ impl<A: Algorithm> Driver<A> {
             let (chunk, at) = place_of(seed.vertex);
             match self.declared.attributes[seed.attribute].of {
                 AttributeType::Bit => {
-                    *words.entry((Some(seed.attribute), chunk, at / 32)).or_insert(0u32) |= (seed.bits & 1) << (at % 32);
+                    *words.entry((Some(seed.attribute), chunk, at / 32)).or_insert(0u32) |=
+                        (seed.bits & 1) << (at % 32);
                 }
                 _ => drop(words.insert((Some(seed.attribute), chunk, at), seed.bits)),
             }
@@ -102,15 +108,41 @@ impl<A: Algorithm> Driver<A> {
     }
 
     fn write_step(&self) {
-        let Step { superstep, direction, scalars, .. } = self.step;
-        let layout = StepLayout {
+        let layout = self.step_layout(self.step.direction);
+        self.home.gpu.queue().write_buffer(&self.buffers.step, 0, bytemuck::bytes_of(&layout));
+    }
+
+    /// This superstep as kernels see it that look at one topology's pages.
+    fn step_layout(&self, direction: Direction) -> StepLayout {
+        let Step { superstep, scalars, .. } = self.step;
+        StepLayout {
             vertices_last: (self.graph.vertices.max(1) - 1) as u32,
             superstep,
             page_count: self.home.graph.as_ref().expect("prepared with the run").pages(direction),
             spare: 0,
             scalars: scalars.map(|scalar| scalar as f32),
-        };
-        self.home.gpu.queue().write_buffer(&self.buffers.step, 0, bytemuck::bytes_of(&layout));
+        }
+    }
+
+    fn step_buffer(&self, direction: Direction) -> Result<wgpu::Buffer> {
+        uniform(&self.home.gpu, bytemuck::bytes_of(&self.step_layout(direction)))
+    }
+
+    /// Sets every word of one chunk of an attribute.
+    fn fill(&mut self, encoder: &mut wgpu::CommandEncoder, place: usize, chunk: usize, value: u32) -> Result<()> {
+        let buffer = self.buffers.attribute(place)[chunk].clone();
+        if value == 0 {
+            encoder.clear_buffer(&buffer, 0, None);
+            return Ok(());
+        }
+        let kernel = self.kernel(KernelName::Fill, Direction::Out, Visit::All)?;
+        let words = (buffer.size() / 4) as u32;
+        let fill = uniform(&self.home.gpu, bytemuck::bytes_of(&Fill { value, words, ..Fill::default() }))?;
+        let find = |resource: &Resource| if *resource == Resource::Filled { &buffer } else { &fill };
+        let bound: Vec<_> = (0..kernel.groups()).map(|group| kernel.bind(&self.home.gpu, group, find)).collect();
+        let groups = words.div_ceil(WORKGROUP as u32).clamp(1, TOTALS_MAX);
+        dispatch_pass(encoder, &kernel, &bound.iter().collect::<Vec<_>>(), (groups, 1), None);
+        Ok(())
     }
 
     pub(super) fn end(&mut self, _step: &Step) -> Result<StepEnd> {
@@ -127,7 +159,7 @@ impl<A: Algorithm> Driver<A> {
         let groups = items.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX.into()) as u32;
         let name = if traversal { KernelName::Census } else { phase };
         let visits = self.algorithm.visits(self.graph.has_in_lists);
-        self.vertex_pass(&mut encoder, name, visits[0], (groups, 1))?;
+        self.vertex_pass(&mut encoder, name, visits[0], (groups, 1), None)?;
         let mut layout = Layout::default();
         layout.add(&self.buffers.totals, TOTAL_BYTES * u64::from(groups));
         layout.add(&self.buffers.counters, COUNTERS_BYTES);
@@ -136,7 +168,7 @@ impl<A: Algorithm> Driver<A> {
             self.buffers.frontier(self.step.superstep).iter().for_each(|old| encoder.clear_buffer(old, 0, None));
         }
         let submission = self.home.gpu.queue().submit([encoder.finish()]);
-        let bytes = self.read(&readback, submission, layout.bytes)?;
+        let bytes = read_buffer(&self.home.gpu, &readback, submission, layout.bytes)?;
         Ok(self.digest(&bytes, groups, &visits, traversal))
     }
 
@@ -163,8 +195,9 @@ impl<A: Algorithm> Driver<A> {
             let (marks, pages) = (graph.next_pages(direction).clone(), graph.pages(direction));
             encoder.clear_buffer(&marks, 0, None);
             if pages > 0 {
-                let groups = (pages.min(32768), pages.div_ceil(32768));
-                self.vertex_pass(encoder, KernelName::NextPages, (direction, visit), groups)?;
+                let step = self.step_buffer(direction)?;
+                let groups = (pages.div_ceil(PAGES_A_GROUP).min(TOTALS_MAX), 1);
+                self.vertex_pass(encoder, KernelName::NextPages, (direction, visit), groups, Some(&step))?;
             }
             encoder.copy_buffer_to_buffer(&marks, 0, &readback, at, bytes);
             at += bytes;
@@ -197,6 +230,10 @@ impl<A: Algorithm> Driver<A> {
         }
         let mut kernels = self.timing.spans(rest);
         let copies = std::mem::take(&mut self.copy_spans);
+        if let Some(timeline) = &self.trace {
+            self.timing.tell(timeline, Lane::Kernels, &kernels);
+            self.timing.tell(timeline, Lane::Copies, &copies);
+        }
         end.work.compute_ns = union_ns(&mut kernels) as u64;
         end.transfer = std::mem::take(&mut self.transfer);
         end.transfer.copy_ns = union_ns(&mut copies.clone()) as u64;
@@ -215,7 +252,9 @@ impl<A: Algorithm> Driver<A> {
         while hub_bytes(entries) > self.home.gpu.caps().binding_bytes_max {
             entries /= 2;
         }
-        if entries > self.hubs.1 && let Ok(hubs) = hub_queue(&self.home.gpu, entries) {
+        if entries > self.hubs.1
+            && let Ok(hubs) = hub_queue(&self.home.gpu, entries)
+        {
             self.hubs = (hubs, entries);
             self.forget_groups();
         }
@@ -228,12 +267,14 @@ impl<A: Algorithm> Driver<A> {
         name: KernelName,
         (direction, visit): (Direction, Visit),
         groups: (u32, u32),
+        step: Option<&wgpu::Buffer>,
     ) -> Result<()> {
         let kernel = self.kernel(name, direction, visit)?;
         let graph = self.home.graph.as_ref().expect("prepared with the run");
         let bind = |group| {
-            kernel.bind(&self.home.gpu, group, |resource| {
-                self.buffers.find(graph, self.step.superstep, direction, resource)
+            kernel.bind(&self.home.gpu, group, |resource| match (resource, step) {
+                (Resource::Step, Some(step)) => step,
+                _ => self.buffers.find(graph, self.step.superstep, direction, resource),
             })
         };
         let bound: Vec<_> = (0..kernel.groups()).map(bind).collect();
@@ -243,19 +284,6 @@ impl<A: Algorithm> Driver<A> {
 
     fn encoder(&self) -> wgpu::CommandEncoder {
         self.home.gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
-    }
-
-    /// Waits for a submission and reads the first bytes of a buffer that it has filled.
-    fn read(&self, buffer: &wgpu::Buffer, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<Vec<u8>> {
-        let gpu = &self.home.gpu;
-        let range = 0..bytes.next_multiple_of(8);
-        buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});
-        if !gpu.wait(submission, PATIENCE)? {
-            return Err(gpu.health().lost("a superstep did not end").into());
-        }
-        let view = buffer.get_mapped_range(range);
-        let view = view.map_err(|error| gpu.health().fault("readback", &format!("{error:?}")))?;
-        Ok(view[..bytes as usize].to_vec())
     }
 
     /// Brings all attributes to main memory.
@@ -273,7 +301,7 @@ impl<A: Algorithm> Driver<A> {
                     let mut encoder = self.encoder();
                     encoder.copy_buffer_to_buffer(source, from, &staging, 0, size);
                     let submission = self.home.gpu.queue().submit([encoder.finish()]);
-                    let piece = self.read(&staging, submission, size)?;
+                    let piece = read_buffer(&self.home.gpu, &staging, submission, size)?;
                     let words: Vec<u32> = piece.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
                     state.attributes.set_words(place, first_word + from / 4, &words);
                 }
@@ -305,4 +333,29 @@ fn summary(totals: &[u8], traversal: bool) -> Summary {
         }
     }
     summary
+}
+
+/// A small uniform with these bytes.
+fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
+    let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+    let buffer = gpu.buffer("uniform", bytes.len() as u64, usage)?;
+    gpu.queue().write_buffer(&buffer, 0, bytes);
+    Ok(buffer)
+}
+
+/// Waits for a submission and reads the first bytes of a buffer that it has filled.
+pub(super) fn read_buffer(
+    gpu: &Gpu,
+    buffer: &wgpu::Buffer,
+    submission: wgpu::SubmissionIndex,
+    bytes: u64,
+) -> Result<Vec<u8>> {
+    let range = 0..bytes.next_multiple_of(8);
+    buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});
+    if !gpu.wait(submission, PATIENCE)? {
+        return Err(gpu.health().lost("a superstep did not end").into());
+    }
+    let view = buffer.get_mapped_range(range);
+    let view = view.map_err(|error| gpu.health().fault("readback", &format!("{error:?}")))?;
+    Ok(view[..bytes as usize].to_vec())
 }

@@ -1,6 +1,10 @@
 //! Timestamps of kernels: where the adapter has them, every launch is timed by the device's own clock.
 
 use super::open::Gpu;
+use super::superstep::read_buffer;
+use crate::error::Result;
+use crate::trace::{Detail, Lane, Timeline};
+use std::time::Instant;
 
 /// Timestamps of one query set: two for each launch.
 const QUERIES: u32 = 4096;
@@ -15,11 +19,17 @@ pub struct Timing {
     sets: Vec<(wgpu::QuerySet, wgpu::Buffer)>,
     /// Timestamps that have been handed out since the last reading.
     used: u32,
+    /// What was timed with them, two each.
+    names: Vec<&'static str>,
+    /// What to add to the device's clock to have the timeline's.
+    offset_ns: f64,
 }
 
 /// A span on the device's clock, in nanoseconds since some moment that is the same for all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceSpan {
+    /// What ran.
+    pub name: &'static str,
     /// The beginning.
     pub begin_ns: f64,
     /// The end.
@@ -30,11 +40,49 @@ impl Timing {
     /// Times launches where the device can.
     pub fn new(gpu: &Gpu) -> Self {
         let period_ns = f64::from(gpu.queue().get_timestamp_period());
-        Self { enabled: gpu.caps().timestamps, period_ns, sets: Vec::new(), used: 0 }
+        let (enabled, sets, names) = (gpu.caps().timestamps, Vec::new(), Vec::new());
+        Self { enabled, period_ns, sets, used: 0, names, offset_ns: 0.0 }
+    }
+
+    /// Brings the device's clock in line with a timeline's: to within the time of an empty submission.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn calibrate(&mut self, gpu: &Gpu, timeline: &Timeline) -> Result<()> {
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        for _ in 0..2 {
+            let Some((query_set, begin, end)) = self.next(gpu, "calibration") else { return Ok(()) };
+            let mut encoder = gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
+                query_set,
+                beginning_of_pass_write_index: Some(begin),
+                end_of_pass_write_index: Some(end),
+            });
+            drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
+            let bytes = self.bytes();
+            let buffer = gpu.buffer("calibration", bytes.next_multiple_of(16), usage)?;
+            self.resolve(&mut encoder, &buffer, 0);
+            let submitted = timeline.ns_at(Instant::now());
+            let submission = gpu.queue().submit([encoder.finish()]);
+            let read = read_buffer(gpu, &buffer, submission, bytes)?;
+            let middle = (submitted + timeline.ns_at(Instant::now())) as f64 / 2.0;
+            if let Some(span) = self.spans(&read).first() {
+                self.offset_ns = middle - span.begin_ns;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds spans of the device's clock to a timeline.
+    pub fn tell(&self, timeline: &Timeline, lane: Lane, spans: &[DeviceSpan]) {
+        for span in spans {
+            let (begin, end) = (span.begin_ns + self.offset_ns, span.end_ns + self.offset_ns);
+            timeline.span_ns(lane, span.name, begin.max(0.0) as u64, end.max(0.0) as u64, Detail::default());
+        }
     }
 
     /// Room for the next launch's times: a set, and the places in it.
-    pub fn next(&mut self, gpu: &Gpu) -> Option<(&wgpu::QuerySet, u32, u32)> {
+    pub fn next(&mut self, gpu: &Gpu, name: &'static str) -> Option<(&wgpu::QuerySet, u32, u32)> {
         if !self.enabled {
             return None;
         }
@@ -43,6 +91,7 @@ impl Timing {
             self.sets.push(Self::set(gpu));
         }
         self.used += 2;
+        self.names.push(name);
         Some((&self.sets[set].0, at, at + 1))
     }
 
@@ -52,7 +101,8 @@ impl Timing {
         let queries = gpu.device().create_query_set(&wgpu::QuerySetDescriptor { label, ty, count: QUERIES });
         let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
         let size = u64::from(QUERIES) * TIMESTAMP_BYTES;
-        let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
+        let buffer =
+            gpu.device().create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
         (queries, buffer)
     }
 
@@ -76,14 +126,15 @@ impl Timing {
         }
     }
 
-    /// The spans that were written.
-    pub fn spans(&self, bytes: &[u8]) -> Vec<DeviceSpan> {
+    /// The spans that were written by the last [`resolve`](Self::resolve).
+    pub fn spans(&mut self, bytes: &[u8]) -> Vec<DeviceSpan> {
         let ticks: Vec<u64> = bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
         let ns = |tick: u64| tick as f64 * self.period_ns;
         let (pairs, _) = ticks.as_chunks::<2>();
         // A launch that the device never ran has left zeros.
-        let ran = |pair: &&[u64; 2]| pair[0] != 0 && pair[1] >= pair[0];
-        pairs.iter().filter(ran).map(|&[begin, end]| DeviceSpan { begin_ns: ns(begin), end_ns: ns(end) }).collect()
+        let ran = |(pair, _): &(&[u64; 2], &'static str)| pair[0] != 0 && pair[1] >= pair[0];
+        let span = |(&[begin, end], name): (&[u64; 2], _)| DeviceSpan { name, begin_ns: ns(begin), end_ns: ns(end) };
+        pairs.iter().zip(self.names.drain(..)).filter(ran).map(span).collect()
     }
 }
 
@@ -111,7 +162,7 @@ mod tests {
     use super::*;
 
     fn span(begin_ns: f64, end_ns: f64) -> DeviceSpan {
-        DeviceSpan { begin_ns, end_ns }
+        DeviceSpan { name: "", begin_ns, end_ns }
     }
 
     #[test]
