@@ -26,3 +26,4 @@ mod reports;
 mod setting;
 mod shapes;
 mod split;
+mod weighted;
