@@ -1,6 +1,8 @@
 //! Devices: what holds attributes, takes filled pages, and runs an algorithm's edge function over them.
 
 mod cpu;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 
 pub use cpu::CpuDevice;
 

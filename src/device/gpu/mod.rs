@@ -1,0 +1,3 @@
+//! The GPU device.
+
+pub mod compose;
