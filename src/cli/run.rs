@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 use std::fmt::Write;
 use std::path::PathBuf;
 use topostream::algorithm::{Algorithm, AnswerValues};
-use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop, Traffic};
+use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop, Sums, Traffic};
 use topostream::report::StepReport;
 use topostream::{Engine, Run as FinishedRun, Store, VertexId};
 use topostream_tools::progress::Cancel;
@@ -56,6 +56,9 @@ struct PageRankArgs {
     /// Which lists are read
     #[arg(long, default_value = "auto", value_name = "LISTS")]
     traffic: TrafficName,
+    /// How the shares that a vertex receives are added up
+    #[arg(long, default_value = "exact", value_name = "NUMBERS")]
+    sums: SumsName,
     /// How many vertices of highest rank to print
     #[arg(long, default_value_t = 10, value_name = "N")]
     top: usize,
@@ -79,6 +82,14 @@ enum TrafficName {
     Push,
     /// Over in-lists
     Pull,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum SumsName {
+    /// In fixed point: the same bits on every run
+    Exact,
+    /// In single precision: half the memory, faster on GPUs, less accurate
+    Single,
 }
 
 #[derive(Args)]
@@ -159,6 +170,10 @@ impl PageRankArgs {
                 TrafficName::Auto => Traffic::Auto,
                 TrafficName::Push => Traffic::Push,
                 TrafficName::Pull => Traffic::Pull,
+            },
+            sums: match self.sums {
+                SumsName::Exact => Sums::Exact,
+                SumsName::Single => Sums::Single,
             },
         }
     }

@@ -57,7 +57,8 @@ pub(super) fn text(algorithm: &Declared, options: &ModuleOptions, switches: &Has
             (format!("!{name}_test(vertex)"), format!("~{name}_word(word)"))
         }
     };
-    text += &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
+    text +=
+        &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
     text += "// Which of 32 vertices have lists that the next superstep reads.\n";
     text + &format!("fn visit_word(word: u32) -> u32 {{\n    return {word};\n}}\n")
 }
