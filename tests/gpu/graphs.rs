@@ -12,6 +12,14 @@ pub struct TestGraph {
     pub source: u32,
 }
 
+impl TestGraph {
+    pub fn longest_in_list(&self) -> usize {
+        let mut degrees = vec![0; self.edges.vertices as usize];
+        self.edges.edges.iter().for_each(|&(_, dest)| degrees[dest as usize] += 1);
+        degrees.into_iter().max().unwrap_or(0)
+    }
+}
+
 /// Iterations of PageRank in these tests.
 pub const ITERATIONS: u32 = 4;
 
