@@ -124,7 +124,8 @@ fn check(oracle: &Oracle, graph: &TestGraph, work: Work, found: &Found, what: &s
         (Work::Ranks(_, dangling, sums), Found::Ranks(ranks)) => {
             let error = relative_error(ranks, &oracle.ranks(graph, dangling));
             // Single floats lose a bit with each addition, at worst.
-            let single = if sums == Sums::Single { graph.longest_in_list() as f64 * 0.5 * f64::from(f32::EPSILON) } else { 0.0 };
+            let single =
+                if sums == Sums::Single { graph.longest_in_list() as f64 * 0.5 * f64::from(f32::EPSILON) } else { 0.0 };
             assert!(error <= RANK_ERROR + single, "{what}: ranks are off by {error:e}");
         }
         (Work::Search(..), Found::Tree(levels, parents)) => {

@@ -33,7 +33,12 @@ fn graph() -> EdgeList {
 fn ways() -> Vec<Setting> {
     let setting = Setting::default();
     let all = [
-        Setting { transfer: PageTransfer::InPlace, distribution: Distribution::Segments, cache: Cache::Off, ..setting.clone() },
+        Setting {
+            transfer: PageTransfer::InPlace,
+            distribution: Distribution::Segments,
+            cache: Cache::Off,
+            ..setting.clone()
+        },
         Setting { transfer: PageTransfer::Copy, cache: Cache::All, ..setting.clone() },
         Setting { fast_paths: SLOW, cache: Cache::Off, batch_pages: 3, ..setting.clone() },
         Setting { distribution: Distribution::Hybrid, batch_pages: 1, ..setting },

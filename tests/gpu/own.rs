@@ -9,7 +9,7 @@ use crate::setting::*;
 use crate::weighted::*;
 use std::ops::ControlFlow;
 use topostream::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seeds, Seed, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use topostream::algorithms::Traffic;
 use topostream::attributes::{Attribute, AttributeType, Merge, Role, U32Column};
