@@ -19,7 +19,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     if bytes <= SIZE_MAX { Ok(bytes) } else { Err("more than 1EiB".into()) }
 }
 
-fn page_size(text: &str) -> Result<u32, String> {
+pub fn page_size(text: &str) -> Result<u32, String> {
     let bytes = u32::try_from(size(text)?).ok();
     bytes
         .filter(|bytes| bytes.is_power_of_two() && (PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(bytes))
@@ -45,12 +45,8 @@ pub struct StoreArgs {
     /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
     #[arg(long, value_parser = page_size, value_name = "SIZE")]
     page_size: Option<u32>,
-    /// How neighbours are written
-    #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
-    encoding: EncodingName,
-    /// With `--encoding record-id`: how many bytes page ids have, and slot numbers [default: 2,2]
-    #[arg(long, value_name = "P,Q", value_parser = widths)]
-    id_widths: Option<(u8, u8)>,
+    #[command(flatten)]
+    encoding: EncodingArgs,
     /// Store in-lists too: pull PageRank and bottom-up BFS read them
     #[arg(long)]
     in_edges: bool,
@@ -75,6 +71,33 @@ pub struct StoreArgs {
     /// Where temporary files go [default: the store's own directory]
     #[arg(long, value_name = "DIR")]
     temporary: Option<PathBuf>,
+}
+
+/// How neighbours are written.
+#[derive(Args, Clone, Debug)]
+pub struct EncodingArgs {
+    /// How neighbours are written
+    #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
+    encoding: EncodingName,
+    /// With `--encoding record-id`: how many bytes page ids have, and slot numbers [default: 2,2]
+    #[arg(long, value_name = "P,Q", value_parser = widths)]
+    id_widths: Option<(u8, u8)>,
+}
+
+impl EncodingArgs {
+    /// The encoding that is meant.
+    pub fn encoding(&self) -> Result<Encoding, Failure> {
+        match self.encoding {
+            EncodingName::VertexId if self.id_widths.is_some() => {
+                Err(Failure::Usage("--id-widths: goes with --encoding record-id".into()))
+            }
+            EncodingName::VertexId => Ok(Encoding::VertexId),
+            EncodingName::RecordId => {
+                let (p, q) = self.id_widths.unwrap_or((2, 2));
+                Ok(Encoding::record_id(p, q)?)
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -117,16 +140,7 @@ fn ids(text: &str) -> Result<IdPolicy, String> {
 impl StoreArgs {
     /// The formatter's options.
     pub fn options(&self, keep_weights: bool) -> Result<FormatOptions, Failure> {
-        let encoding = match self.encoding {
-            EncodingName::VertexId if self.id_widths.is_some() => {
-                return Err(Failure::Usage("--id-widths: goes with --encoding record-id".into()));
-            }
-            EncodingName::VertexId => Encoding::VertexId,
-            EncodingName::RecordId => {
-                let (p, q) = self.id_widths.unwrap_or((2, 2));
-                Encoding::record_id(p, q)?
-            }
-        };
+        let encoding = self.encoding.encoding()?;
         let page_bytes = self.page_size.unwrap_or(PAGE_BYTES_DEFAULT);
         let mut stripes = vec![PathBuf::from(".")];
         for stripe in &self.stripes {

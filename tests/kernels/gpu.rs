@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use topostream::device::gpu::compose::{Access, Module, Resource, check};
+use topostream::device::gpu::compose::{Access, Binding, Module, Resource, check};
 use wgpu::util::DeviceExt;
 use wgpu::{BufferUsages, Features};
 
@@ -14,6 +14,12 @@ pub struct Gpu {
     pub float_atomics: bool,
     pub wide_integers: bool,
     pub subgroups: bool,
+}
+
+/// A pipeline with what it binds.
+struct Prepared {
+    pipeline: wgpu::ComputePipeline,
+    groups: Vec<wgpu::BindGroup>,
 }
 
 /// The buffers of a run.
@@ -56,12 +62,36 @@ impl Gpu {
         buffer
     }
 
-    /// Makes a pipeline of a module, with exactly the bindings that it lists, and runs it.
+    /// Runs a module once.
     pub fn run(&self, module: &Module, buffers: &Buffers, grid: [u32; 2]) {
         check(module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
         let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
-        let shader =
-            self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(&module.label), source });
+        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
+        let shader = self.device.create_shader_module(descriptor);
+        self.submit(&self.prepare(module, &shader, buffers), grid, 1);
+    }
+
+    /// Seconds that a module takes when it is run over and over, with none of the checks that make foreign shaders safe.
+    #[expect(unsafe_code, reason = "checks would be timed too")]
+    pub fn time(&self, module: &Module, buffers: &Buffers, grid: [u32; 2]) -> f64 {
+        let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
+        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
+        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+        // SAFETY: kernels stay within their buffers; the tests beside this run them with checks.
+        let shader = unsafe { self.device.create_shader_module_trusted(descriptor, unchecked) };
+        let prepared = self.prepare(module, &shader, buffers);
+        let wait = || self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        self.submit(&prepared, grid, 1);
+        wait();
+        let started = std::time::Instant::now();
+        const TIMES: u32 = 5;
+        self.submit(&prepared, grid, TIMES);
+        wait();
+        started.elapsed().as_secs_f64() / f64::from(TIMES)
+    }
+
+    /// Makes a pipeline of a module, with exactly the bindings that it lists.
+    fn prepare(&self, module: &Module, shader: &wgpu::ShaderModule, buffers: &Buffers) -> Prepared {
         let groups = module.bindings.last().map_or(0, |binding| binding.group + 1);
         let layouts: Vec<_> = (0..groups).map(|group| self.group_layout(module, group)).collect();
         let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -72,7 +102,7 @@ impl Gpu {
         let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(&module.label),
             layout: Some(&layout),
-            module: &shader,
+            module: shader,
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions {
                 zero_initialize_workgroup_memory: false,
@@ -80,25 +110,26 @@ impl Gpu {
             },
             cache: None,
         });
+        let bind = |(group, layout): (usize, &wgpu::BindGroupLayout)| {
+            let own = module.bindings.iter().filter(|binding| binding.group == group as u32);
+            let entry = |binding: &Binding| wgpu::BindGroupEntry {
+                binding: binding.binding,
+                resource: buffers[&binding.resource].as_entire_binding(),
+            };
+            let entries: Vec<_> = own.map(entry).collect();
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+        };
+        Prepared { pipeline, groups: layouts.iter().enumerate().map(bind).collect() }
+    }
+
+    fn submit(&self, prepared: &Prepared, grid: [u32; 2], times: u32) {
         let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        pass.set_pipeline(&pipeline);
-        for group in 0..groups {
-            let entries: Vec<_> = module
-                .bindings
-                .iter()
-                .filter(|binding| binding.group == group)
-                .map(|binding| wgpu::BindGroupEntry {
-                    binding: binding.binding,
-                    resource: buffers[&binding.resource].as_entire_binding(),
-                })
-                .collect();
-            let layout = &layouts[group as usize];
-            let bound =
-                self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries });
-            pass.set_bind_group(group, &bound, &[]);
+        pass.set_pipeline(&prepared.pipeline);
+        for (group, bound) in prepared.groups.iter().enumerate() {
+            pass.set_bind_group(group as u32, bound, &[]);
         }
-        pass.dispatch_workgroups(grid[0], grid[1], 1);
+        (0..times).for_each(|_| pass.dispatch_workgroups(grid[0], grid[1], 1));
         drop(pass);
         self.queue.submit([encoder.finish()]);
     }

@@ -4,6 +4,7 @@
 
 mod gpu;
 mod graph;
+mod speed;
 
 use std::collections::HashMap;
 

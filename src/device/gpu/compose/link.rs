@@ -102,7 +102,12 @@ struct Output {
 }
 
 impl Output {
+    /// Appends what begins at a line of a file, set off by an empty line.
     fn push(&mut self, file: &'static str, line: u32, text: &str) {
+        if self.lines > 0 {
+            self.text.push('\n');
+            self.lines += 1;
+        }
         self.origins.push(Origin { first_line: self.lines + 1, file, line });
         for line in text.lines() {
             self.text += line.trim_end();
@@ -142,11 +147,11 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
         let Source { file: from, declarations } = &sources[source];
         if *from != file {
             file = from;
-            output.push(prelude::FILE, 1, &format!("\n// {file}"));
+            output.push(prelude::FILE, 1, &format!("// {file}"));
         }
         output.push(file, declarations[at].line, &declarations[at].text);
     }
-    output.push(prelude::FILE, 1, &format!("\n// Accessors\n{}", accessors.render(&used)));
+    output.push(prelude::FILE, 1, &format!("// Accessors.\n{}", accessors.render(&used)));
     let Output { text, origins, .. } = output;
     let &ModuleOptions { float_atomics, wide_integers, subgroups, .. } = options;
     let label = format!("{} {kernel}", algorithm.name);
