@@ -19,6 +19,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     if bytes <= SIZE_MAX { Ok(bytes) } else { Err("more than 1EiB".into()) }
 }
 
+/// Reads the size of a page.
 pub fn page_size(text: &str) -> Result<u32, String> {
     let bytes = u32::try_from(size(text)?).ok();
     bytes
@@ -45,8 +46,12 @@ pub struct StoreArgs {
     /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
     #[arg(long, value_parser = page_size, value_name = "SIZE")]
     page_size: Option<u32>,
-    #[command(flatten)]
-    encoding: EncodingArgs,
+    /// How neighbours are written
+    #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
+    encoding: EncodingName,
+    /// With `--encoding record-id`: how many bytes page ids have, and slot numbers [default: 2,2]
+    #[arg(long, value_name = "P,Q", value_parser = widths)]
+    id_widths: Option<(u8, u8)>,
     /// Store in-lists too: pull PageRank and bottom-up BFS read them
     #[arg(long)]
     in_edges: bool,
@@ -74,38 +79,26 @@ pub struct StoreArgs {
 }
 
 /// How neighbours are written.
-#[derive(Args, Clone, Debug)]
-pub struct EncodingArgs {
-    /// How neighbours are written
-    #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
-    encoding: EncodingName,
-    /// With `--encoding record-id`: how many bytes page ids have, and slot numbers [default: 2,2]
-    #[arg(long, value_name = "P,Q", value_parser = widths)]
-    id_widths: Option<(u8, u8)>,
-}
-
-impl EncodingArgs {
-    /// The encoding that is meant.
-    pub fn encoding(&self) -> Result<Encoding, Failure> {
-        match self.encoding {
-            EncodingName::VertexId if self.id_widths.is_some() => {
-                Err(Failure::Usage("--id-widths: goes with --encoding record-id".into()))
-            }
-            EncodingName::VertexId => Ok(Encoding::VertexId),
-            EncodingName::RecordId => {
-                let (p, q) = self.id_widths.unwrap_or((2, 2));
-                Ok(Encoding::record_id(p, q)?)
-            }
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum EncodingName {
+pub enum EncodingName {
     /// 32-bit vertex ids
     VertexId,
     /// GTS's physical addresses: page id and slot
     RecordId,
+}
+
+impl EncodingName {
+    /// The encoding that is meant, with widths if they are given.
+    pub fn with(self, widths: Option<(u8, u8)>) -> Result<Encoding, Failure> {
+        match (self, widths) {
+            (Self::VertexId, Some(_)) => Err(Failure::Usage("--id-widths: goes with --encoding record-id".into())),
+            (Self::VertexId, None) => Ok(Encoding::VertexId),
+            (Self::RecordId, widths) => {
+                let (p, q) = widths.unwrap_or((2, 2));
+                Ok(Encoding::record_id(p, q)?)
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -118,7 +111,8 @@ enum OrderName {
     OutFirst,
 }
 
-fn widths(text: &str) -> Result<(u8, u8), String> {
+/// Reads `P,Q`.
+pub fn widths(text: &str) -> Result<(u8, u8), String> {
     let (p, q) = text.split_once(',').ok_or("expected two numbers, such as 3,3")?;
     let number = |text: &str| text.trim().parse::<u8>().map_err(|error| format!("{text:?}: {error}"));
     let (p, q) = (number(p)?, number(q)?);
@@ -140,7 +134,7 @@ fn ids(text: &str) -> Result<IdPolicy, String> {
 impl StoreArgs {
     /// The formatter's options.
     pub fn options(&self, keep_weights: bool) -> Result<FormatOptions, Failure> {
-        let encoding = self.encoding.encoding()?;
+        let encoding = self.encoding.with(self.id_widths)?;
         let page_bytes = self.page_size.unwrap_or(PAGE_BYTES_DEFAULT);
         let mut stripes = vec![PathBuf::from(".")];
         for stripe in &self.stripes {

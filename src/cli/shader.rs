@@ -1,6 +1,6 @@
 //! `topostream shader`: a module as a GPU would be given it.
 
-use super::args::{EncodingArgs, page_size};
+use super::args::{EncodingName, page_size, widths};
 use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
@@ -17,8 +17,12 @@ pub struct PrintShader {
     algorithm: AlgorithmName,
     /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages or fill
     kernel: KernelName,
-    #[command(flatten)]
-    encoding: EncodingArgs,
+    /// How neighbours are written
+    #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
+    encoding: EncodingName,
+    /// With `--encoding record-id`: how many bytes page ids have, and slot numbers [default: 2,2]
+    #[arg(long, value_name = "P,Q", value_parser = widths)]
+    id_widths: Option<(u8, u8)>,
     /// The size of a page
     #[arg(long, default_value = "1MiB", value_parser = page_size, value_name = "SIZE")]
     page_size: u32,
@@ -76,7 +80,7 @@ impl PrintShader {
         let visits = algorithm.visits(self.in_lists);
         let visit = visits.iter().find(|visit| visit.0 == direction);
         let options = ModuleOptions {
-            encoding: self.encoding.encoding()?,
+            encoding: self.encoding.with(self.id_widths)?,
             page_bytes: self.page_size,
             weights: self.weights,
             direction,
