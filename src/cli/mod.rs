@@ -8,6 +8,8 @@ mod info;
 mod progress;
 mod results;
 mod run;
+#[cfg(feature = "gpu")]
+mod shader;
 mod tables;
 mod verify;
 
@@ -49,6 +51,9 @@ enum Command {
     Verify(verify::Verify),
     /// Run an algorithm over a store.
     Run(run::Run),
+    /// Print a shader as GPUs are given it, checked.
+    #[cfg(feature = "gpu")]
+    Shader(shader::PrintShader),
     /// Generate, format, run and check a small graph: everything works if this does.
     Demo(demo::Demo),
 }
@@ -122,6 +127,8 @@ pub fn main() -> ExitCode {
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(&cancel),
         Command::Run(command) => command.run(&cancel),
+        #[cfg(feature = "gpu")]
+        Command::Shader(command) => command.run(),
         Command::Demo(command) => command.run(&cancel),
     };
     outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
