@@ -2,6 +2,7 @@
 
 mod args;
 mod demo;
+mod devices;
 mod format;
 mod generate;
 mod info;
@@ -49,6 +50,8 @@ enum Command {
     Verify(verify::Verify),
     /// Run an algorithm over a store.
     Run(run::Run),
+    /// List the devices that can run algorithms, and what they can do.
+    Devices(devices::Devices),
     /// Generate, format, run and check a small graph: everything works if this does.
     Demo(demo::Demo),
 }
@@ -122,6 +125,7 @@ pub fn main() -> ExitCode {
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(&cancel),
         Command::Run(command) => command.run(&cancel),
+        Command::Devices(command) => command.run(),
         Command::Demo(command) => command.run(&cancel),
     };
     outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)

@@ -68,6 +68,7 @@ fn every_command_has_help() {
         ("run", &["Examples:", "topostream run bfs"]),
         ("run pagerank", &["--damping", "--tolerance", "--dangling", "--top"]),
         ("run bfs", &["--source", "max-degree", "--parents"]),
+        ("devices", &["--json"]),
         ("demo", &["--scale"]),
     ];
     for (command, words) in cases {
