@@ -48,7 +48,7 @@ impl Report {
 
     fn text(&self) -> String {
         let rows = [self.cpu.row(3)];
-        tables::table(&["device", "name", "kind"], rows)
+        tables::table_of(3, &["device", "name", "kind"], rows)
             + "auto takes cpu: this program was built without GPU support (`--features gpu` adds it)\n"
     }
 }
@@ -86,7 +86,7 @@ impl Report {
         }
         let drivers: String =
             self.adapters.iter().map(|of| format!("device {}: driver {}\n", of.index, of.driver)).collect();
-        tables::table(&header, rows) + &drivers + &self.fast_paths() + &self.closing()
+        tables::table_of(4, &header, rows) + &drivers + &self.fast_paths() + &self.closing()
     }
 
     /// A row for each fast path, a column for each adapter.
@@ -99,7 +99,7 @@ impl Report {
             let had = self.adapters.iter().map(|adapter| if adapter.fast_paths[at].available { "yes" } else { "no" });
             [path.name].into_iter().chain(had).chain([path.instead]).map(String::from).collect()
         });
-        tables::table(&header, rows)
+        tables::table_of(header.len(), &header, rows)
     }
 
     fn closing(&self) -> String {
