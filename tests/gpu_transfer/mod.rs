@@ -71,6 +71,30 @@ fn kernels_read_what_was_copied_once_the_ticket_is_done() {
     }
 }
 
+/// The host looks by itself, with no queue between: the bytes are there when the ticket says so, and not some time later.
+#[test]
+#[allow(unsafe_code)]
+fn a_ticket_that_is_done_means_that_the_bytes_are_there() {
+    const BYTES: u64 = 64 * MIB;
+    let gpu = gpu_or_return!();
+    let mut source = AlignedBuffer::new(BYTES as usize);
+    source.fill(0xa5);
+    let dest = Arc::new(AlignedBuffer::new(BYTES as usize));
+    let shared: Arc<dyn HostMemory> = Arc::clone(&dest) as _;
+    let from = HostImport::new(&gpu, Arc::new(source), BYTES).unwrap();
+    // SAFETY: the memory is looked at when the last ticket is done, and not before.
+    let to = unsafe { HostImport::writable(&gpu, shared, BYTES) }.unwrap();
+    let mut queue = queue(&gpu);
+    let mut last = None;
+    for offset in (0..BYTES).step_by(8 << 20) {
+        let (source, dest) = (&from.chunks()[0], &to.chunks()[0]);
+        let copy = Copy { source, source_offset: offset, dest, dest_offset: offset, bytes: 8 * MIB };
+        last = Some(queue.submit(&[copy]).unwrap());
+    }
+    assert!(queue.wait(last.unwrap(), MINUTE).unwrap());
+    assert!(dest.iter().rev().all(|byte| *byte == 0xa5));
+}
+
 #[test]
 fn copies_that_leave_their_buffers_are_refused() {
     let (gpu, other) = (gpu_or_return!(), gpu_or_return!());
