@@ -5,6 +5,7 @@ use crate::device::DeviceChoice;
 use crate::error::Error;
 use serde::Serialize;
 use std::fmt;
+use std::sync::OnceLock;
 use wgpu::{Backends, DeviceType, Features};
 
 /// What kind of thing an adapter is; the best first.
@@ -190,11 +191,19 @@ fn only_software(reports: &[AdapterReport]) -> Error {
     ))
 }
 
+/// One for the whole program, and never given back: loading drivers and unloading them takes time, and drivers do not
+/// expect both at once from several threads.
+fn instance() -> &'static wgpu::Instance {
+    static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
+    INSTANCE.get_or_init(|| {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
+        wgpu::Instance::new(descriptor)
+    })
+}
+
 fn enumerate() -> Vec<Adapter> {
-    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
-    let instance = wgpu::Instance::new(descriptor);
-    let adapters = pollster::block_on(instance.enumerate_adapters(Backends::all()));
+    let adapters = pollster::block_on(instance().enumerate_adapters(Backends::all()));
     adapters.into_iter().enumerate().map(|(index, raw)| Adapter { report: describe(index, &raw), raw }).collect()
 }
 
