@@ -111,6 +111,22 @@ impl Attributes {
         }
     }
 
+    /// Sets values as a device with memory of its own has them: 32-bit words, from a word on.
+    pub fn set_words(&self, place: usize, first: u64, words: &[u32]) {
+        let at = first as usize;
+        match &self.0[place] {
+            Column::U32(U32Column(values)) | Column::F32(F32Column(values)) => {
+                values[at..].iter().zip(words).for_each(|(value, &word)| value.store(word, Relaxed));
+            }
+            Column::Fixed63(Fixed63Column(values)) => {
+                let (pairs, _) = words.as_chunks::<2>();
+                let wide = |&[low, high]: &[u32; 2]| u64::from(high) << 32 | u64::from(low);
+                values[at / 2..].iter().zip(pairs).for_each(|(value, pair)| value.store(wide(pair), Relaxed));
+            }
+            Column::Bit(bits) => bits.set_words(at, words),
+        }
+    }
+
     /// Sets one value by its bits.
     pub fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
         self.0[place].set_bits(vertex, bits);
@@ -211,6 +227,21 @@ impl F32Column {
     #[inline(always)]
     pub fn set(&self, vertex: u32, value: f32) {
         self.0[vertex as usize].store(value.to_bits(), Relaxed);
+    }
+
+    /// Adds to a vertex's value, whoever else does at the same time.
+    #[inline(always)]
+    pub fn add(&self, vertex: u32, term: f32) {
+        let sum = |bits: u32| Some((f32::from_bits(bits) + term).to_bits());
+        self.0[vertex as usize].fetch_update(Relaxed, Relaxed, sum).ok();
+    }
+
+    /// A vertex's value; it is zero from here on.
+    #[inline(always)]
+    pub fn take(&self, vertex: u32) -> f32 {
+        let value = self.get(vertex);
+        self.set(vertex, 0.0);
+        value
     }
 }
 

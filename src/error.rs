@@ -47,6 +47,9 @@ pub enum Error {
     /// A GPU stopped, or could not do what was asked of it.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// An algorithm's shader is wrong, by file and line.
+    #[error("{0}")]
+    Shader(String),
     /// The run does not fit in the memory of a device.
     #[error("{what} needs {needed_bytes} bytes of device memory but {budget_bytes} bytes can be had ({parts})")]
     DeviceMemory {

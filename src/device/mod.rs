@@ -4,6 +4,7 @@ mod choice;
 mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod settings;
 
 pub use choice::DeviceChoice;
 pub use cpu::CpuDevice;

@@ -10,4 +10,5 @@ mod program;
 mod quiet;
 mod results;
 mod stores;
+mod trace;
 mod usage;

@@ -107,6 +107,21 @@ impl HostImport {
         Self::import(gpu, &memory, chunk_bytes, usage)
     }
 
+    /// Memory in main memory that only the device reads and writes, at least `bytes` of it, zeroed.
+    ///
+    /// # Errors
+    /// As of [`HostImport::new`].
+    pub fn private(gpu: &Gpu, bytes: u64, chunk_bytes: u64) -> Result<Self, Error> {
+        let alignment = gpu.caps().import_alignment.max(1);
+        let bytes = bytes.next_multiple_of(alignment);
+        let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::new(bytes as usize));
+        #[allow(unsafe_code)]
+        // SAFETY: nobody else ever sees this memory.
+        unsafe {
+            Self::writable(gpu, memory, chunk_bytes.min(bytes))
+        }
+    }
+
     fn import(gpu: &Gpu, memory: &Arc<dyn HostMemory>, chunk_bytes: u64, usage: BufferUsages) -> Result<Self, Error> {
         gpu.check()?;
         let refusal = |message: &str| Err(gpu.health().unavailable("host memory import", message).into());
