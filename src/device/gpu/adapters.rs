@@ -117,13 +117,13 @@ pub fn list() -> Vec<AdapterReport> {
 
 /// The adapter that a choice means; `None` for the CPU.
 ///
-/// `Auto` takes hardware only: software Vulkan is slower than the CPU device.
+/// `Auto` takes hardware only: software Vulkan is slower than the CPU device. Where there is no sign of hardware it loads no
+/// driver: drivers take time and tens of MiB of memory, and some print.
 ///
 /// # Errors
 /// [`Error::NoDevice`] where there is none such, or several: the message lists what there is.
 pub fn choose(choice: &DeviceChoice) -> Result<Option<Adapter>, Error> {
-    // Loading drivers takes time and may print; nobody who asks for the CPU should notice them.
-    if *choice == DeviceChoice::Cpu {
+    if *choice == DeviceChoice::Cpu || (*choice == DeviceChoice::Auto && !hardware_is_likely()) {
         return Ok(None);
     }
     let mut adapters = enumerate();
@@ -189,6 +189,18 @@ fn only_software(reports: &[AdapterReport]) -> Error {
          the software by name or number, such as `--device {index}`:{}",
         lines(reports)
     ))
+}
+
+/// Whether there may be a GPU: on Linux, whether there is a file to talk to one through. A driver for hardware has no other
+/// way, and software needs none.
+fn hardware_is_likely() -> bool {
+    if !cfg!(target_os = "linux") {
+        return true;
+    }
+    // Direct rendering, NVIDIA's own and its boards', AMD's compute, Windows' subsystem, Arm's and Qualcomm's own.
+    const SIGNS: [&str; 7] = ["dri", "nvidia", "nvhost", "kfd", "dxg", "mali", "kgsl"];
+    let Ok(files) = std::fs::read_dir("/dev") else { return true };
+    files.flatten().any(|file| SIGNS.iter().any(|sign| file.file_name().to_string_lossy().starts_with(sign)))
 }
 
 /// One for the whole program, and never given back: loading drivers and unloading them takes time, and drivers do not
