@@ -87,7 +87,7 @@ impl State {
 }
 
 /// Whose lists a superstep reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Visit {
     /// Every vertex's.
     All,

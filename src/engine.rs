@@ -14,7 +14,10 @@
 
 use crate::algorithm::{Algorithm, Answer, Graph, State, Step, Summary};
 use crate::cache::{PageCache, Policy};
-use crate::device::{CpuDevice, Device, PageDone, PageTask, StepEnd};
+#[cfg(feature = "gpu")]
+use crate::device::gpu;
+use crate::device::settings::GpuSettings;
+use crate::device::{CpuDevice, Device, DeviceChoice, PageDone, PageTask, StepEnd};
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
 use crate::plan::{MemoryPlan, PagePlan};
@@ -42,6 +45,10 @@ pub struct EngineOptions {
     pub threads: usize,
     /// How pages are read.
     pub fetcher: FetcherKind,
+    /// What computes. The CPU where nothing else is asked for: no driver is looked for.
+    pub device: DeviceChoice,
+    /// What a GPU may use, and how, where one computes.
+    pub gpu: GpuSettings,
     /// Raised by whoever wants the run to stop.
     pub cancel: Arc<AtomicBool>,
     /// Hears what happens when. What it takes is a part of the memory above.
@@ -51,8 +58,16 @@ pub struct EngineOptions {
 impl Default for EngineOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let (fetcher, cancel) = (FetcherKind::Auto, Arc::default());
-        Self { memory_bytes: 1 << 30, buffer_bytes: None, threads, fetcher, cancel, trace: None }
+        Self {
+            memory_bytes: 1 << 30,
+            buffer_bytes: None,
+            threads,
+            fetcher: FetcherKind::Auto,
+            device: DeviceChoice::Cpu,
+            gpu: GpuSettings::default(),
+            cancel: Arc::default(),
+            trace: None,
+        }
     }
 }
 
@@ -64,11 +79,13 @@ impl EngineOptions {
 }
 
 /// An open store and what runs over it may use.
-#[derive(Debug)]
 pub struct Engine {
     store: Arc<Store>,
     options: EngineOptions,
     kept: Mutex<Option<PageBuffer>>,
+    /// The open adapter between runs, with what it holds of the graph.
+    #[cfg(feature = "gpu")]
+    home: Arc<Mutex<Option<gpu::Home>>>,
 }
 
 /// The page buffer between runs: a run finds there what the last one left.
@@ -100,7 +117,13 @@ pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 impl Engine {
     /// An engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
-        Self { store: Arc::new(store), options, kept: Mutex::default() }
+        Self {
+            store: Arc::new(store),
+            options,
+            kept: Mutex::default(),
+            #[cfg(feature = "gpu")]
+            home: Arc::default(),
+        }
     }
 
     /// The store.
@@ -132,6 +155,56 @@ impl Engine {
         }
         report.peak_memory_bytes = peak_memory_bytes();
         Ok(Run { report, algorithm, state })
+    }
+
+    /// Opens the device that was asked for, for one run.
+    #[cfg(feature = "gpu")]
+    fn device<A: Algorithm>(
+        &self,
+        algorithm: &Arc<A>,
+        graph: &Arc<Graph>,
+        pool: &Arc<PagePool>,
+        frames: u32,
+    ) -> Result<Box<dyn Device>> {
+        if self.options.device == DeviceChoice::Auto && algorithm.shader().is_none() {
+            return Ok(self.cpu(algorithm, graph));
+        }
+        let kept = self.home.lock().expect("nothing panics while it is held").take();
+        let home = match kept {
+            Some(home) => Some(home),
+            None => gpu::adapters::choose(&self.options.device)?
+                .map(|adapter| gpu::Home::open(&adapter, &self.options.gpu))
+                .transpose()?,
+        };
+        let Some(home) = home else { return Ok(self.cpu(algorithm, graph)) };
+        let setup = gpu::RunSetup {
+            algorithm: Arc::clone(algorithm),
+            graph: Arc::clone(graph),
+            store: Arc::clone(&self.store),
+            pool: Arc::clone(pool),
+            frames,
+            threads: self.options.threads.max(1),
+            trace: self.options.trace.clone(),
+        };
+        Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(&self.home), setup)?))
+    }
+
+    /// Opens the device that was asked for, for one run.
+    #[cfg(not(feature = "gpu"))]
+    fn device<A: Algorithm>(
+        &self,
+        algorithm: &Arc<A>,
+        graph: &Arc<Graph>,
+        _pool: &Arc<PagePool>,
+        _frames: u32,
+    ) -> Result<Box<dyn Device>> {
+        self.options.device.without_gpu_support()?;
+        Ok(self.cpu(algorithm, graph))
+    }
+
+    fn cpu<A: Algorithm>(&self, algorithm: &Arc<A>, graph: &Arc<Graph>) -> Box<dyn Device> {
+        let (threads, trace) = (self.options.threads.max(1), self.options.trace.clone());
+        Box::new(CpuDevice::new(Arc::clone(algorithm), Arc::clone(graph), Arc::clone(&self.store), threads, trace))
     }
 
     /// Shares out what the timeline leaves.
@@ -213,10 +286,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let cache = engine.page_buffer(plan, topology.page_bytes()).cache;
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
-        let threads = options.threads.max(1);
-        let trace = options.trace.clone();
-        let device = CpuDevice::new(Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(store), threads, trace);
-        let device = Box::new(device);
+        let device = engine.device(&algorithm, &graph, pool, plan.frames)?;
         let (tries, spans) = (HashMap::new(), EngineSpans::new(options.trace.clone()));
         Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0, spans })
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// A later version will add an encoding of variable width; readers must therefore ask
 /// [`width_bytes`](Self::width_bytes) and not assume a constant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Encoding {
     /// The neighbour's vertex id in 4 bytes.

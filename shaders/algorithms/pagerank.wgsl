@@ -1,0 +1,80 @@
+// PageRank: rank[v] = base + damping * (sum of rank[u] / out_degree[u] over edges u -> v). A rank is kept as the share that each
+// out-neighbour receives (the rank itself where there is none). With EXACT, sums are in fixed point, push and pull alike: the
+// same bits whichever thread comes first.
+
+struct Record {
+    // What each out-neighbour is given, or what all in-neighbours have given so far.
+    exact: Fixed,
+    single: f32,
+}
+
+fn list_open(list: List) -> Record {
+    var record: Record;
+    if !PULL {
+        record.single = share_load(list.vertex);
+        if EXACT {
+            record.exact = fixed_from(record.single);
+        }
+    }
+    return record;
+}
+
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    if PULL {
+        let share = share_load(neighbour);
+        if EXACT {
+            (*record).exact = fixed_add((*record).exact, fixed_from(share));
+        } else {
+            (*record).single += share;
+        }
+    } else {
+        if EXACT {
+            sum_add(neighbour, (*record).exact);
+        } else {
+            sum_add(neighbour, (*record).single);
+        }
+    }
+    return true;
+}
+
+fn list_close(record: Record, list: List) {
+    if PULL {
+        if EXACT {
+            if list.whole {
+                sum_store(list.vertex, record.exact);
+            } else {
+                sum_add(list.vertex, record.exact);
+            }
+        } else {
+            if list.whole {
+                sum_store(list.vertex, record.single);
+            } else {
+                sum_add(list.vertex, record.single);
+            }
+        }
+    }
+}
+
+fn vertex_initialise(vertex: u32) -> vec4<f32> {
+    return set_rank(vertex, 1.0 / (f32(step.vertices_last) + 1.0));
+}
+
+fn vertex_update(vertex: u32) -> vec4<f32> {
+    var sum: f32;
+    if EXACT {
+        sum = fixed_to_f32(sum_take(vertex));
+    } else {
+        sum = sum_take(vertex);
+    }
+    return set_rank(vertex, step.scalars.x + step.scalars.y * sum);
+}
+
+// Sets a vertex's rank; returns what of it is dangling, and by how much it has changed.
+fn set_rank(vertex: u32, rank: f32) -> vec4<f32> {
+    let degree = degree_out(vertex);
+    let parts = f32(max(degree, 1u));
+    let share = rank / parts;
+    let change = abs(share - share_load(vertex)) * parts;
+    share_store(vertex, share);
+    return vec4<f32>(select(0.0, rank, degree == 0u), change, 0.0, 0.0);
+}

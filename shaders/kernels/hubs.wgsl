@@ -1,0 +1,19 @@
+// Hubs: workgroups take the parts of long lists that `lists` has put into the queue, all threads side by side.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let entries = min(atomicLoad(&hub_queue.wanted), hub_queue.capacity);
+    let step_size = workgroups.x * workgroups.y;
+    for (var at = unit_number(workgroup_id, workgroups); at < entries; at += step_size) {
+        let entry = hub_queue.entries[at];
+        if lane < entry.edge_count {
+            let list = List(entry.vertex, entry.degree, false);
+            let end = entry.first_edge + entry.edge_count;
+            take_edges(batch.pages[entry.page], list, entry.first_edge + lane, end, WORKGROUP);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+// Segments: a unit is EDGES_PER_UNIT edges of a page, whosever lists they are, and each thread takes EDGES_PER_THREAD
+// consecutive ones (warp segmentation, Khorasani, Gupta and Bhuyan, PACT 2015, carried to workgroups). Neighbours are brought
+// to workgroup memory by all threads side by side, so that page memory is read once and in whole lines; each thread then
+// finds the list that its first edge belongs to, and walks from there.
+//
+// The host says in `rows` which slot a unit's first edge belongs to.
+
+const ROUND = 1024u;
+
+// The unit's neighbours as vertices; one word is left out behind each thread's share, so that threads side by side meet no
+// bank twice.
+var<workgroup> vertices: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
+var<workgroup> weights: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
+// Neighbours of other widths than a word, as they stand in the page: ROUND of them at a time, of 8 bytes at most.
+// Then the unit's slots.
+var<workgroup> scratch: array<u32, SLOTS_CACHED + 8u>;
+// Whether a list of the unit is visited.
+var<workgroup> wanted: atomic<u32>;
+
+// A share of a page: edges first to end - 1, which belong to slots low to high.
+struct Segment {
+    page: BatchPage,
+    first: u32,
+    end: u32,
+    low: u32,
+    high: u32,
+    // Whether the slots are in workgroup memory.
+    cached: bool,
+}
+
+fn place(i: u32) -> u32 {
+    return i + i / EDGES_PER_THREAD;
+}
+
+// Whether any list of the segment is visited, for all threads alike.
+fn is_wanted(segment: Segment, lane: u32) -> bool {
+    if lane == 0u {
+        atomicStore(&wanted, 0u);
+    }
+    workgroupBarrier();
+    for (var slot = segment.low + lane; slot <= segment.high; slot += WORKGROUP) {
+        if visits(segment.page.start_vertex + slot) {
+            atomicStore(&wanted, 1u);
+            break;
+        }
+    }
+    workgroupBarrier();
+    return atomicLoad(&wanted) != 0u;
+}
+
+// Brings the first `edges` neighbours to workgroup memory. Threads read from where a line of memory begins.
+fn load_vertices(segment: Segment, edges: u32, lane: u32) {
+    let from = neighbour_word(segment.page, segment.first);
+    let skip = from & 31u;
+    for (var i = lane; i < edges + skip; i += WORKGROUP) {
+        if i >= skip {
+            vertices[place(i - skip)] = vertex_of(pages[from + i - skip], 0u);
+        }
+    }
+}
+
+// The same where neighbours are no words: as many bytes as ROUND neighbours have at a time.
+fn load_unaligned(segment: Segment, edges: u32, lane: u32) {
+    for (var done = 0u; done < EDGES_PER_UNIT; done += ROUND) {
+        let count = min(edges - min(done, edges), ROUND);
+        let words = (count * WIDTH + 3u) / 4u;
+        let from = neighbour_word(segment.page, segment.first + done);
+        let skip = from & 31u;
+        for (var i = lane; i < words + skip; i += WORKGROUP) {
+            if i >= skip {
+                scratch[i - skip] = pages[from + i - skip];
+            }
+        }
+        workgroupBarrier();
+        for (var i = lane; i < count; i += WORKGROUP) {
+            let at = (i * WIDTH) >> 2u;
+            vertices[place(done + i)] = vertex_within(vec3<u32>(scratch[at], scratch[at + 1u], scratch[at + 2u]), i);
+        }
+        workgroupBarrier();
+    }
+}
+
+fn load_weights(segment: Segment, edges: u32, lane: u32) {
+    let skip = WEIGHTS_HEADER_WORDS + (segment.first & 31u);
+    for (var i = lane; i < edges + skip; i += WORKGROUP) {
+        if i >= skip {
+            weights[place(i - skip)] = weight_of(segment.page, segment.first + i - skip);
+        }
+    }
+}
+
+// How many slots tell where the records of slots low to high begin and end.
+fn slots_of(low: u32, high: u32) -> u32 {
+    return high - low + 2u;
+}
+
+fn load_slots(segment: Segment, lane: u32) {
+    for (var i = lane; i < slots_of(segment.low, segment.high); i += WORKGROUP) {
+        scratch[i] = slot_begin(segment.page, segment.low + i);
+    }
+}
+
+// The number of neighbours in the page before a slot's record.
+fn begin_of(segment: Segment, slot: u32) -> u32 {
+    if segment.cached {
+        return scratch[slot - segment.low];
+    }
+    return slot_begin(segment.page, slot);
+}
+
+// The slot that an edge belongs to, from `low` on: the last one that begins at it or before.
+fn slot_of(segment: Segment, from: u32, edge: u32) -> u32 {
+    var low = from;
+    var high = segment.high + 1u;
+    while high - low > 1u {
+        let middle = (low + high) / 2u;
+        if begin_of(segment, middle) <= edge {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// Takes edges first to end - 1 of the page; returns how many of them are in lists that are visited.
+fn walk(segment: Segment, first: u32, end: u32) -> u32 {
+    let page = segment.page;
+    var slot = slot_of(segment, segment.low, first);
+    var edge = first;
+    var list_end = first;
+    var list: List;
+    var record: Record;
+    var is_open = false;
+    var goes_on = false;
+    var edges = 0u;
+    while edge < end {
+        if edge == list_end {
+            if is_open {
+                list_close(record, list);
+            }
+            if edge != first {
+                slot += 1u;
+                if begin_of(segment, slot + 1u) <= edge {
+                    slot = slot_of(segment, slot + 1u, edge);
+                }
+            }
+            list_end = begin_of(segment, slot + 1u);
+            is_open = visits(page.start_vertex + slot);
+            goes_on = is_open;
+            if is_open {
+                let list_first = begin_of(segment, slot);
+                let whole = page.degree == 0u && list_first >= first && list_end <= end;
+                list = List(page.start_vertex + slot, select(page.degree, list_end - list_first, page.degree == 0u), whole);
+                record = list_open(list);
+                edges += min(list_end, end) - edge;
+            }
+        }
+        if goes_on {
+            let at = place(edge - segment.first);
+            var weight = 0u;
+            if WEIGHTS {
+                weight = weights[at];
+            }
+            goes_on = list_edge(&record, list, vertices[at], weight);
+            edge += 1u;
+        } else {
+            edge = list_end;
+        }
+    }
+    if is_open {
+        list_close(record, list);
+    }
+    return edges;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = unit_number(workgroup_id, workgroups);
+    if unit >= batch.unit_count {
+        return;
+    }
+    let page = batch.pages[page_of_unit(unit)];
+    let share = unit - page.first_unit;
+    let first = share * EDGES_PER_UNIT;
+    let end = min(first + EDGES_PER_UNIT, page.edge_count);
+    let low = rows[page.row + share];
+    let high = min(rows[page.row + share + 1u], page.slot_count - 1u);
+    let segment = Segment(page, first, end, low, high, slots_of(low, high) <= SLOTS_CACHED);
+    var edges = end - first;
+    if !VISIT_ALL {
+        edges = select(0u, edges, is_wanted(segment, lane));
+    }
+    if ALIGNED {
+        load_vertices(segment, edges, lane);
+    } else {
+        load_unaligned(segment, edges, lane);
+    }
+    if WEIGHTS {
+        load_weights(segment, edges, lane);
+    }
+    if segment.cached && edges > 0u {
+        load_slots(segment, lane);
+    }
+    if !VISIT_ALL {
+        count_begin(lane);
+    }
+    workgroupBarrier();
+    let own_first = first + lane * EDGES_PER_THREAD;
+    let own_end = min(own_first + EDGES_PER_THREAD, first + edges);
+    var visited_edges = 0u;
+    if own_first < own_end {
+        visited_edges = walk(segment, own_first, own_end);
+    }
+    if VISIT_ALL {
+        if lane == 0u {
+            count(edges);
+        }
+    } else {
+        count_end(lane, visited_edges);
+    }
+}

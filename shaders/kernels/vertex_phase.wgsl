@@ -1,0 +1,22 @@
+// The vertex phase: what happens to every vertex after all edges of a superstep, and sums over vertices.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let unit = unit_number(workgroup_id, workgroups);
+    let blocks = blocks_of(unit, workgroups.x * workgroups.y, step.vertices_last);
+    var sum: Sum;
+    for (var block = blocks.first; block < blocks.end; block += 1u) {
+        let vertex = block * WORKGROUP + lane;
+        if vertex <= step.vertices_last {
+            sum = sum_with(sum, vertex_update(vertex));
+        }
+    }
+    let total = sum_of_workgroup(lane, sum.value);
+    if lane == 0u {
+        totals[unit] = total;
+    }
+}

@@ -1,0 +1,74 @@
+// What the host lays out. src/device/gpu/compose/layout.rs has the same structs, with what each member means.
+
+struct Step {
+    vertices_last: u32,
+    superstep: u32,
+    page_count: u32,
+    spare: u32,
+    scalars: vec4<f32>,
+}
+
+struct BatchPage {
+    word: u32,
+    first_unit: u32,
+    start_vertex: u32,
+    slot_count: u32,
+    edge_count: u32,
+    degree: u32,
+    row: u32,
+    lanes_log2: u32,
+}
+
+struct Batch {
+    page_count: u32,
+    unit_count: u32,
+    spare_0: u32,
+    spare_1: u32,
+    pages: array<BatchPage>,
+}
+
+struct HubEntry {
+    page: u32,
+    first_edge: u32,
+    edge_count: u32,
+    vertex: u32,
+    degree: u32,
+}
+
+struct HubQueue {
+    wanted: atomic<u32>,
+    capacity: u32,
+    spare_0: u32,
+    spare_1: u32,
+    entries: array<HubEntry>,
+}
+
+struct Counters {
+    edges_low: atomic<u32>,
+    edges_high: atomic<u32>,
+    hub_wanted: atomic<u32>,
+    spare: u32,
+}
+
+struct DirectoryPage {
+    start_vertex: u32,
+    slot_count: u32,
+}
+
+struct Fill {
+    value: u32,
+    words: u32,
+    spare_0: u32,
+    spare_1: u32,
+}
+
+// The list that is being read, or a part of it.
+struct List {
+    // Whose list it is.
+    vertex: u32,
+    // How long the whole list is; 2^32 - 1 where it is longer.
+    degree: u32,
+    // Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the same
+    // time.
+    whole: bool,
+}

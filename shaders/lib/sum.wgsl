@@ -1,0 +1,40 @@
+// Sums over vertices, the same bits on every run: each workgroup has its own range, each thread adds its own vertices in
+// order, and threads are added up in a fixed tree.
+
+// A sum with what its roundings have lost so far (Kahan 1965).
+struct Sum {
+    value: vec4<f32>,
+    excess: vec4<f32>,
+}
+
+fn sum_with(sum: Sum, term: vec4<f32>) -> Sum {
+    let wanted = term - sum.excess;
+    let value = sum.value + wanted;
+    return Sum(value, (value - sum.value) - wanted);
+}
+
+var<workgroup> partial_sums: array<vec4<f32>, WORKGROUP>;
+
+// The sum over a workgroup's threads, for the first of them. In uniform control flow.
+fn sum_of_workgroup(lane: u32, sum: vec4<f32>) -> vec4<f32> {
+    partial_sums[lane] = sum;
+    for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if lane < half {
+            partial_sums[lane] += partial_sums[lane + half];
+        }
+    }
+    return partial_sums[0];
+}
+
+// A workgroup's share of 0..=last: blocks of as many as it has threads.
+struct Blocks {
+    first: u32,
+    end: u32,
+}
+
+fn blocks_of(unit: u32, units: u32, last: u32) -> Blocks {
+    let length = last / (units * WORKGROUP) + 1u;
+    let first = unit * length;
+    return Blocks(first, min(first + length, last / WORKGROUP + 1u));
+}

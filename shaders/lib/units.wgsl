@@ -1,0 +1,21 @@
+// A unit is one workgroup's share of a batch. Units are numbered over all pages, in a grid of two dimensions: one has 2^16
+// workgroups at most.
+
+fn unit_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
+    return workgroup.y * workgroups.x + workgroup.x;
+}
+
+// The page that a unit belongs to, by binary search for the last page whose first unit is not behind it.
+fn page_of_unit(unit: u32) -> u32 {
+    var low = 0u;
+    var high = batch.page_count;
+    while high - low > 1u {
+        let middle = (low + high) / 2u;
+        if batch.pages[middle].first_unit <= unit {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

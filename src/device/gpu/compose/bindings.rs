@@ -1,0 +1,121 @@
+//! Buffers as modules see them: what is bound where.
+
+use super::KernelName;
+
+/// A buffer that a module binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Resource {
+    /// The superstep: [`Step`](super::layout::Step).
+    Step,
+    /// The lengths of out-lists, `u32`: vertices of one chunk.
+    OutDegrees(u32),
+    /// An attribute.
+    Attribute {
+        /// Its place in the declaration.
+        place: usize,
+        /// Which of its chunks.
+        chunk: u32,
+    },
+    /// The vertices that are active, a bit each: a chunk.
+    Frontier(u32),
+    /// The vertices that will be active in the next superstep: a chunk.
+    NextFrontier(u32),
+    /// For record ids: the first vertex of each page of the topology that is read, `u32`.
+    Starts,
+    /// For `next-pages`: a [`DirectoryPage`](super::layout::DirectoryPage) for each page of a topology.
+    Directory,
+    /// For `next-pages`: a bit for each page, in words of 32; the host clears it before.
+    NextPages,
+    /// What page kernels count: [`Counters`](super::layout::Counters).
+    Counters,
+    /// What each workgroup's vertices come to: four `f32`, or a [`CensusTotal`](super::layout::CensusTotal).
+    Totals,
+    /// For `fill`: what to write, a [`Fill`](super::layout::Fill).
+    Fill,
+    /// For `fill`: the words that are written.
+    Filled,
+    /// Pages, each with its page of weights behind it if weights are read.
+    Pages,
+    /// A [`BatchHeader`](super::layout::BatchHeader) and a [`BatchPage`](super::layout::BatchPage) for each page.
+    Batch,
+    /// For `segments`: the slots where units begin, `u32`.
+    Rows,
+    /// A [`HubHeader`](super::layout::HubHeader) and room for [`HubEntry`](super::layout::HubEntry)s.
+    HubQueue,
+}
+
+/// What a module does with a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// A uniform.
+    Uniform,
+    /// A storage buffer that is only read.
+    Read,
+    /// A storage buffer.
+    ReadWrite,
+}
+
+/// One binding of a module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Binding {
+    /// 0 for what holds for a run, 1 for what changes from batch to batch.
+    pub group: u32,
+    /// Its number in the group.
+    pub binding: u32,
+    /// The buffer.
+    pub resource: Resource,
+    /// What is done with it.
+    pub access: Access,
+    /// What the module calls it.
+    pub name: String,
+}
+
+/// A buffer with its type in WGSL, before it has a number.
+pub(super) struct Buffer {
+    pub resource: Resource,
+    pub access: Access,
+    pub name: String,
+    pub of: String,
+}
+
+impl Buffer {
+    /// The buffer that lib and kernels call so; attributes and the like are not among these.
+    pub fn named(name: &str, kernel: KernelName) -> Option<Self> {
+        let totals = if kernel == KernelName::Census { "array<vec4<u32>>" } else { "array<vec4<f32>>" };
+        let (resource, access, of) = match name {
+            "step" => (Resource::Step, Access::Uniform, "Step"),
+            "starts" => (Resource::Starts, Access::Read, "array<u32>"),
+            "directory" => (Resource::Directory, Access::Read, "array<DirectoryPage>"),
+            "next_pages" => (Resource::NextPages, Access::ReadWrite, "array<atomic<u32>>"),
+            "counters" => (Resource::Counters, Access::ReadWrite, "Counters"),
+            "totals" => (Resource::Totals, Access::ReadWrite, totals),
+            "fill" => (Resource::Fill, Access::Uniform, "Fill"),
+            "filled" => (Resource::Filled, Access::ReadWrite, "array<u32>"),
+            "pages" => (Resource::Pages, Access::Read, "array<u32>"),
+            "batch" => (Resource::Batch, Access::Read, "Batch"),
+            "rows" => (Resource::Rows, Access::Read, "array<u32>"),
+            "hub_queue" => (Resource::HubQueue, Access::ReadWrite, "HubQueue"),
+            _ => return None,
+        };
+        Some(Self { resource, access, name: name.into(), of: of.into() })
+    }
+}
+
+/// Numbers buffers, in the order of [`Resource`] within each group; returns the bindings and their declarations.
+pub(super) fn number(mut buffers: Vec<Buffer>) -> (Vec<Binding>, String) {
+    buffers.sort_by_key(|buffer| buffer.resource);
+    let (mut bindings, mut text, mut next) = (Vec::new(), String::new(), [0, 0]);
+    for Buffer { resource, access, name, of } in buffers {
+        let group = u32::from(resource >= Resource::Pages);
+        let binding = next[group as usize];
+        next[group as usize] += 1;
+        let space = match access {
+            Access::Uniform => "uniform",
+            Access::Read => "storage, read",
+            Access::ReadWrite => "storage, read_write",
+        };
+        text += &format!("@group({group}) @binding({binding}) var<{space}> {name}: {of};\n");
+        bindings.push(Binding { group, binding, resource, access, name });
+    }
+    (bindings, text)
+}

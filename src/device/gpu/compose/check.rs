@@ -1,0 +1,64 @@
+//! Checks modules without a GPU, and says in which file and line one is wrong.
+
+use super::Module;
+use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use std::error::Error;
+
+/// What is wrong with a shader, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct ShaderError {
+    /// The file.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+    /// What is wrong there.
+    pub message: String,
+}
+
+/// Checks that a module is valid WGSL for a device with what its options say, and for no more.
+///
+/// # Errors
+/// The first defect.
+pub fn check(module: &Module) -> Result<(), ShaderError> {
+    if let Some((hook, file)) = module.missing {
+        let message = format!("`{hook}` is missing, which {} needs", module.label);
+        return Err(ShaderError { file, line: 1, message });
+    }
+    let at = |line: Option<u32>, message: String| {
+        let (file, line) = module.origin(line.unwrap_or(1));
+        ShaderError { file, line, message }
+    };
+    let parsed = naga::front::wgsl::parse_str(&module.text).map_err(|error| {
+        let line = error.location(&module.text).map(|location| location.line_number);
+        at(line, error.message().to_owned())
+    })?;
+    validator(module).validate(&parsed).map(drop).map_err(|error| {
+        let line = error.location(&module.text).map(|location| location.line_number);
+        at(line, with_causes(error.as_inner()))
+    })
+}
+
+/// A validator that allows what the module's options say, and no more.
+fn validator(module: &Module) -> Validator {
+    let mut capabilities = Capabilities::empty();
+    capabilities.set(Capabilities::SHADER_FLOAT32_ATOMIC, module.float_atomics);
+    let wide = Capabilities::SHADER_INT64 | Capabilities::SHADER_INT64_ATOMIC_ALL_OPS;
+    capabilities.set(wide, module.wide_integers);
+    capabilities.set(Capabilities::SUBGROUP, module.subgroups);
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
+    if module.subgroups {
+        validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
+    }
+    validator
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        message += &format!(": {next}");
+        cause = next.source();
+    }
+    message
+}

@@ -1,0 +1,167 @@
+//! What Rust and WGSL share: structs (shaders/lib/layout.wgsl; a test holds their offsets against each other) and numbers,
+//! which WGSL is given as constants.
+
+use bytemuck::{Pod, Zeroable};
+
+/// Threads of a workgroup.
+pub const WORKGROUP: u32 = 256;
+/// The most workgroups in a row of a grid; further ones are in further rows.
+pub const GRID_ROW_MAX: u32 = 32_768;
+/// Lists of more edges than this go to the hub queue, in entries of at most so many edges.
+pub const HUB_EDGES: u32 = 2048;
+/// Edges of a large page that the `lists` kernel gives to a workgroup.
+pub const LARGE_CHUNK: u32 = 4096;
+/// The `segments` kernel keeps the slots of a unit in workgroup memory where there are at most so many.
+pub const SLOTS_CACHED: u32 = 2048;
+
+/// Consecutive edges that a thread of the `segments` kernel takes.
+pub const fn edges_per_thread(weights: bool) -> u32 {
+    if weights { 8 } else { 16 }
+}
+
+/// Edges of a unit of the `segments` kernel.
+pub const fn edges_per_unit(weights: bool) -> u32 {
+    WORKGROUP * edges_per_thread(weights)
+}
+
+/// Workgroups in x and y for so many units.
+pub const fn grid(units: u32) -> [u32; 2] {
+    if units <= GRID_ROW_MAX { [units, 1] } else { [GRID_ROW_MAX, units.div_ceil(GRID_ROW_MAX)] }
+}
+
+/// A superstep: a uniform.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct Step {
+    /// The last vertex: there may be 2^32 of them.
+    pub vertices_last: u32,
+    /// Counted from 0.
+    pub superstep: u32,
+    /// Pages of the topology that `next-pages` looks at.
+    pub page_count: u32,
+    /// Zero.
+    pub spare: u32,
+    /// What the algorithm keeps in a step.
+    pub scalars: [f32; 4],
+}
+
+/// Begins a batch; one [`BatchPage`] a page follows.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct BatchHeader {
+    /// Pages.
+    pub page_count: u32,
+    /// Units of all pages: workgroups.
+    pub unit_count: u32,
+    /// Zero.
+    pub spare_0: u32,
+    /// Zero.
+    pub spare_1: u32,
+}
+
+/// A page of a batch.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct BatchPage {
+    /// Where the page begins in the bound buffer of pages, in words of 4 bytes: a multiple of 32.
+    pub word: u32,
+    /// Units of the pages before it.
+    pub first_unit: u32,
+    /// Its first vertex.
+    pub start_vertex: u32,
+    /// Vertices with a slot here.
+    pub slot_count: u32,
+    /// Neighbours that stand here.
+    pub edge_count: u32,
+    /// In a large page, the length of the whole list, or 2^32 - 1 if that is less; 0 in a small page.
+    pub degree: u32,
+    /// For `segments`: where its units' slots begin in the buffer of rows.
+    pub row: u32,
+    /// For `lists`: 2^this many threads take a list of a small page; at most 5.
+    pub lanes_log2: u32,
+}
+
+/// Begins the hub queue; its entries follow.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct HubHeader {
+    /// Entries that were asked for; zero before each batch.
+    pub wanted: u32,
+    /// Entries that there is room for. What finds no room is done in place.
+    pub capacity: u32,
+    /// Zero.
+    pub spare_0: u32,
+    /// Zero.
+    pub spare_1: u32,
+}
+
+/// A part of a long list.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct HubEntry {
+    /// The page's place in the batch.
+    pub page: u32,
+    /// The first edge, by its number in the page.
+    pub first_edge: u32,
+    /// Edges; 0 in an entry that was not used.
+    pub edge_count: u32,
+    /// Whose list it is.
+    pub vertex: u32,
+    /// The length of the whole list.
+    pub degree: u32,
+}
+
+/// What page kernels count.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Counters {
+    /// Neighbours in opened lists, the low half.
+    pub edges_low: u32,
+    /// And the high half.
+    pub edges_high: u32,
+    /// The most hub entries that any batch asked for.
+    pub hub_wanted: u32,
+    /// Zero.
+    pub spare: u32,
+}
+
+impl Counters {
+    /// Neighbours in opened lists.
+    pub const fn edges(&self) -> u64 {
+        (self.edges_high as u64) << 32 | self.edges_low as u64
+    }
+}
+
+/// A page as the `next-pages` kernel sees it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct DirectoryPage {
+    /// Its first vertex.
+    pub start_vertex: u32,
+    /// Vertices with a slot in it.
+    pub slot_count: u32,
+}
+
+/// What the `fill` kernel writes: a uniform.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Fill {
+    /// Every word's value.
+    pub value: u32,
+    /// Words.
+    pub words: u32,
+    /// Zero.
+    pub spare_0: u32,
+    /// Zero.
+    pub spare_1: u32,
+}
+
+/// The result of a workgroup of `census`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct CensusTotal {
+    /// Vertices in the set: low and high half.
+    pub vertices: [u32; 2],
+    /// The lengths of their out-lists, added up: low and high half.
+    pub edges: [u32; 2],
+}

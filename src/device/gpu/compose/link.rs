@@ -1,0 +1,154 @@
+//! Finds what an entry point reaches, and puts it into a module.
+
+use super::accessors::{Accessors, Used};
+use super::bindings::{self, Buffer};
+use super::text::{Declaration, decide_ifs, declarations};
+use super::{Declared, KernelName, Module, ModuleOptions, Origin, prelude};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// shaders/lib.
+const LIBRARY: [(&str, &str); 7] = [
+    ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
+    ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
+    ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
+    ("shaders/lib/page.wgsl", include_str!("../../../../shaders/lib/page.wgsl")),
+    ("shaders/lib/take.wgsl", include_str!("../../../../shaders/lib/take.wgsl")),
+    ("shaders/lib/count.wgsl", include_str!("../../../../shaders/lib/count.wgsl")),
+    ("shaders/lib/sum.wgsl", include_str!("../../../../shaders/lib/sum.wgsl")),
+];
+
+/// shaders/kernels.
+fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
+    match kernel {
+        KernelName::Lists => ("shaders/kernels/lists.wgsl", include_str!("../../../../shaders/kernels/lists.wgsl")),
+        KernelName::Segments => {
+            ("shaders/kernels/segments.wgsl", include_str!("../../../../shaders/kernels/segments.wgsl"))
+        }
+        KernelName::Hubs => ("shaders/kernels/hubs.wgsl", include_str!("../../../../shaders/kernels/hubs.wgsl")),
+        KernelName::Initialise => {
+            ("shaders/kernels/initialise.wgsl", include_str!("../../../../shaders/kernels/initialise.wgsl"))
+        }
+        KernelName::VertexPhase => {
+            ("shaders/kernels/vertex_phase.wgsl", include_str!("../../../../shaders/kernels/vertex_phase.wgsl"))
+        }
+        KernelName::Census => ("shaders/kernels/census.wgsl", include_str!("../../../../shaders/kernels/census.wgsl")),
+        KernelName::NextPages => {
+            ("shaders/kernels/next_pages.wgsl", include_str!("../../../../shaders/kernels/next_pages.wgsl"))
+        }
+        KernelName::Fill => ("shaders/kernels/fill.wgsl", include_str!("../../../../shaders/kernels/fill.wgsl")),
+    }
+}
+
+/// A file, in pieces.
+struct Source {
+    file: &'static str,
+    declarations: Vec<Declaration>,
+}
+
+/// What has been reached so far.
+struct Reached<'a> {
+    sources: &'a [Source],
+    /// Where names are declared.
+    places: HashMap<&'a str, Vec<(usize, usize)>>,
+    accessors: &'a Accessors<'a>,
+    kernel: KernelName,
+    declarations: BTreeSet<(usize, usize)>,
+    used: Used,
+    buffers: Vec<Buffer>,
+    seen: HashSet<String>,
+}
+
+impl<'a> Reached<'a> {
+    fn new(sources: &'a [Source], accessors: &'a Accessors<'a>, kernel: KernelName) -> Self {
+        let mut places: HashMap<&str, Vec<_>> = HashMap::new();
+        for (number, source) in sources.iter().enumerate() {
+            for (at, declaration) in source.declarations.iter().enumerate() {
+                places.entry(&declaration.name).or_default().push((number, at));
+            }
+        }
+        let (declarations, used, buffers, seen) = Default::default();
+        Self { sources, places, accessors, kernel, declarations, used, buffers, seen }
+    }
+
+    /// Takes a name, and everything that it leads to.
+    fn take(&mut self, name: &str) {
+        let mut waiting = vec![name.to_owned()];
+        while let Some(name) = waiting.pop() {
+            if self.seen.contains(&name) {
+                continue;
+            }
+            if let Some(places) = self.places.get(name.as_str()) {
+                for &(source, at) in places {
+                    self.declarations.insert((source, at));
+                    waiting.extend(self.sources[source].declarations[at].words.iter().cloned());
+                }
+            } else if let Some(accessor) = self.accessors.find(&name) {
+                self.used.insert(accessor);
+            } else if let Some(buffer) = Buffer::named(&name, self.kernel) {
+                waiting.extend(buffer.of.split(|char: char| !char.is_alphanumeric()).map(str::to_owned));
+                self.buffers.push(buffer);
+            }
+            self.seen.insert(name);
+        }
+    }
+}
+
+/// A module's text as it grows, line by line.
+#[derive(Default)]
+struct Output {
+    text: String,
+    lines: u32,
+    origins: Vec<Origin>,
+}
+
+impl Output {
+    fn push(&mut self, file: &'static str, line: u32, text: &str) {
+        self.origins.push(Origin { first_line: self.lines + 1, file, line });
+        for line in text.lines() {
+            self.text += line.trim_end();
+            self.text.push('\n');
+            self.lines += 1;
+        }
+    }
+}
+
+pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Module {
+    let switches = prelude::switches(algorithm, options);
+    let generated = prelude::text(algorithm, options, &switches);
+    let own = (algorithm.shader.file, algorithm.shader.text);
+    let files = LIBRARY.into_iter().chain([own, kernel_file(kernel)]);
+    let mut sources = vec![Source { file: prelude::FILE, declarations: declarations(&generated) }];
+    sources.extend(files.map(|(file, text)| Source { file, declarations: declarations(&decide_ifs(text, &switches)) }));
+    let accessors = Accessors::new(algorithm, kernel, options);
+    let mut reached = Reached::new(&sources, &accessors, kernel);
+    reached.take("main");
+    if kernel.is_over_pages() || kernel.is_over_vertices() {
+        // What has no name: assertions, and what is no declaration at all.
+        reached.take("");
+    }
+    if accessors.needs_fixed(&reached.used) {
+        reached.take("Fixed");
+    }
+    let has = |hook: &str| sources.iter().flat_map(|source| &source.declarations).any(|one| one.name == hook);
+    let missing = kernel.hooks().iter().find(|hook| !has(hook)).map(|&hook| (hook, algorithm.shader.file));
+
+    let Reached { declarations, used, mut buffers, .. } = reached;
+    buffers.extend(accessors.buffers(&used));
+    let (bindings, bound) = bindings::number(buffers);
+    let mut output = Output::default();
+    output.push(prelude::FILE, 1, &bound);
+    let mut file = prelude::FILE;
+    for (source, at) in declarations {
+        let Source { file: from, declarations } = &sources[source];
+        if *from != file {
+            file = from;
+            output.push(prelude::FILE, 1, &format!("\n// {file}"));
+        }
+        output.push(file, declarations[at].line, &declarations[at].text);
+    }
+    output.push(prelude::FILE, 1, &format!("\n// Accessors\n{}", accessors.render(&used)));
+    let Output { text, origins, .. } = output;
+    let &ModuleOptions { float_atomics, wide_integers, subgroups, .. } = options;
+    let label = format!("{} {kernel}", algorithm.name);
+    Module { label, text, bindings, float_atomics, wide_integers, subgroups, origins, missing }
+}

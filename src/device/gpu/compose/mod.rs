@@ -1,0 +1,210 @@
+//! Makes WGSL modules out of files: an algorithm, a kernel, what they need of shaders/lib, and generated declarations.
+//!
+//! ```text
+//!  kernels/lists.wgsl ─▶ main ─▶ visits ──────────▶ is_active  (generated: accessors of chunked buffers)
+//!                          └───▶ list_edge ───────▶ sum_add
+//!                     algorithms/pagerank.wgsl └──▶ fixed_from  (lib/fixed.wgsl)
+//! ```
+//!
+//! Files are plain WGSL. Declarations may stand in any order in WGSL, so that putting them one behind the other links them.
+//! A module has what `main` reaches and nothing else: buffers that are not used are not bound. An `if` on a generated
+//! constant is decided here, so that it may name what this module has not. Every line knows the file that it comes from.
+
+mod accessors;
+mod bindings;
+mod check;
+pub mod layout;
+mod link;
+mod prelude;
+mod text;
+pub mod units;
+
+pub use bindings::{Access, Binding, Resource};
+pub use check::{ShaderError, check};
+
+use crate::algorithm::{Algorithm, Shader, Visit};
+use crate::attributes::Attribute;
+use std::fmt;
+use std::str::FromStr;
+use topostream_formats::{Direction, Encoding};
+
+/// What a module does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KernelName {
+    /// Edges, by lists: one or more threads a list.
+    Lists,
+    /// Edges, by equal shares of them.
+    Segments,
+    /// Edges of long lists that `lists` has left.
+    Hubs,
+    /// First values of vertices.
+    Initialise,
+    /// Vertices, after all edges of a superstep.
+    VertexPhase,
+    /// Counts the vertices that are active in the next superstep.
+    Census,
+    /// Finds the pages that the next superstep visits.
+    NextPages,
+    /// Sets a buffer's words to a value.
+    Fill,
+}
+
+impl KernelName {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Lists,
+        Self::Segments,
+        Self::Hubs,
+        Self::Initialise,
+        Self::VertexPhase,
+        Self::Census,
+        Self::NextPages,
+        Self::Fill,
+    ];
+
+    /// Its name, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lists => "lists",
+            Self::Segments => "segments",
+            Self::Hubs => "hubs",
+            Self::Initialise => "initialise",
+            Self::VertexPhase => "vertex-phase",
+            Self::Census => "census",
+            Self::NextPages => "next-pages",
+            Self::Fill => "fill",
+        }
+    }
+
+    /// Whether it runs the edge function.
+    pub fn is_over_pages(self) -> bool {
+        matches!(self, Self::Lists | Self::Segments | Self::Hubs)
+    }
+
+    /// Whether it runs a function of the algorithm on every vertex.
+    pub fn is_over_vertices(self) -> bool {
+        matches!(self, Self::Initialise | Self::VertexPhase)
+    }
+
+    /// The functions that it wants of an algorithm.
+    fn hooks(self) -> &'static [&'static str] {
+        match self {
+            Self::Lists | Self::Segments | Self::Hubs => &["Record", "list_open", "list_edge", "list_close"],
+            Self::Initialise => &["vertex_initialise"],
+            Self::VertexPhase => &["vertex_update"],
+            Self::Census | Self::NextPages | Self::Fill => &[],
+        }
+    }
+}
+
+impl fmt::Display for KernelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for KernelName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let names = Self::ALL.map(Self::name).join(", ");
+        Self::ALL.into_iter().find(|kernel| kernel.name() == name).ok_or_else(|| format!("expected one of {names}"))
+    }
+}
+
+/// What a module is made for: the store, the superstep, the size of the graph, and what the device can do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ModuleOptions {
+    /// How neighbours are written.
+    pub encoding: Encoding,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// Whether the algorithm reads weights.
+    pub weights: bool,
+    /// Which lists are read.
+    pub direction: Direction,
+    /// Whose.
+    pub visit: Visit,
+    /// Buffers hold the values of 2^this many vertices; 5 to 32.
+    pub attribute_chunk_vertices_log2: u32,
+    /// Vertices of the graph.
+    pub vertices: u64,
+    /// Whether floats can be added atomically (`SHADER_FLOAT32_ATOMIC`).
+    pub float_atomics: bool,
+    /// Whether 64-bit integers can be added atomically (`SHADER_INT64` and `SHADER_INT64_ATOMIC_ALL_OPS`).
+    pub wide_integers: bool,
+    /// Whether there are subgroup operations (`SUBGROUP`).
+    pub subgroups: bool,
+}
+
+impl ModuleOptions {
+    /// How many buffers hold an attribute.
+    pub fn chunks(&self) -> u32 {
+        self.vertices.div_ceil(1 << self.attribute_chunk_vertices_log2).max(1) as u32
+    }
+}
+
+/// An algorithm as modules see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// For labels.
+    pub name: &'static str,
+    /// Its text.
+    pub shader: Shader,
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
+    /// Whether it has frontiers.
+    pub traversal: bool,
+}
+
+impl Declared {
+    /// What an algorithm declares over a store with or without in-lists; none without a shader.
+    pub fn of(algorithm: &impl Algorithm, has_in_lists: bool) -> Option<Self> {
+        let (shader, traversal) = (algorithm.shader()?, algorithm.is_traversal());
+        Some(Self { name: algorithm.name(), shader, attributes: algorithm.attributes(has_in_lists), traversal })
+    }
+}
+
+/// A module: one entry point `main`, of workgroups of [`layout::WORKGROUP`] threads.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// For messages: algorithm and kernel.
+    pub label: String,
+    /// The WGSL.
+    pub text: String,
+    /// What it binds, by group and number.
+    pub bindings: Vec<Binding>,
+    float_atomics: bool,
+    wide_integers: bool,
+    subgroups: bool,
+    origins: Vec<Origin>,
+    /// A function that the kernel wants and the algorithm lacks, and the algorithm's file.
+    missing: Option<(&'static str, &'static str)>,
+}
+
+/// Lines of a module from `first_line` on are those of `file` from `line` on.
+#[derive(Clone, Copy, Debug)]
+struct Origin {
+    first_line: u32,
+    file: &'static str,
+    line: u32,
+}
+
+impl Module {
+    /// The file and line that a line of the module comes from.
+    pub fn origin(&self, line: u32) -> (&'static str, u32) {
+        let at = self.origins.partition_point(|origin| origin.first_line <= line);
+        let Origin { first_line, file, line: begin } = self.origins[at.saturating_sub(1)];
+        (file, begin + line.saturating_sub(first_line))
+    }
+}
+
+/// Composes a module. What is wrong with an algorithm's text, [`check`] says.
+///
+/// # Panics
+/// Where chunks are not of 2^5 to 2^32 vertices.
+pub fn compose(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Module {
+    let chunks = options.attribute_chunk_vertices_log2;
+    assert!((5..=32).contains(&chunks), "chunks of 2^{chunks} vertices");
+    link::link(algorithm, kernel, options)
+}

@@ -1,0 +1,64 @@
+//! What is generated for a module beside accessors: constants, and which vertices are visited.
+
+use super::layout::{HUB_EDGES, LARGE_CHUNK, SLOTS_CACHED, WORKGROUP, edges_per_thread, edges_per_unit};
+use super::{Declared, ModuleOptions};
+use crate::algorithm::Visit;
+use std::collections::HashMap;
+use topostream_formats::{Direction, Encoding};
+
+/// The name of what is generated, in messages.
+pub(super) const FILE: &str = "(generated)";
+
+/// Constants that an `if` may be decided by.
+pub(super) fn switches(algorithm: &Declared, options: &ModuleOptions) -> HashMap<String, bool> {
+    let width = options.encoding.width_bytes();
+    let own = [
+        ("PULL", options.direction == Direction::In),
+        ("WEIGHTS", options.weights),
+        ("VISIT_ALL", options.visit == Visit::All),
+        ("SUBGROUPS", options.subgroups),
+        ("RECORD_IDS", options.encoding != Encoding::VertexId),
+        // A neighbour is a word, or it may begin within one and end in the next or, if it is of 7 bytes, the one after.
+        ("ALIGNED", width == 4),
+        ("THREE_WORDS", width == 7),
+    ];
+    own.iter().chain(&algorithm.shader.switches).map(|&(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Constants and functions.
+pub(super) fn text(algorithm: &Declared, options: &ModuleOptions, switches: &HashMap<String, bool>) -> String {
+    let mask = |bytes: u8| if bytes >= 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
+    let (page_bytes, slot_bytes) = match options.encoding {
+        Encoding::VertexId => (4, 4),
+        Encoding::RecordId { page_bytes, slot_bytes } => (page_bytes, slot_bytes),
+    };
+    let numbers = [
+        ("WORKGROUP", WORKGROUP),
+        ("HUB_EDGES", HUB_EDGES),
+        ("LARGE_CHUNK", LARGE_CHUNK),
+        ("SLOTS_CACHED", SLOTS_CACHED),
+        ("EDGES_PER_THREAD", edges_per_thread(options.weights)),
+        ("EDGES_PER_UNIT", edges_per_unit(options.weights)),
+        ("PAGE_WORDS", options.page_bytes / 4),
+        ("WIDTH", options.encoding.width_bytes() as u32),
+        ("PAGE_ID_MASK", mask(page_bytes)),
+        ("SLOT_SHIFT", 8 * u32::from(page_bytes)),
+        ("SLOT_MASK", mask(slot_bytes)),
+    ];
+    let mut text: String = numbers.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
+    let mut switches: Vec<_> = switches.iter().collect();
+    switches.sort();
+    text.extend(switches.iter().map(|(name, value)| format!("const {name} = {value};\n")));
+    let (vertex, word) = match options.visit {
+        Visit::All => ("true".into(), "0xffffffffu".into()),
+        Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
+        Visit::Without(place) => {
+            let name = algorithm.attributes[place].name;
+            (format!("!{name}_test(vertex)"), format!("~{name}_word(word)"))
+        }
+    };
+    text +=
+        &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
+    text += "// Which of 32 vertices have lists that the next superstep reads.\n";
+    text + &format!("fn visit_word(word: u32) -> u32 {{\n    return {word};\n}}\n")
+}

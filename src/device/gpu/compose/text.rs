@@ -1,0 +1,261 @@
+//! Just enough of WGSL's grammar to link files: words, blocks, and where a declaration begins and ends.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+/// A word, a number or a punctuation mark, by its place in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Token {
+    start: usize,
+    end: usize,
+    is_word: bool,
+}
+
+impl Token {
+    fn of(self, text: &str) -> &str {
+        &text[self.start..self.end]
+    }
+}
+
+/// Where a comment that begins at `at` ends; block comments nest.
+fn comment_end(bytes: &[u8], at: usize) -> Option<usize> {
+    if bytes[at..].starts_with(b"//") {
+        return Some(bytes[at..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| at + length));
+    }
+    if !bytes[at..].starts_with(b"/*") {
+        return None;
+    }
+    let (mut depth, mut end) = (1, at + 2);
+    while depth > 0 && end < bytes.len() {
+        let (step, change) = match &bytes[end..] {
+            rest if rest.starts_with(b"/*") => (2, 1),
+            rest if rest.starts_with(b"*/") => (2, -1),
+            _ => (1, 0),
+        };
+        (end, depth) = (end + step, depth + change);
+    }
+    Some(end.min(bytes.len()))
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let bytes = text.as_bytes();
+    let in_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        if let Some(end) = comment_end(bytes, at) {
+            at = end;
+            continue;
+        }
+        let (start, first) = (at, bytes[at]);
+        at += 1;
+        if in_word(first) {
+            let is_number = first.is_ascii_digit();
+            while at < bytes.len() && (in_word(bytes[at]) || is_number && bytes[at] == b'.') {
+                at += 1;
+            }
+            tokens.push(Token { start, end: at, is_word: !is_number });
+        } else if !first.is_ascii_whitespace() {
+            tokens.push(Token { start, end: at, is_word: false });
+        }
+    }
+    tokens
+}
+
+/// The place of the bracket that closes the one at `open`; the last place where there is none.
+fn closing(text: &str, tokens: &[Token], open: usize) -> usize {
+    let mut depth = 0;
+    for (at, token) in tokens.iter().enumerate().skip(open) {
+        match token.of(text) {
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            _ => continue,
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    tokens.len() - 1
+}
+
+/// An `if` on a constant that is known: places of its tokens.
+struct StaticIf {
+    holds: bool,
+    open: usize,
+    close: usize,
+}
+
+/// Looks for `if NAME {` or `if !NAME {` at a place.
+fn static_if(text: &str, tokens: &[Token], at: usize, known: &HashMap<String, bool>) -> Option<StaticIf> {
+    let word = |at: usize| tokens.get(at).map(|token: &Token| token.of(text));
+    if word(at) != Some("if") {
+        return None;
+    }
+    let negated = word(at + 1) == Some("!");
+    let name = at + 1 + usize::from(negated);
+    let value = *known.get(word(name)?)?;
+    let open = name + 1;
+    (word(open) == Some("{")).then(|| StaticIf { holds: value != negated, open, close: closing(text, tokens, open) })
+}
+
+/// Where a chain of `else if` and `else` ends that begins at the `else` at `at`.
+fn chain_end(text: &str, tokens: &[Token], at: usize) -> usize {
+    let is = |at: usize, word: &str| tokens.get(at).is_some_and(|token: &Token| token.of(text) == word);
+    let open = (at..tokens.len()).find(|&at| is(at, "{")).unwrap_or(tokens.len() - 1);
+    let close = closing(text, tokens, open);
+    if is(close + 1, "else") { chain_end(text, tokens, close + 1) } else { close }
+}
+
+/// Decides every `if` on a known constant: the branch that is not taken is blanked, so that it may name what is not there.
+/// Lines keep their numbers.
+pub fn decide_ifs(text: &str, known: &HashMap<String, bool>) -> String {
+    let tokens = tokens(text);
+    let mut blank: Vec<Range<usize>> = Vec::new();
+    for at in 0..tokens.len() {
+        let Some(StaticIf { holds, open, close }) = static_if(text, &tokens, at, known) else { continue };
+        let follows = |at: usize, word: &str| tokens.get(at).is_some_and(|token| token.of(text) == word);
+        let preceded = at > 0 && follows(at - 1, "else");
+        let otherwise = follows(close + 1, "else");
+        if holds {
+            blank.push(tokens[at].start..tokens[open].start);
+            if otherwise {
+                let end = chain_end(text, &tokens, close + 1);
+                blank.push(tokens[close + 1].start..tokens[end].end);
+            }
+        } else {
+            let last = if otherwise { close + 1 } else { close };
+            blank.push(tokens[at].start..tokens[last].end);
+            if preceded && !otherwise {
+                blank.push(tokens[at - 1].start..tokens[at - 1].end);
+            }
+        }
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    for range in blank {
+        bytes[range].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    }
+    String::from_utf8(bytes).expect("whole tokens are blanked")
+}
+
+/// A declaration at the top level of a file.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// What it declares; empty where that cannot be told.
+    pub name: String,
+    /// Its text with the comment above it.
+    pub text: String,
+    /// The line where that begins, from 1.
+    pub line: u32,
+    /// All words in it that may name other declarations.
+    pub words: BTreeSet<String>,
+}
+
+/// Where the declaration that begins at token `first` ends, itself included.
+fn declaration_end(text: &str, tokens: &[Token], first: usize) -> usize {
+    let mut depth = 0i32;
+    let mut blocks = false;
+    for (at, token) in tokens.iter().enumerate().skip(first) {
+        match token.of(text) {
+            "fn" | "struct" => blocks = true,
+            "{" | "(" | "[" => depth += 1,
+            "}" if depth == 1 && blocks => return at,
+            "}" | ")" | "]" => depth -= 1,
+            ";" if depth == 0 => return at,
+            _ => {}
+        }
+    }
+    tokens.len() - 1
+}
+
+/// The name that a declaration gives: the word behind its keyword, or behind `var<…>`.
+fn declared_name(text: &str, tokens: &[Token]) -> String {
+    let words = ["fn", "struct", "alias", "const", "override", "var"];
+    let Some(keyword) = tokens.iter().position(|token| words.contains(&token.of(text))) else { return String::new() };
+    let mut at = keyword + 1;
+    if tokens.get(at).is_some_and(|token| token.of(text) == "<") {
+        at = (at..tokens.len()).find(|&at| tokens[at].of(text) == ">").unwrap_or(at) + 1;
+    }
+    tokens.get(at).filter(|token| token.is_word).map(|token| token.of(text).to_owned()).unwrap_or_default()
+}
+
+/// Where the text of a declaration begins: at the comment lines right above it.
+fn comment_start(text: &str, start: usize) -> usize {
+    let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let mut begin = line_start(start);
+    if !text[begin..start].trim().is_empty() {
+        return start;
+    }
+    while begin > 0 {
+        let above = line_start(begin - 1);
+        if !text[above..begin].trim_start().starts_with("//") {
+            break;
+        }
+        begin = above;
+    }
+    begin
+}
+
+/// Cuts a file into its declarations.
+pub fn declarations(text: &str) -> Vec<Declaration> {
+    let tokens = tokens(text);
+    let mut declarations = Vec::new();
+    let mut first = 0;
+    while first < tokens.len() {
+        let last = declaration_end(text, &tokens, first);
+        let own = &tokens[first..=last];
+        let begin = comment_start(text, own[0].start);
+        let is_member = |at: usize| at > first && tokens[at - 1].of(text) == ".";
+        let words = (first..=last).filter(|&at| tokens[at].is_word && !is_member(at));
+        declarations.push(Declaration {
+            name: declared_name(text, own),
+            text: text[begin..own[own.len() - 1].end].to_owned(),
+            line: text[..begin].matches('\n').count() as u32 + 1,
+            words: words.map(|at| tokens[at].of(text).to_owned()).collect(),
+        });
+        first = last + 1;
+    }
+    declarations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(text: &str) -> String {
+        let known = HashMap::from([("YES".to_owned(), true), ("NO".to_owned(), false)]);
+        decide_ifs(text, &known).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn an_if_on_a_constant_is_decided() {
+        assert_eq!(decided("if YES { a(); }"), "{ a(); }");
+        assert_eq!(decided("if NO { a(); } b();"), "b();");
+        assert_eq!(decided("if !NO { a(); } else { b(); }"), "{ a(); }");
+        assert_eq!(decided("if NO { a(); } else { b(); }"), "{ b(); }");
+        assert_eq!(decided("if NO { a(); } else if x { b(); } else { c(); }"), "if x { b(); } else { c(); }");
+        assert_eq!(decided("if NO { a(); } else if YES { b(); } else { c(); }"), "{ b(); }");
+        assert_eq!(decided("if x { a(); } else if YES { b(); } else { c(); }"), "if x { a(); } else { b(); }");
+        assert_eq!(decided("if x { a(); } else if NO { b(); } else { c(); }"), "if x { a(); } else { c(); }");
+        assert_eq!(decided("if x { a(); } else if NO { b(); } c();"), "if x { a(); } c();");
+        assert_eq!(decided("if YES { if NO { a(); } b(); }"), "{ b(); }");
+        assert_eq!(decided("if YES && x { a(); } // if NO { }"), "if YES && x { a(); } // if NO { }");
+    }
+
+    #[test]
+    fn lines_keep_their_numbers() {
+        let known = HashMap::from([("NO".to_owned(), false)]);
+        let text = "fn a() {\n    if NO {\n        é();\n    }\n    b();\n}\n";
+        let decided = decide_ifs(text, &known);
+        assert_eq!(decided.lines().position(|line| line.contains("b()")), Some(4));
+    }
+
+    #[test]
+    fn declarations_have_names_words_and_places() {
+        let text = "// A.\n\n// Says b.\nconst b = 3u; /* { */\n@group(0) @binding(1)\nvar<storage, read> c: array<u32>;\nstruct D { e: u32 }\nfn f(g: D) -> u32 {\n    return g.e + b; // h\n}\nconst_assert b == 3u;\n";
+        let found = declarations(text);
+        let names: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line)).collect();
+        assert_eq!(names, [("b", 3), ("c", 5), ("D", 7), ("f", 8), ("", 11)]);
+        assert!(found[0].text.starts_with("// Says b.") && found[0].text.ends_with("3u;"));
+        assert!(found[3].words.contains("b") && !found[3].words.contains("e") && !found[3].words.contains("h"));
+    }
+}
