@@ -228,6 +228,21 @@ impl F32Column {
     pub fn set(&self, vertex: u32, value: f32) {
         self.0[vertex as usize].store(value.to_bits(), Relaxed);
     }
+
+    /// Adds to a vertex's value, whoever else does at the same time.
+    #[inline(always)]
+    pub fn add(&self, vertex: u32, term: f32) {
+        let sum = |bits: u32| Some((f32::from_bits(bits) + term).to_bits());
+        self.0[vertex as usize].fetch_update(Relaxed, Relaxed, sum).ok();
+    }
+
+    /// A vertex's value; it is zero from here on.
+    #[inline(always)]
+    pub fn take(&self, vertex: u32) -> f32 {
+        let value = self.get(vertex);
+        self.set(vertex, 0.0);
+        value
+    }
 }
 
 /// 1.0 in fixed point with 63 fractional bits.

@@ -86,7 +86,7 @@ fn check_answers(engine: &Engine, name: &str, sources: &[u64], mut expected: imp
     // Enough for small components too, which a tolerance on the sum of changes does not wait for.
     let converged = Stop::Iterations(80);
     let pull = if engine.store().topology(topostream::Direction::In).is_some() { Traffic::Pull } else { Traffic::Push };
-    let of = |dangling, stop, traffic| PageRank { damping: 0.85, dangling, stop, traffic };
+    let of = |dangling, stop, traffic| PageRank { damping: 0.85, dangling, stop, traffic, ..PageRank::default() };
     for (array, algorithm) in [
         ("pr10_gts", of(DanglingMass::Ignored, Stop::Iterations(10), Traffic::Push)),
         ("pr10_gts", of(DanglingMass::Ignored, Stop::Iterations(10), pull)),
@@ -208,7 +208,8 @@ fn validate_ranks(engine: &Engine, properties: &Properties, output: &Path) {
     let stop = Stop::Iterations(properties.number("pr.num-iterations") as u32);
     let damping = properties.value("pr.damping-factor").parse().unwrap();
     for traffic in [Traffic::Push, Traffic::Pull] {
-        let algorithm = PageRank { damping, dangling: DanglingMass::Redistributed, stop, traffic };
+        let algorithm =
+            PageRank { damping, dangling: DanglingMass::Redistributed, stop, traffic, ..PageRank::default() };
         let found = ranks(engine, algorithm).unwrap().values;
         assert!(found.iter().map(|(id, _)| id).eq(expected.keys()), "{}: other vertices", output.display());
         for (id, rank) in found {

@@ -38,9 +38,9 @@ fn queue_hub(page_number: u32, list: List, first: u32, end: u32) -> bool {
     let fits = before + wanted <= hub_queue.capacity;
     // Where only a part fits, its entries are left empty.
     for (var i = 0u; i < wanted && before + i < hub_queue.capacity; i += 1u) {
-        let from = first + i * HUB_EDGES;
-        let edges = select(0u, min(HUB_EDGES, end - from), fits);
-        hub_queue.entries[before + i] = HubEntry(page_number, from, edges, list.vertex, list.degree);
+        let begin = first + i * HUB_EDGES;
+        let edges = select(0u, min(HUB_EDGES, end - begin), fits);
+        hub_queue.entries[before + i] = HubEntry(page_number, begin, edges, list.vertex, list.degree);
     }
     return fits;
 }

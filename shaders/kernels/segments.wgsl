@@ -50,11 +50,11 @@ fn is_wanted(segment: Segment, lane: u32) -> bool {
 
 // Brings the first `edges` neighbours to workgroup memory. Threads read from where a line of memory begins.
 fn load_vertices(segment: Segment, edges: u32, lane: u32) {
-    let from = neighbour_word(segment.page, segment.first);
-    let skip = from & 31u;
+    let begin = neighbour_word(segment.page, segment.first);
+    let skip = begin & 31u;
     for (var i = lane; i < edges + skip; i += WORKGROUP) {
         if i >= skip {
-            vertices[place(i - skip)] = vertex_of(pages[from + i - skip], 0u);
+            vertices[place(i - skip)] = vertex_of(pages[begin + i - skip], 0u);
         }
     }
 }
@@ -64,11 +64,11 @@ fn load_unaligned(segment: Segment, edges: u32, lane: u32) {
     for (var done = 0u; done < EDGES_PER_UNIT; done += ROUND) {
         let count = min(edges - min(done, edges), ROUND);
         let words = (count * WIDTH + 3u) / 4u;
-        let from = neighbour_word(segment.page, segment.first + done);
-        let skip = from & 31u;
+        let begin = neighbour_word(segment.page, segment.first + done);
+        let skip = begin & 31u;
         for (var i = lane; i < words + skip; i += WORKGROUP) {
             if i >= skip {
-                scratch[i - skip] = pages[from + i - skip];
+                scratch[i - skip] = pages[begin + i - skip];
             }
         }
         workgroupBarrier();
@@ -109,8 +109,8 @@ fn begin_of(segment: Segment, slot: u32) -> u32 {
 }
 
 // The slot that an edge belongs to, from `low` on: the last one that begins at it or before.
-fn slot_of(segment: Segment, from: u32, edge: u32) -> u32 {
-    var low = from;
+fn slot_of(segment: Segment, begin: u32, edge: u32) -> u32 {
+    var low = begin;
     var high = segment.high + 1u;
     while high - low > 1u {
         let middle = (low + high) / 2u;

@@ -4,4 +4,4 @@ mod bfs;
 mod pagerank;
 
 pub use bfs::Bfs;
-pub use pagerank::{DanglingMass, PageRank, Stop, Traffic};
+pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};

@@ -6,6 +6,9 @@
 //! list, and adds the parts of a list of several pages in fixed point. Neither depends on which thread or page comes first:
 //! the same bits on every run over a store. A rank is kept as the `f32` share that each out-neighbour receives (the rank
 //! itself where there is none).
+//!
+//! With [`Sums::Single`] sums are single-precision floats instead, of half the size: less to keep and, on GPUs, cheaper to add
+//! to. A sum then depends a little on the order of its terms, and loses a little with each of them.
 
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
@@ -50,6 +53,17 @@ pub enum Traffic {
     Pull,
 }
 
+/// How the shares that a vertex receives are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sums {
+    /// In fixed point with 63 fractional bits: the same bits on every run.
+    #[default]
+    Exact,
+    /// In single precision: 4 bytes a vertex instead of 8. Ranks differ between runs in their last digits, and where a vertex
+    /// has millions of in-neighbours the sum may be off by one part in a thousand.
+    Single,
+}
+
 /// PageRank with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageRank {
@@ -61,12 +75,20 @@ pub struct PageRank {
     pub stop: Stop,
     /// Which lists are read.
     pub traffic: Traffic,
+    /// How shares are added up.
+    pub sums: Sums,
 }
 
 impl Default for PageRank {
     fn default() -> Self {
         let stop = Stop::Tolerance { l1: 1e-6, iterations_max: 100 };
-        Self { damping: 0.85, dangling: DanglingMass::default(), stop, traffic: Traffic::default() }
+        Self {
+            damping: 0.85,
+            dangling: DanglingMass::default(),
+            stop,
+            traffic: Traffic::default(),
+            sums: Sums::default(),
+        }
     }
 }
 
@@ -119,10 +141,65 @@ impl PageRank {
     }
 }
 
+/// The column of sums.
+enum SumColumn<'a> {
+    Exact(&'a Fixed63Column),
+    Single(&'a F32Column),
+}
+
+impl<'a> SumColumn<'a> {
+    fn of(state: &'a State, sums: Sums) -> Self {
+        match sums {
+            Sums::Exact => Self::Exact(state.attributes.fixed63(SUM)),
+            Sums::Single => Self::Single(state.attributes.f32(SUM)),
+        }
+    }
+
+    /// The bits of a term or a sum.
+    #[inline(always)]
+    fn bits(&self, value: f64) -> u64 {
+        match self {
+            Self::Exact(_) => to_fixed63(value),
+            Self::Single(_) => (value as f32).to_bits().into(),
+        }
+    }
+
+    #[inline(always)]
+    fn add(&self, vertex: u32, bits: u64) {
+        match self {
+            Self::Exact(column) => column.add(vertex, bits),
+            Self::Single(column) => column.add(vertex, f32::from_bits(bits as u32)),
+        }
+    }
+
+    #[inline(always)]
+    fn set(&self, vertex: u32, bits: u64) {
+        match self {
+            Self::Exact(column) => column.set(vertex, bits),
+            Self::Single(column) => column.set(vertex, f32::from_bits(bits as u32)),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, vertex: u32) {
+        match self {
+            Self::Exact(column) => column.prefetch(vertex),
+            Self::Single(column) => column.prefetch(vertex),
+        }
+    }
+
+    fn take(&self, vertex: u32) -> f64 {
+        match self {
+            Self::Exact(column) => column.take(vertex),
+            Self::Single(column) => column.take(vertex).into(),
+        }
+    }
+}
+
 /// Adds along or against edges.
 pub struct PageRankKernel<'a> {
     share: &'a F32Column,
-    sum: &'a Fixed63Column,
+    sum: SumColumn<'a>,
     pull: bool,
 }
 
@@ -139,7 +216,7 @@ impl Kernel for PageRankKernel<'_> {
 
     #[inline(always)]
     fn open(&self, list: List) -> Option<Carried> {
-        let given = if self.pull { 0 } else { to_fixed63(self.share.get(list.vertex).into()) };
+        let given = if self.pull { 0 } else { self.sum.bits(self.share.get(list.vertex).into()) };
         Some(Carried { list, received: (0.0, 0.0), given })
     }
 
@@ -168,8 +245,8 @@ impl Kernel for PageRankKernel<'_> {
         let received = carried.received.0 + carried.received.1;
         match carried.list {
             _ if !self.pull => {}
-            List { vertex, whole: true, .. } => self.sum.set(vertex, to_fixed63(received)),
-            List { vertex, .. } => self.sum.add(vertex, to_fixed63(received)),
+            List { vertex, whole: true, .. } => self.sum.set(vertex, self.sum.bits(received)),
+            List { vertex, .. } => self.sum.add(vertex, self.sum.bits(received)),
         }
     }
 }
@@ -186,9 +263,13 @@ impl Algorithm for PageRank {
             Direction::Out => Role::ReadOnly,
             Direction::In => Role::Gathered,
         };
+        let of = match self.sums {
+            Sums::Exact => AttributeType::Fixed63,
+            Sums::Single => AttributeType::F32,
+        };
         vec![
             Attribute { name: "share", of: AttributeType::F32, role, merge: Merge::Max, initial: 0 },
-            Attribute { name: "sum", of: AttributeType::Fixed63, role: Role::Writable, merge: Merge::Add, initial: 0 },
+            Attribute { name: "sum", of, role: Role::Writable, merge: Merge::Add, initial: 0 },
         ]
     }
 
@@ -198,7 +279,8 @@ impl Algorithm for PageRank {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/pagerank.wgsl");
-        Some(Shader { file: "shaders/algorithms/pagerank.wgsl", text, switches: Vec::new() })
+        let switches = vec![("EXACT", self.sums == Sums::Exact)];
+        Some(Shader { file: "shaders/algorithms/pagerank.wgsl", text, switches })
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -228,13 +310,13 @@ impl Algorithm for PageRank {
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> PageRankKernel<'a> {
-        let (share, sum) = (state.attributes.f32(SHARE), state.attributes.fixed63(SUM));
+        let (share, sum) = (state.attributes.f32(SHARE), SumColumn::of(state, self.sums));
         PageRankKernel { share, sum, pull: step.direction == Direction::In }
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
         let (base, damping) = (step.scalars[BASE], step.scalars[DAMPING]);
-        let sum = state.attributes.fixed63(SUM);
+        let sum = SumColumn::of(state, self.sums);
         let (mut dangling, mut change) = (0.0, 0.0);
         for vertex in vertices {
             let vertex = vertex as u32;

@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream::algorithm::{Algorithm, AnswerValues};
-use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop, Traffic};
+use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop, Sums, Traffic};
 use topostream::report::{RunReport, StepReport};
 use topostream::trace::Timeline;
 use topostream::{Engine, Run as FinishedRun, Store, VertexId};
@@ -59,6 +59,9 @@ struct PageRankArgs {
     /// Which lists are read
     #[arg(long, default_value = "auto", value_name = "LISTS")]
     traffic: TrafficName,
+    /// How the shares that a vertex receives are added up
+    #[arg(long, default_value = "exact", value_name = "NUMBERS")]
+    sums: SumsName,
     /// How many vertices of highest rank to print
     #[arg(long, default_value_t = 10, value_name = "N")]
     top: usize,
@@ -82,6 +85,14 @@ enum TrafficName {
     Push,
     /// Over in-lists
     Pull,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum SumsName {
+    /// In fixed point: the same bits on every run
+    Exact,
+    /// In single precision: half the memory, faster on GPUs, less accurate
+    Single,
 }
 
 #[derive(Args)]
@@ -166,6 +177,10 @@ impl PageRankArgs {
                 TrafficName::Auto => Traffic::Auto,
                 TrafficName::Push => Traffic::Push,
                 TrafficName::Pull => Traffic::Pull,
+            },
+            sums: match self.sums {
+                SumsName::Exact => Sums::Exact,
+                SumsName::Single => Sums::Single,
             },
         }
     }

@@ -101,7 +101,7 @@ pub fn pagerank(iterations: u32, dangling: Dangling, traffic: Traffic) -> PageRa
         Dangling::Spread => DanglingMass::Redistributed,
         Dangling::Lost => DanglingMass::Ignored,
     };
-    PageRank { damping: 0.85, dangling, stop: Stop::Iterations(iterations), traffic }
+    PageRank { damping: 0.85, dangling, stop: Stop::Iterations(iterations), traffic, ..PageRank::default() }
 }
 
 /// What a run came to, with vertices called as the source calls them.

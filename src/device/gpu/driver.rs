@@ -20,7 +20,7 @@ use crate::cache::Policy;
 use crate::device::settings::Distribution;
 use crate::device::{PageDone, PageTask, Transfer, Work};
 use crate::error::{Error, Result};
-use crate::fetch::{PagePool, PageRef};
+use crate::fetch::PageRef;
 use crate::trace::{Detail, Lane, Timeline};
 use crossbeam_channel::{RecvTimeoutError, Sender};
 use std::collections::{HashMap, VecDeque};

@@ -34,9 +34,15 @@ pub fn check(module: &Module) -> Result<(), ShaderError> {
         at(line, error.message().to_owned())
     })?;
     validator(module).validate(&parsed).map(drop).map_err(|error| {
-        let line = error.location(&module.text).map(|location| location.line_number);
+        // Of an expression, the statement and the function that it stands in, the smallest.
+        let spans = error.spans().filter_map(|(span, _)| span.to_range());
+        let line = spans.min_by_key(ExactSizeIterator::len).map(|span| line_of(&module.text, span.start));
         at(line, with_causes(error.as_inner()))
     })
+}
+
+fn line_of(text: &str, at: usize) -> u32 {
+    text[..at].matches('\n').count() as u32 + 1
 }
 
 /// A validator that allows what the module's options say, and no more.

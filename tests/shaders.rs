@@ -1,0 +1,404 @@
+//! Every shader, without a GPU: each kernel of each algorithm is valid for each kind of store and device, and translates to
+//! SPIR-V, MSL and HLSL.
+
+#![cfg(feature = "gpu")]
+
+use std::collections::HashSet;
+use std::mem::offset_of;
+
+use naga::back::{hlsl, msl, spv};
+use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use topostream::algorithm::{Shader, Visit};
+use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
+use topostream::attributes::{Attribute, AttributeType, Merge, Role};
+use topostream::device::gpu::compose::layout::{self, edges_per_unit};
+use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
+use topostream::{Direction, VertexId};
+use topostream_formats::Encoding;
+
+const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
+    Encoding::RecordId { page_bytes, slot_bytes }
+}
+
+const ENCODINGS: [Encoding; 8] = [
+    Encoding::VertexId,
+    record_id(2, 2),
+    record_id(3, 3),
+    record_id(4, 2),
+    record_id(4, 4),
+    record_id(1, 2),
+    record_id(3, 4),
+    record_id(1, 7),
+];
+
+/// An algorithm that uses every accessor there is.
+const EVERYTHING: &str = "
+struct Record { best: u32, sum: f32 }
+fn list_open(list: List) -> Record {
+    return Record(count_load(list.vertex), fixed_to_f32(exact_load(list.vertex)) + given_load(list.vertex));
+}
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    count_add(neighbour, weight);
+    if least_min(neighbour, (*record).best) || most_max(neighbour, list.degree) { activate(neighbour); }
+    if least_claim(neighbour, 7u, 8u) { return false; }
+    single_add(neighbour, (*record).sum);
+    exact_add(neighbour, fixed_add(fixed_from((*record).sum), fixed_from(0.5)));
+    if met_test(list.vertex) || met_word(neighbour >> 5u) == 0u || !is_active(neighbour) { return true; }
+    return met_insert(neighbour);
+}
+fn list_close(record: Record, list: List) {
+    if list.whole {
+        count_store(list.vertex, record.best);
+        single_store(list.vertex, single_load(list.vertex));
+        exact_store(list.vertex, fixed_from(record.sum));
+    }
+}
+fn vertex_initialise(vertex: u32) -> vec4<f32> {
+    count_store(vertex, degree_out(vertex));
+    exact_store(vertex, Fixed(0u, 1u));
+    single_store(vertex, 1.0);
+    if met_insert(vertex) { count_add(vertex, 1u); }
+    exact_add(vertex, fixed_from(0.25));
+    single_add(vertex, 0.5);
+    return vec4<f32>(given_load(vertex), 0.0, 0.0, 0.0);
+}
+fn vertex_update(vertex: u32) -> vec4<f32> {
+    let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u);
+    given_store(vertex, single_take(vertex) + fixed_to_f32(exact_take(vertex)) + f32(count_take(vertex)));
+    return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w, f32(step.superstep));
+}
+";
+
+fn everything() -> Declared {
+    use AttributeType::{Bit, F32, Fixed63, U32};
+    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: 0 };
+    let attributes = vec![
+        attribute("count", U32, Role::Writable),
+        attribute("least", U32, Role::Writable),
+        attribute("most", U32, Role::Writable),
+        attribute("single", F32, Role::Writable),
+        attribute("exact", Fixed63, Role::Writable),
+        attribute("met", Bit, Role::Writable),
+        attribute("given", F32, Role::ReadOnly),
+    ];
+    let shader = Shader { file: "everything.wgsl", text: EVERYTHING, switches: Vec::new() };
+    Declared { name: "everything", shader, attributes, traversal: true }
+}
+
+/// Algorithms, each with what its supersteps visit.
+fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
+    let mut algorithms = Vec::new();
+    for parents in [false, true] {
+        let bfs = Bfs { source: VertexId(0), parents, bottom_up: true };
+        let visits = vec![(Direction::Out, Visit::Frontier), (Direction::In, Visit::Without(1))];
+        algorithms.push((Declared::of(&bfs, true).unwrap(), visits));
+    }
+    for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
+        for sums in [Sums::Exact, Sums::Single] {
+            let pagerank = PageRank { traffic, sums, ..PageRank::default() };
+            algorithms.push((Declared::of(&pagerank, true).unwrap(), vec![(direction, Visit::All)]));
+        }
+    }
+    let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
+    algorithms.push((everything(), visits.to_vec()));
+    algorithms
+}
+
+/// What devices can do.
+#[derive(Clone, Copy, Debug)]
+struct Abilities {
+    float_atomics: bool,
+    wide_integers: bool,
+    subgroups: bool,
+}
+
+const PORTABLE: Abilities = Abilities { float_atomics: false, wide_integers: false, subgroups: false };
+
+fn all_abilities() -> impl Iterator<Item = Abilities> {
+    let bit = |number: u32, at: u32| number >> at & 1 != 0;
+    (0..8).map(move |number| Abilities {
+        float_atomics: bit(number, 0),
+        wide_integers: bit(number, 1),
+        subgroups: bit(number, 2),
+    })
+}
+
+fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities: Abilities) -> ModuleOptions {
+    let Abilities { float_atomics, wide_integers, subgroups } = abilities;
+    ModuleOptions {
+        encoding,
+        page_bytes: 64 << 10,
+        weights: false,
+        direction: visit.0,
+        visit: visit.1,
+        attribute_chunk_vertices_log2: 10,
+        vertices: chunks * 1024 - 7,
+        float_atomics,
+        wide_integers,
+        subgroups,
+    }
+}
+
+/// Whether an algorithm has what a kernel runs.
+fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
+    match kernel {
+        KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
+        KernelName::Census | KernelName::NextPages => algorithm.traversal,
+        _ => true,
+    }
+}
+
+/// Every module there is, but for what makes no difference to it; each text once.
+fn modules() -> Vec<Module> {
+    let mut modules = Vec::new();
+    let mut seen = HashSet::new();
+    let mut add = |module: Module| {
+        if seen.insert(module.text.clone()) {
+            modules.push(module);
+        }
+    };
+    for (algorithm, visits) in algorithms() {
+        for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
+            for &visit in &visits {
+                for encoding in ENCODINGS {
+                    for weights in [false, true] {
+                        let options = options(encoding, visit, 1, PORTABLE);
+                        add(compose(&algorithm, kernel, &ModuleOptions { weights, ..options }));
+                    }
+                }
+                for chunks in [1, 2, 5] {
+                    for abilities in all_abilities() {
+                        add(compose(&algorithm, kernel, &options(Encoding::VertexId, visit, chunks, abilities)));
+                    }
+                }
+            }
+        }
+    }
+    modules
+}
+
+fn parse(module: &Module) -> naga::Module {
+    naga::front::wgsl::parse_str(&module.text)
+        .unwrap_or_else(|error| panic!("{}: {}", module.label, error.emit_to_string(&module.text)))
+}
+
+/// Validates for a device that can do anything: [`check`] is exact.
+fn validate(module: &naga::Module) -> ModuleInfo {
+    let capabilities = Capabilities::SHADER_FLOAT32_ATOMIC
+        | Capabilities::SHADER_INT64
+        | Capabilities::SHADER_INT64_ATOMIC_ALL_OPS
+        | Capabilities::SUBGROUP;
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
+    validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
+    validator.validate(module).unwrap()
+}
+
+#[test]
+fn modules_are_valid_and_bind_what_they_say() {
+    let modules = modules();
+    assert!(modules.len() > 300, "only {} modules", modules.len());
+    for module in &modules {
+        check(module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
+        let parsed = parse(module);
+        let info = validate(&parsed);
+        let used = info.get_entry_point(0);
+        let mut bound = Vec::new();
+        for (handle, global) in parsed.global_variables.iter() {
+            let Some(binding) = global.binding else { continue };
+            let name = global.name.clone().unwrap();
+            assert!(!used[handle].is_empty(), "{}: {name} is bound and not used", module.label);
+            let access = match global.space {
+                naga::AddressSpace::Uniform => Access::Uniform,
+                naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => {
+                    Access::ReadWrite
+                }
+                naga::AddressSpace::Storage { .. } => Access::Read,
+                other => panic!("{name} in {other:?}"),
+            };
+            bound.push((binding.group, binding.binding, name, access));
+        }
+        let listed: Vec<_> =
+            module.bindings.iter().map(|one| (one.group, one.binding, one.name.clone(), one.access)).collect();
+        assert_eq!(bound, listed, "{}", module.label);
+    }
+}
+
+#[test]
+fn modules_translate_to_spirv() {
+    for module in &modules() {
+        let parsed = parse(module);
+        let words = spv::write_vec(&parsed, &validate(&parsed), &spv::Options::default(), None);
+        assert!(words.is_ok(), "{}: {:?}", module.label, words.err());
+    }
+}
+
+/// Metal has 64-bit atomics for min and max only, so that sums there are two words.
+#[test]
+fn modules_translate_to_msl() {
+    for module in modules().iter().filter(|module| !module.text.contains("atomic<u64>")) {
+        let parsed = parse(module);
+        let options = msl::Options { lang_version: (3, 0), fake_missing_bindings: true, ..msl::Options::default() };
+        let text = msl::write_string(&parsed, &validate(&parsed), &options, &msl::PipelineOptions::default());
+        assert!(text.is_ok(), "{}: {:?}", module.label, text.err());
+    }
+}
+
+/// HLSL has no atomics for floats, so that they go through their bits there.
+#[test]
+fn modules_translate_to_hlsl() {
+    for module in modules().iter().filter(|module| !module.text.contains("atomic<f32>")) {
+        let parsed = parse(module);
+        let options = hlsl::Options {
+            shader_model: hlsl::ShaderModel::V6_6,
+            fake_missing_bindings: true,
+            ..hlsl::Options::default()
+        };
+        let pipeline = hlsl::PipelineOptions::default();
+        let mut text = String::new();
+        let written = hlsl::Writer::new(&mut text, &options, &pipeline).write(&parsed, &validate(&parsed), None);
+        assert!(written.is_ok(), "{}: {:?}", module.label, written.err());
+    }
+}
+
+/// The most storage buffers that a stage has on every adapter of WebGPU.
+#[test]
+fn one_chunk_fits_the_least_adapters() {
+    for (algorithm, visits) in algorithms().into_iter().filter(|(algorithm, _)| algorithm.name != "everything") {
+        for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
+            for &visit in &visits {
+                let module = compose(&algorithm, kernel, &options(record_id(3, 3), visit, 1, PORTABLE));
+                let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
+                assert!(storage <= 10, "{} binds {storage} buffers: {:?}", module.label, module.bindings);
+            }
+        }
+    }
+}
+
+/// What is not used is not bound.
+#[test]
+fn modules_bind_no_more_than_they_use() {
+    let (bfs, visits) = algorithms().swap_remove(0);
+    let resources = |kernel, visit| -> Vec<Resource> {
+        let module = compose(&bfs, kernel, &options(Encoding::VertexId, visit, 2, PORTABLE));
+        module.bindings.iter().map(|binding| binding.resource).collect()
+    };
+    let attribute = |place, chunk| Resource::Attribute { place, chunk };
+    let expected = [
+        Resource::Step,
+        attribute(0, 0),
+        attribute(0, 1),
+        attribute(1, 0),
+        attribute(1, 1),
+        Resource::NextFrontier(0),
+        Resource::NextFrontier(1),
+        Resource::Pages,
+        Resource::Batch,
+        Resource::HubQueue,
+    ];
+    assert_eq!(resources(KernelName::Hubs, visits[0]), expected);
+    assert_eq!(resources(KernelName::Fill, visits[0]), [Resource::Fill, Resource::Filled]);
+    let expected = [Resource::Step, attribute(1, 0), attribute(1, 1), Resource::Directory, Resource::NextPages];
+    assert_eq!(resources(KernelName::NextPages, visits[1]), expected);
+}
+
+fn broken(text: &'static str, kernel: KernelName) -> String {
+    let shader = Shader { file: "shaders/algorithms/broken.wgsl", text, switches: Vec::new() };
+    let algorithm = Declared { name: "broken", shader, ..everything() };
+    let module = compose(&algorithm, kernel, &options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE));
+    check(&module).unwrap_err().to_string()
+}
+
+#[test]
+fn errors_name_the_file_and_the_line() {
+    let text = "// A comment.
+
+struct Record { unused: u32 }
+fn list_open(list: List) -> Record { return Record(); }
+
+// Another.
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    count_add(neighbour, 1u);
+    count_ad(neighbour, 1u);
+    return true;
+}
+fn list_close(record: Record, list: List) {}
+fn vertex_update(vertex: u32) -> vec4<f32> {
+    return vec4<f32>(0.0)
+}
+";
+    let error = broken(text, KernelName::Lists);
+    assert_eq!(error, "shaders/algorithms/broken.wgsl:9: no definition in scope for identifier: `count_ad`");
+    let error = broken(text, KernelName::VertexPhase);
+    assert!(error.starts_with("shaders/algorithms/broken.wgsl:15: expected"), "{error}");
+    let error = broken(text, KernelName::Initialise);
+    assert!(error.starts_with("shaders/algorithms/broken.wgsl:1: `vertex_initialise` is missing"), "{error}");
+    let validated = "fn vertex_update(vertex: u32) -> vec4<f32> {\n    let a = 1u;\n\n    return vec4<f32>(0.0) + f32(given_load(a)) * vec3<f32>();\n}\n";
+    let error = broken(validated, KernelName::VertexPhase);
+    assert!(error.starts_with("shaders/algorithms/broken.wgsl:4: "), "{error}");
+    // Read-only attributes are not written by edges.
+    let text = "struct Record { unused: u32 }\nfn list_open(list: List) -> Record {\n    given_store(0u, 1.0);\n    return Record();\n}\nfn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }\nfn list_close(record: Record, list: List) {}";
+    let error = broken(text, KernelName::Segments);
+    assert_eq!(error, "shaders/algorithms/broken.wgsl:3: no definition in scope for identifier: `given_store`");
+}
+
+/// Names and offsets of a struct's members in WGSL, and its size.
+fn members(module: &naga::Module, name: &str) -> (Vec<(String, u32)>, u32) {
+    let of_name = |found: &&naga::Type| found.name.as_deref() == Some(name);
+    let found = module.types.iter().map(|(_, found)| found).find(of_name);
+    let Some(naga::TypeInner::Struct { members, span }) = found.map(|found| &found.inner) else {
+        panic!("no struct {name}")
+    };
+    (members.iter().map(|member| (member.name.clone().unwrap(), member.offset)).collect(), *span)
+}
+
+macro_rules! assert_same_layout {
+    ($module:expr, $name:ident { $($member:ident),* }) => {
+        assert_same_layout!($module, $name as $name { $($member),* });
+        assert_eq!(members($module, stringify!($name)).1 as usize, size_of::<layout::$name>());
+    };
+    ($module:expr, $rust:ident as $wgsl:ident { $($member:ident),* }) => {{
+        let expected = [$((stringify!($member).to_owned(), offset_of!(layout::$rust, $member) as u32)),*];
+        let (mut found, _) = members($module, stringify!($wgsl));
+        // What follows a header is an array.
+        if stringify!($rust) != stringify!($wgsl) {
+            assert_eq!(found.pop().unwrap().1 as usize, size_of::<layout::$rust>());
+        }
+        assert_eq!(found, expected);
+        // Every member is named here, or the size would differ.
+        assert_eq!(expected.len(), found.len());
+    }};
+}
+
+#[test]
+fn structs_lie_alike_in_rust_and_wgsl() {
+    let module = naga::front::wgsl::parse_str(include_str!("../shaders/lib/layout.wgsl")).unwrap();
+    assert_same_layout!(&module, Step { vertices_last, superstep, page_count, spare, scalars });
+    assert_same_layout!(
+        &module,
+        BatchPage { word, first_unit, start_vertex, slot_count, edge_count, degree, row, lanes_log2 }
+    );
+    assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, degree });
+    assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, spare });
+    assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
+    assert_same_layout!(&module, Fill { value, words, spare_0, spare_1 });
+    assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, spare_0, spare_1 });
+    assert_same_layout!(&module, HubHeader as HubQueue { wanted, capacity, spare_0, spare_1 });
+    assert_eq!(size_of::<layout::CensusTotal>(), 16);
+}
+
+/// Workgroup memory: what every adapter of Vulkan and Metal has is 32 KiB.
+#[test]
+fn workgroup_memory_is_small() {
+    for module in &modules() {
+        let parsed = parse(module);
+        let info = validate(&parsed);
+        let mut layouter = naga::proc::Layouter::default();
+        layouter.update(parsed.to_ctx()).unwrap();
+        let used = parsed.global_variables.iter().filter(|(handle, global)| {
+            global.space == naga::AddressSpace::WorkGroup && !info.get_entry_point(0)[*handle].is_empty()
+        });
+        let bytes: u32 = used.map(|(_, global)| layouter[global.ty].size).sum();
+        assert!(bytes <= 27 << 10, "{}: {bytes} bytes of workgroup memory", module.label);
+    }
+    assert_eq!((edges_per_unit(false), edges_per_unit(true)), (4096, 2048));
+}
