@@ -3,14 +3,14 @@
 use crate::Result;
 use crate::measure::{Spread, ratio};
 use std::path::Path;
-use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop, Traffic};
-use topostream::device::DeviceChoice;
-use topostream::device::settings::{FastPaths, GpuSettings, PageTransfer};
+use topostream::algorithms::{self, Bfs, DanglingMass, PageRank, Stop, Traffic};
+use topostream::device::settings::{FastPaths, GpuSettings};
 use topostream::report::{RunReport, StepReport};
 use topostream::{Engine, EngineOptions, Run};
 use topostream_formats::{Direction, Store, VertexId};
 
-pub use topostream::device::settings::Distribution;
+pub use topostream::device::DeviceChoice;
+pub use topostream::device::settings::{Distribution, PageTransfer};
 
 /// Iterations of every PageRank here. The first may fill caches and is not counted.
 pub const ITERATIONS: u32 = 5;
@@ -83,11 +83,11 @@ impl Setup {
         Self { device, threads, buffer, cache, distribution, batch_pages: None, transfer, sums }
     }
 
-    /// An engine for one kind of work over a store.
+    /// An engine over a store, for one kind of work.
     ///
     /// # Errors
     /// Where the store does not open.
-    pub fn engine(&self, path: &Path, work: Work) -> Result<Engine> {
+    pub fn rig(&self, path: &Path, work: Work) -> Result<Rig> {
         let store = Store::open(path)?;
         let bytes = work.page_bytes(&store);
         let frames_min = 64 * u64::from(store.manifest().page_bytes);
@@ -116,13 +116,27 @@ impl Setup {
         let (device, threads) = (self.device.clone(), self.threads);
         let defaults = EngineOptions::default();
         let options = EngineOptions { memory_bytes: MEMORY_BYTES, buffer_bytes, threads, device, gpu, ..defaults };
-        Ok(Engine::new(store, options))
+        Ok(Rig { engine: Engine::new(store, options), work, sums: self.sums })
+    }
+}
+
+impl Sums {
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact, 64-bit atomics",
+            Self::ExactInHalves => "exact, two words with a carry",
+            Self::Single => "single precision, native additions",
+            Self::SingleByExchange => "single precision, compare-exchange",
+        }
     }
 
-    /// Why this cannot be asked of the engine, where it cannot.
-    pub fn missing(&self) -> Option<&'static str> {
-        let single = matches!(self.sums, Sums::Single | Sums::SingleByExchange);
-        single.then_some("PageRank always sums exactly")
+    /// The largest relative error of a rank that is no defect.
+    pub fn error_max(self) -> f64 {
+        match self {
+            Self::Exact | Self::ExactInHalves => 1e-4,
+            Self::Single | Self::SingleByExchange => 5e-2,
+        }
     }
 }
 
@@ -158,12 +172,6 @@ impl Work {
     }
 }
 
-/// PageRank as it is run here.
-pub fn pagerank(traffic: Traffic) -> PageRank {
-    let (dangling, stop) = (DanglingMass::Redistributed, Stop::Iterations(ITERATIONS));
-    PageRank { damping: crate::baseline::DAMPING, dangling, stop, traffic }
-}
-
 /// A finished run of either kind.
 pub enum Finished {
     /// Of PageRank.
@@ -182,21 +190,47 @@ impl Finished {
     }
 }
 
-/// Runs work.
-///
-/// # Errors
-/// What the engine says.
-pub fn run(engine: &Engine, work: Work) -> Result<Finished> {
-    let ranks = |traffic| engine.run(pagerank(traffic), &mut |_| {}).map(Finished::Ranks);
-    let levels = |source, bottom_up| {
-        engine.run(Bfs { bottom_up, ..Bfs::from(source) }, &mut |_| {}).map(Finished::Levels)
-    };
-    Ok(match work {
-        Work::Push => ranks(Traffic::Push)?,
-        Work::Pull => ranks(Traffic::Pull)?,
-        Work::TopDown(source) => levels(source, false)?,
-        Work::Optimizing(source) => levels(source, true)?,
-    })
+/// An engine, and the work that it is for.
+pub struct Rig {
+    engine: Engine,
+    /// The work.
+    pub work: Work,
+    /// How sums are kept.
+    pub sums: Sums,
+}
+
+impl Rig {
+    /// Does the work.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn run(&self) -> Result<Finished> {
+        let ranks = |traffic| self.engine.run(self.pagerank(traffic), &mut |_| {}).map(Finished::Ranks);
+        let levels = |source, bottom_up| {
+            let search = Bfs { bottom_up, ..Bfs::from(source) };
+            self.engine.run(search, &mut |_| {}).map(Finished::Levels)
+        };
+        Ok(match self.work {
+            Work::Push => ranks(Traffic::Push)?,
+            Work::Pull => ranks(Traffic::Pull)?,
+            Work::TopDown(source) => levels(source, false)?,
+            Work::Optimizing(source) => levels(source, true)?,
+        })
+    }
+
+    /// The same engine with other work over the same lists, such as a search from elsewhere.
+    pub fn with(self, work: Work) -> Self {
+        Self { work, ..self }
+    }
+
+    fn pagerank(&self, traffic: Traffic) -> PageRank {
+        let sums = match self.sums {
+            Sums::Exact | Sums::ExactInHalves => algorithms::Sums::Exact,
+            Sums::Single | Sums::SingleByExchange => algorithms::Sums::Single,
+        };
+        let (dangling, stop) = (DanglingMass::Redistributed, Stop::Iterations(ITERATIONS));
+        PageRank { damping: crate::baseline::DAMPING, dangling, stop, traffic, sums }
+    }
 }
 
 /// What was measured: of a search, or of PageRank's median iteration.
@@ -212,8 +246,6 @@ pub struct Measured {
     pub steps: f64,
     /// The share of pages that lay in the device's memory.
     pub resident: f64,
-    /// The share of pages that lay in main memory.
-    pub buffered: f64,
     /// Bytes of pages that went over the bus.
     pub bus_bytes: f64,
     /// Bytes read from disk.
@@ -224,6 +256,12 @@ pub struct Measured {
     pub overlap_ns: f64,
     /// Launches over batches of pages.
     pub batches: f64,
+    /// Nanoseconds of the full supersteps: those that visit at least half as many pages as the one that visits most.
+    pub full_ns: f64,
+    /// Bytes read from disk in them.
+    pub full_disk_bytes: f64,
+    /// The largest relative error of a rank.
+    pub rank_error: f64,
 }
 
 impl Measured {
@@ -233,13 +271,19 @@ impl Measured {
         if work.is_search() {
             let measured = Self::sums(std::slice::from_ref(&report.total), lanes);
             let edges = report.traversed_edges.unwrap_or(0) as f64;
-            return Self { ns: report.wall_ns as f64, steps: report.steps.len() as f64, edges, ..measured };
+            let most = report.steps.iter().map(|step| step.pages).max().unwrap_or(0);
+            let full: Vec<_> = report.steps.iter().filter(|step| 2 * step.pages >= most).copied().collect();
+            let full = Self::sums(&full, lanes).times(full.len() as f64);
+            let (full_ns, full_disk_bytes) = (full.ns, full.disk_bytes);
+            let (ns, steps) = (report.wall_ns as f64, report.steps.len() as f64);
+            return Self { ns, steps, edges, full_ns, full_disk_bytes, ..measured };
         }
         let steady = report.steps.get(1..).filter(|steps| !steps.is_empty()).unwrap_or(&report.steps);
         let median = |of: fn(&StepReport) -> u64| Spread::over(steady, |step| of(step) as f64).median;
         let kernel_ns = median(|step| step.compute_ns) / lanes;
         let ns = median(|step| step.wall_ns);
-        Self { ns, kernel_ns, steps: 1.0, ..Self::sums(steady, lanes) }
+        let mean = Self::sums(steady, lanes);
+        Self { ns, kernel_ns, full_ns: ns, full_disk_bytes: mean.disk_bytes, ..mean }
     }
 
     /// The mean of supersteps.
@@ -254,13 +298,18 @@ impl Measured {
             edges: mean(total.edges),
             steps: 1.0,
             resident: total.resident_rate(),
-            buffered: total.hit_rate(),
             bus_bytes: mean(moved.copied_bytes + moved.in_place_bytes),
             disk_bytes: mean(total.disk_bytes),
             copy_ns: mean(moved.copy_ns),
             overlap_ns: mean(moved.overlap_ns),
             batches: mean(moved.batches),
+            ..Self::default()
         }
+    }
+
+    /// So many of the same.
+    fn times(self, count: f64) -> Self {
+        Self { ns: self.ns * count, disk_bytes: self.disk_bytes * count, ..self }
     }
 
     /// Edges over the time on the wall, in thousand millions a second.
@@ -271,6 +320,11 @@ impl Measured {
     /// Bytes over the bus a second, in GB/s.
     pub fn bus_gb_per_s(&self) -> f64 {
         ratio(self.bus_bytes, self.ns)
+    }
+
+    /// Bytes from the disk a second in the full supersteps, in GB/s.
+    pub fn full_disk_gb_per_s(&self) -> f64 {
+        ratio(self.full_disk_bytes, self.full_ns)
     }
 
     /// Bytes from the disk a second, in GB/s.
