@@ -131,6 +131,13 @@ impl Engine {
         &self.store
     }
 
+    /// Looks at the adapter that the last run has left, for tests.
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    pub fn with_gpu<T>(&self, look: impl FnOnce(&gpu::Gpu) -> T) -> Option<T> {
+        self.home.lock().expect("nothing panics while it is held").as_ref().map(|home| look(home.gpu()))
+    }
+
     /// Runs an algorithm to its end.
     ///
     /// # Errors

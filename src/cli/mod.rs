@@ -9,6 +9,8 @@ mod info;
 mod progress;
 mod results;
 mod run;
+#[cfg(feature = "gpu")]
+mod shader;
 mod tables;
 mod verify;
 
@@ -50,6 +52,9 @@ enum Command {
     Verify(verify::Verify),
     /// Run an algorithm over a store.
     Run(run::Run),
+    /// Print a shader as GPUs are given it, checked.
+    #[cfg(feature = "gpu")]
+    Shader(shader::PrintShader),
     /// List the devices that can run algorithms, and what they can do.
     Devices(devices::Devices),
     /// Generate, format, run and check a small graph: everything works if this does.
@@ -125,6 +130,8 @@ pub fn main() -> ExitCode {
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(&cancel),
         Command::Run(command) => command.run(&cancel),
+        #[cfg(feature = "gpu")]
+        Command::Shader(command) => command.run(),
         Command::Devices(command) => command.run(),
         Command::Demo(command) => command.run(&cancel),
     };

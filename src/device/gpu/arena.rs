@@ -25,6 +25,7 @@ pub struct Arena {
     cache: PageCache<Slot>,
     slots: u32,
     slot_bytes: u64,
+    stream_slots: u32,
 }
 
 impl Arena {
@@ -47,17 +48,12 @@ impl Arena {
         }
         // The cache hands out the last one first: low slots are to be used first.
         free.reverse();
-        Ok(Self { buffers, cache: PageCache::new(free, stream_slots as usize), slots, slot_bytes })
+        Ok(Self { buffers, cache: PageCache::new(free, stream_slots as usize), slots, slot_bytes, stream_slots })
     }
 
-    /// How many slots there are.
-    pub fn slots(&self) -> u32 {
-        self.slots
-    }
-
-    /// Bytes of a slot.
-    pub fn slot_bytes(&self) -> u64 {
-        self.slot_bytes
+    /// How many slots there are, of how many bytes, and how many of them pages only pass through.
+    pub fn shape(&self) -> (u32, u64, u32) {
+        (self.slots, self.slot_bytes, self.stream_slots)
     }
 
     /// The buffers.

@@ -122,7 +122,7 @@ impl RunBuffers {
         let frontier = || -> Result<Vec<wgpu::Buffer>> {
             let of_chunk =
                 |range: Range<u64>| gpu.buffer("frontier", bit_bytes(range.end - range.start).max(16), STORAGE);
-            let all = chunks(if traversal { vertices } else { 0 }, plan.chunk_vertices_log2);
+            let all = chunks(vertices, plan.chunk_vertices_log2).filter(|_| traversal);
             all.map(of_chunk).collect()
         };
         Ok(Self {
@@ -168,10 +168,10 @@ impl RunBuffers {
     }
 }
 
-/// The vertices of each chunk.
+/// The vertices of each chunk; one without any where there are none.
 pub fn chunks(vertices: u64, log2: u32) -> impl Iterator<Item = Range<u64>> {
     let size = 1u64 << log2;
-    (0..vertices.div_ceil(size)).map(move |chunk| chunk * size..((chunk + 1) * size).min(vertices))
+    (0..vertices.div_ceil(size).max(1)).map(move |chunk| chunk * size..((chunk + 1) * size).min(vertices))
 }
 
 /// The words of one vertex in an attribute: how many vertices a word holds, or how many words a vertex takes.

@@ -56,6 +56,8 @@ pub(super) struct Driver<A> {
     pub(super) buffers: RunBuffers,
     pub(super) home: Home,
     pub(super) timing: Timing,
+    /// What the last superstep was read back through.
+    pub(super) readback: Option<wgpu::Buffer>,
     pub(super) trace: Option<Arc<Timeline>>,
     pub(super) step: Step,
     /// Bits of the pages that each possible superstep would visit next.
@@ -70,7 +72,6 @@ pub(super) struct Driver<A> {
     pub(super) messages: Sender<Message>,
     pub(super) done: mpsc::UnboundedSender<Result<Vec<PageDone>>>,
     pub(super) checkers: rayon::ThreadPool,
-    pub(super) rows: wgpu::Buffer,
     /// Which page's unit row stands in the place of each frame.
     pub(super) frame_rows: Vec<Option<PageRef>>,
     pub(super) batch_buffers: Vec<wgpu::Buffer>,
@@ -116,14 +117,12 @@ impl<A: Algorithm> Driver<A> {
             host_import: home.gpu.caps().host_import,
         };
         let plan = DevicePlan::new(&request, &home.settings, home.gpu.caps())?;
-        home.prepare(&plan, &store, &graph, &pool)?;
+        home.prepare(&plan, &store, &graph, &pool, frames)?;
         let gpu = &home.gpu;
         let buffers = RunBuffers::new(gpu, &plan, &declared.attributes, graph.vertices, declared.traversal)?;
         let storage = Usage::STORAGE | Usage::COPY_DST;
         let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
         let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
-        let places = u64::from(frames) + u64::from(plan.slots);
-        let rows = gpu.buffer("unit rows", (4 * plan.row_words * places).max(16), storage)?;
         let hubs = (hub_queue(gpu, HUBS_FIRST)?, HUBS_FIRST);
         let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
         let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
@@ -133,6 +132,7 @@ impl<A: Algorithm> Driver<A> {
         }
         Ok(Self {
             timing,
+            readback: None,
             trace,
             frame_rows: vec![None; frames as usize],
             free_rings: (0..BATCHES_MAX).collect(),
@@ -149,7 +149,6 @@ impl<A: Algorithm> Driver<A> {
             messages,
             done,
             checkers,
-            rows,
             batch_buffers,
             next_pages: HashMap::new(),
             work: Work::default(),
@@ -288,7 +287,10 @@ impl<A: Algorithm> Driver<A> {
     pub(super) fn distribution(&self) -> Distribution {
         match (self.home.settings.distribution, self.step.visit) {
             (Distribution::Auto, Visit::All) => Distribution::Segments,
-            (Distribution::Auto, _) => Distribution::Hybrid,
+            (Distribution::Auto, _) if self.plan.in_place => Distribution::Segments,
+            // Who looks for one neighbour among many stops early: lanes beside it would look in vain.
+            (Distribution::Auto, Visit::Without(_)) => Distribution::Vertex,
+            (Distribution::Auto, Visit::Frontier) => Distribution::Hybrid,
             (asked, _) => asked,
         }
     }
@@ -305,8 +307,14 @@ impl<A: Algorithm> Driver<A> {
         let direction = pages.first().map(|page| page.direction);
         self.arena().begin(policy, |page| Some(page.direction) == direction);
         let mut others = Vec::new();
+        // Where there is no cache, pages only pass through.
+        let cache = self.plan.slots > self.plan.stream_slots;
         for page in pages {
             match self.arena().take(page) {
+                Some(slot) if !cache => {
+                    self.arena().give_up(slot);
+                    others.push(page);
+                }
                 Some(slot) => {
                     self.transfer.resident_pages += 1;
                     let job = Job { page, frame: None, slot: Some(slot), row: None, work: Work::default() };
@@ -324,11 +332,14 @@ impl<A: Algorithm> Driver<A> {
         let slot = self.arena().slot(policy);
         let index = frame.index() as usize;
         let segments = self.distribution() == Distribution::Segments;
-        let row_known = slot.is_none() && self.frame_rows[index] == Some(page);
         if fresh {
             self.frame_rows[index] = None;
         }
-        let row_wanted = segments && (fresh || !row_known);
+        // What stays in a slot may be shared out by segments later on, in another run.
+        let row_wanted = match slot.is_none() && self.in_place() {
+            true => segments && self.frame_rows[index] != Some(page),
+            false => self.plan.row_words > 0,
+        };
         let job = Job { page, frame: Some(frame), slot, row: None, work: Work::default() };
         if fresh || row_wanted {
             self.check(job, fresh, row_wanted);

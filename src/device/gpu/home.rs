@@ -21,6 +21,8 @@ pub struct Home {
     pub(super) transfer: Option<TransferQueue>,
     pub(super) import: Option<(Arc<PagePool>, HostImport)>,
     pub(super) arena: Option<Arena>,
+    /// Unit rows: of the pages in slots, which outlive a run as the pages do, then of those in frames.
+    rows: Option<wgpu::Buffer>,
     pub(super) graph: Option<GraphBuffers>,
     pub(super) kernels: Kernels,
     pub(super) settings: GpuSettings,
@@ -45,8 +47,8 @@ impl Home {
         };
         let gpu = Gpu::open(adapter, &options)?;
         let transfer = gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?;
-        let (import, arena, graph) = (None, None, None);
-        Ok(Self { transfer, import, arena, graph, kernels: Kernels::default(), settings: settings.clone(), gpu })
+        let (import, arena, rows, graph) = (None, None, None, None);
+        Ok(Self { transfer, import, arena, rows, graph, kernels: Kernels::default(), settings: settings.clone(), gpu })
     }
 
     /// The adapter's name.
@@ -71,14 +73,16 @@ impl Home {
         store: &Store,
         graph: &Graph,
         pool: &Arc<PagePool>,
+        frames: u32,
     ) -> Result<()> {
-        let shape = (plan.slots, plan.slot_bytes);
-        if self.arena.as_ref().is_none_or(|arena| (arena.slots(), arena.slot_bytes()) != shape) {
+        let shape = (plan.slots, plan.slot_bytes, plan.stream_slots);
+        if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
             // The old one goes first: both may not fit.
-            self.arena = None;
+            (self.arena, self.rows) = (None, None);
             self.gpu.poll()?;
             self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
         }
+        self.make_room_for_rows(plan, u64::from(plan.slots) + u64::from(frames))?;
         if self.graph.as_ref().is_none_or(|graph| graph.chunk_vertices_log2() != plan.chunk_vertices_log2) {
             self.graph = Some(GraphBuffers::new(&self.gpu, store, graph, plan.chunk_vertices_log2)?);
         }
@@ -95,5 +99,28 @@ impl Home {
             self.import = Some((Arc::clone(pool), import));
         }
         Ok(())
+    }
+
+    /// Makes the rows as long as they must be, and keeps those of the slots.
+    fn make_room_for_rows(&mut self, plan: &DevicePlan, places: u64) -> Result<()> {
+        let bytes = (4 * plan.row_words * places).max(16);
+        if self.rows.as_ref().is_some_and(|rows| rows.size() >= bytes) {
+            return Ok(());
+        }
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
+        let rows = self.gpu.buffer("unit rows", bytes, usage)?;
+        let kept_bytes = 4 * plan.row_words * u64::from(plan.slots);
+        if let Some(old) = self.rows.take().filter(|_| kept_bytes > 0) {
+            let mut encoder = self.gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.copy_buffer_to_buffer(&old, 0, &rows, 0, kept_bytes);
+            self.gpu.queue().submit([encoder.finish()]);
+        }
+        self.rows = Some(rows);
+        Ok(())
+    }
+
+    /// Unit rows of the pages in slots and in frames.
+    pub(super) fn rows(&self) -> &wgpu::Buffer {
+        self.rows.as_ref().expect("prepared with the run")
     }
 }

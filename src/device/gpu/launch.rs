@@ -61,21 +61,20 @@ impl<A: Algorithm> Driver<A> {
     /// Describes a batch, and uploads the unit rows that are new.
     fn table(&mut self, jobs: &mut [Job]) -> BatchTable {
         let mut table = BatchTable::new(self.distribution(), self.algorithm.needs_weights());
-        let frames = self.frame_rows.len() as u64;
         for job in jobs {
             let topology = self.store.topology(job.page.direction).expect("pages of topologies that exist");
             let entry = topology.directory().entries()[job.page.page.index()];
             let degree = if entry.run == 0 { 0 } else { run_degree(topology, entry.start_vertex) };
             let (offset, place) = match (&job.slot, &job.frame) {
-                (Some(slot), _) => (u64::from(slot.index) * self.plan.slot_bytes, frames + u64::from(slot.number)),
-                (None, Some(frame)) => (self.frame_place(frame.index()).1, u64::from(frame.index())),
+                (Some(slot), _) => (u64::from(slot.index) * self.plan.slot_bytes, slot.number),
+                (None, Some(frame)) => (self.frame_place(frame.index()).1, self.plan.slots + frame.index()),
                 (None, None) => unreachable!("a job has a slot or a frame"),
             };
-            let row = place * self.plan.row_words;
+            let row = u64::from(place) * self.plan.row_words;
             if let Some(words) = job.row.take() {
-                self.home.gpu.queue().write_buffer(&self.rows, 4 * row, bytemuck::cast_slice(&words));
+                self.home.gpu.queue().write_buffer(self.home.rows(), 4 * row, bytemuck::cast_slice(&words));
                 if job.slot.is_none() {
-                    self.frame_rows[place as usize] = Some(job.page);
+                    self.frame_rows[(place - self.plan.slots) as usize] = Some(job.page);
                 }
             }
             if job.slot.is_none() {
@@ -142,7 +141,7 @@ impl<A: Algorithm> Driver<A> {
                 Place::Frames(chunk) => &self.home.import.as_ref().expect("prepared").1.chunks()[chunk as usize],
             },
             Resource::Batch => &self.batch_buffers[ring],
-            Resource::Rows => &self.rows,
+            Resource::Rows => self.home.rows(),
             Resource::HubQueue => &self.hubs.0,
             other => self.buffers.find(graph, self.step.superstep, self.step.direction, other),
         })

@@ -240,6 +240,13 @@ impl Gpu {
         self.poll().ok();
     }
 
+    /// Loses the device at some later time, when it may belong to a run: for tests.
+    #[doc(hidden)]
+    pub fn loser(&self) -> impl FnMut() + use<> {
+        let device = self.device.clone();
+        move || device.destroy()
+    }
+
     /// A poll panicked: the device is lost, and the callback has said so unless it was called before.
     fn gave_up(&self, words: &str) -> GpuError {
         self.health.record(self.health.lost(words))

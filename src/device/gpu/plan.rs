@@ -95,7 +95,7 @@ impl DevicePlan {
         }
         let pages: u64 = request.directions.iter().map(|&direction| pages(request.store, direction)).sum();
         let room = (budget - plan.fixed_bytes()) / plan.per_slot();
-        let stream = if plan.in_place { 0 } else { (STREAM_BYTES / plan.slot_bytes).clamp(SLOTS_MIN, room / 2) };
+        let stream = if plan.in_place { 0 } else { (STREAM_BYTES / plan.slot_bytes).min(room / 2).max(SLOTS_MIN) };
         let stream = stream.max(least);
         let asked = settings.cache_bytes.map_or(u64::MAX, |bytes| bytes / plan.slot_bytes);
         let cached = (room - stream.min(room)).min(pages).min(asked);
@@ -118,7 +118,12 @@ impl DevicePlan {
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
         let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
         let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
-        let in_place = request.host_import && segments && settings.transfer != PageTransfer::Copy;
+        // Traversals are shared out by other rules unless pages are to be read in place.
+        let by_segments = match settings.distribution {
+            Distribution::Auto => !request.traversal || settings.transfer == PageTransfer::InPlace,
+            _ => segments,
+        };
+        let in_place = request.host_import && by_segments && settings.transfer != PageTransfer::Copy;
         if settings.transfer == PageTransfer::InPlace && !in_place {
             let why =
                 if segments { "the device cannot read the page buffer" } else { "only segments are read in place" };
