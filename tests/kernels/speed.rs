@@ -145,7 +145,6 @@ fn buffers(gpu: &Gpu, pages: &Pages, declared: &Declared) -> Buffers {
     buffers.insert(Resource::Totals, gpu.buffer(&vec![0; 4 << 14]));
     buffers.insert(Resource::Pages, gpu.buffer(&pages.words));
     buffers.insert(Resource::Rows, gpu.buffer(&pages.rows));
-    // The queue is not emptied between runs: from the second one on, long lists are done in place.
     let mut queue: Vec<u32> = bytemuck::cast_slice(&[HubHeader { capacity: 1 << 16, ..HubHeader::default() }]).to_vec();
     queue.resize(4 + (5 << 16), 0);
     buffers.insert(Resource::HubQueue, gpu.buffer(&queue));
@@ -171,15 +170,22 @@ fn measure(gpu: &Gpu, pages: &Pages, algorithm: &impl Algorithm, direction: Dire
     for lanes in [None, Some(0), Some(2), Some(4), Some(5), Some(6)] {
         let (batch, units) = pages.batch(lanes);
         buffers.insert(Resource::Batch, gpu.buffer(&batch));
-        let kernel = if lanes.is_some() { KernelName::Lists } else { KernelName::Segments };
-        let seconds = gpu.time(&compose(&declared, kernel, &options), &buffers, grid(units));
+        let module = |kernel| compose(&declared, kernel, &options);
+        let seconds = match lanes {
+            None => gpu.time(&[(&module(KernelName::Segments), grid(units))], &buffers, Resource::HubQueue),
+            Some(_) => {
+                let (lists, hubs) = (module(KernelName::Lists), module(KernelName::Hubs));
+                gpu.time(&[(&lists, grid(units)), (&hubs, [2048, 1])], &buffers, Resource::HubQueue)
+            }
+        };
         let speed = pages.edges as f64 / seconds / 1e9;
         let name = lanes.map_or("segments".into(), |lanes| format!("lists, 2^{lanes} lanes"));
         println!("{label}, {name}: {:.2} ms, {speed:.1} G edges/s", seconds * 1e3);
     }
     if !declared.traversal {
-        let blocks = (pages.degrees.len() as u32).div_ceil(WORKGROUP).min(1 << 13);
-        let seconds = gpu.time(&compose(&declared, KernelName::VertexPhase, &options), &buffers, grid(blocks));
+        let blocks = (pages.degrees.len() as u32).div_ceil(WORKGROUP).min(1 << 11);
+        let module = compose(&declared, KernelName::VertexPhase, &options);
+        let seconds = gpu.time(&[(&module, grid(blocks))], &buffers, Resource::HubQueue);
         println!(
             "{label}, vertex phase: {:.2} ms, {:.1} G/s",
             seconds * 1e3,
