@@ -111,6 +111,22 @@ impl Attributes {
         }
     }
 
+    /// Sets values as a device with memory of its own has them: 32-bit words, from a word on.
+    pub fn set_words(&self, place: usize, first: u64, words: &[u32]) {
+        let at = first as usize;
+        match &self.0[place] {
+            Column::U32(U32Column(values)) | Column::F32(F32Column(values)) => {
+                values[at..].iter().zip(words).for_each(|(value, &word)| value.store(word, Relaxed));
+            }
+            Column::Fixed63(Fixed63Column(values)) => {
+                let (pairs, _) = words.as_chunks::<2>();
+                let wide = |&[low, high]: &[u32; 2]| u64::from(high) << 32 | u64::from(low);
+                values[at / 2..].iter().zip(pairs).for_each(|(value, pair)| value.store(wide(pair), Relaxed));
+            }
+            Column::Bit(bits) => bits.set_words(at, words),
+        }
+    }
+
     /// Sets one value by its bits.
     pub fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
         self.0[place].set_bits(vertex, bits);

@@ -134,6 +134,15 @@ impl Bits {
         }
     }
 
+    /// Adds what words of 32 bits have, the first of which is the set's word `first` of 32.
+    pub fn set_words(&self, first: usize, words: &[u32]) {
+        for (at, &bits) in (first..).zip(words).filter(|(_, bits)| **bits != 0) {
+            self.words[at / 2].fetch_or(u64::from(bits) << (at % 2 * 32), Relaxed);
+            let block = at as u64 * 32 / BLOCK;
+            self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
+        }
+    }
+
     /// How many vertices are in the set, and the sum of `value` over them.
     pub fn census(&self, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
         let block = |block: u64| {

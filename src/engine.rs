@@ -14,11 +14,15 @@
 
 use crate::algorithm::{Algorithm, Answer, Graph, State, Step, Summary};
 use crate::cache::{PageCache, Policy};
-use crate::device::{CpuDevice, Device, PageDone, PageTask, StepEnd};
+#[cfg(feature = "gpu")]
+use crate::device::gpu;
+use crate::device::settings::GpuSettings;
+use crate::device::{CpuDevice, Device, DeviceChoice, PageDone, PageTask, StepEnd};
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
+use crate::trace::{EngineSpans, Timeline};
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,24 +45,47 @@ pub struct EngineOptions {
     pub threads: usize,
     /// How pages are read.
     pub fetcher: FetcherKind,
+    /// What computes. The CPU where nothing else is asked for: no driver is looked for.
+    pub device: DeviceChoice,
+    /// What a GPU may use, and how, where one computes.
+    pub gpu: GpuSettings,
     /// Raised by whoever wants the run to stop.
     pub cancel: Arc<AtomicBool>,
+    /// Hears what happens when. What it takes is a part of the memory above.
+    pub trace: Option<Arc<Timeline>>,
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let (fetcher, cancel) = (FetcherKind::Auto, Arc::default());
-        Self { memory_bytes: 1 << 30, buffer_bytes: None, threads, fetcher, cancel }
+        Self {
+            memory_bytes: 1 << 30,
+            buffer_bytes: None,
+            threads,
+            fetcher: FetcherKind::Auto,
+            device: DeviceChoice::Cpu,
+            gpu: GpuSettings::default(),
+            cancel: Arc::default(),
+            trace: None,
+        }
+    }
+}
+
+impl EngineOptions {
+    /// What the timeline may take of the memory, in bytes.
+    fn trace_bytes(&self) -> u64 {
+        self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())
     }
 }
 
 /// An open store and what runs over it may use.
-#[derive(Debug)]
 pub struct Engine {
     store: Arc<Store>,
     options: EngineOptions,
     kept: Mutex<Option<PageBuffer>>,
+    /// The open adapter between runs, with what it holds of the graph.
+    #[cfg(feature = "gpu")]
+    home: Arc<Mutex<Option<gpu::Home>>>,
 }
 
 /// The page buffer between runs: a run finds there what the last one left.
@@ -90,12 +117,25 @@ pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 impl Engine {
     /// An engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
-        Self { store: Arc::new(store), options, kept: Mutex::default() }
+        Self {
+            store: Arc::new(store),
+            options,
+            kept: Mutex::default(),
+            #[cfg(feature = "gpu")]
+            home: Arc::default(),
+        }
     }
 
     /// The store.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Looks at the adapter that the last run has left, for tests.
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    pub fn with_gpu<T>(&self, look: impl FnOnce(&gpu::Gpu) -> T) -> Option<T> {
+        self.home.lock().expect("nothing panics while it is held").as_ref().map(|home| look(home.gpu()))
     }
 
     /// Runs an algorithm to its end.
@@ -104,7 +144,7 @@ impl Engine {
     /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
     /// page that could not be had; [`Error::Interrupted`].
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
-        let plan = MemoryPlan::new(&algorithm, &self.store, self.options.memory_bytes, self.options.buffer_bytes)?;
+        let plan = self.memory_plan(&algorithm)?;
         let graph = Arc::new(self.graph(&algorithm)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
@@ -122,6 +162,67 @@ impl Engine {
         }
         report.peak_memory_bytes = peak_memory_bytes();
         Ok(Run { report, algorithm, state })
+    }
+
+    /// Opens the device that was asked for, for one run.
+    #[cfg(feature = "gpu")]
+    fn device<A: Algorithm>(
+        &self,
+        algorithm: &Arc<A>,
+        graph: &Arc<Graph>,
+        pool: &Arc<PagePool>,
+        frames: u32,
+    ) -> Result<Box<dyn Device>> {
+        if self.options.device == DeviceChoice::Auto && algorithm.shader().is_none() {
+            return Ok(self.cpu(algorithm, graph));
+        }
+        let kept = self.home.lock().expect("nothing panics while it is held").take();
+        let home = match kept {
+            Some(home) => Some(home),
+            None => gpu::adapters::choose(&self.options.device)?
+                .map(|adapter| gpu::Home::open(&adapter, &self.options.gpu))
+                .transpose()?,
+        };
+        let Some(home) = home else { return Ok(self.cpu(algorithm, graph)) };
+        let setup = gpu::RunSetup {
+            algorithm: Arc::clone(algorithm),
+            graph: Arc::clone(graph),
+            store: Arc::clone(&self.store),
+            pool: Arc::clone(pool),
+            frames,
+            threads: self.options.threads.max(1),
+            trace: self.options.trace.clone(),
+        };
+        Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(&self.home), setup)?))
+    }
+
+    /// Opens the device that was asked for, for one run.
+    #[cfg(not(feature = "gpu"))]
+    fn device<A: Algorithm>(
+        &self,
+        algorithm: &Arc<A>,
+        graph: &Arc<Graph>,
+        _pool: &Arc<PagePool>,
+        _frames: u32,
+    ) -> Result<Box<dyn Device>> {
+        self.options.device.without_gpu_support()?;
+        Ok(self.cpu(algorithm, graph))
+    }
+
+    fn cpu<A: Algorithm>(&self, algorithm: &Arc<A>, graph: &Arc<Graph>) -> Box<dyn Device> {
+        let (threads, trace) = (self.options.threads.max(1), self.options.trace.clone());
+        Box::new(CpuDevice::new(Arc::clone(algorithm), Arc::clone(graph), Arc::clone(&self.store), threads, trace))
+    }
+
+    /// Shares out what the timeline leaves.
+    fn memory_plan<A: Algorithm>(&self, algorithm: &A) -> Result<MemoryPlan> {
+        let EngineOptions { memory_bytes, buffer_bytes, trace, .. } = &self.options;
+        let left_bytes = memory_bytes.saturating_sub(self.options.trace_bytes());
+        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes);
+        plan.map_err(|error| match trace {
+            Some(trace) => trace.add_to(error, left_bytes),
+            None => error,
+        })
     }
 
     /// The page buffer of the last run if it has the right shape, else a new one.
@@ -165,6 +266,7 @@ struct Session<'a, A: Algorithm> {
     device: Box<dyn Device>,
     tries: HashMap<PageRef, u32>,
     retries: u64,
+    spans: EngineSpans,
 }
 
 /// What is under way in a superstep.
@@ -191,10 +293,9 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let cache = engine.page_buffer(plan, topology.page_bytes()).cache;
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
-        let threads = options.threads.max(1);
-        let device = CpuDevice::new(Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(store), threads);
-        let (device, tries) = (Box::new(device), HashMap::new());
-        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0 })
+        let device = engine.device(&algorithm, &graph, pool, plan.frames)?;
+        let (tries, spans) = (HashMap::new(), EngineSpans::new(options.trace.clone()));
+        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0, spans })
     }
 
     async fn run(&mut self, observer: &mut Observer<'_>) -> Result<RunReport> {
@@ -206,12 +307,13 @@ impl<'a, A: Algorithm> Session<'a, A> {
             direct_io: self.fetcher.direct(),
             buffer_pages: self.plan.frames.into(),
             buffer_bytes: self.plan.buffer_bytes(),
-            planned_bytes: self.plan.total_bytes(),
+            planned_bytes: self.plan.total_bytes() + self.options.trace_bytes(),
             ..RunReport::default()
         };
         let started = Instant::now();
         let totals = self.device.initialise()?;
         report.initialise_ns = elapsed_ns(started);
+        self.spans.phase("initialise", started, 0);
         let mut active = 1;
         let mut step = self.algorithm.first(&self.graph, totals);
         while let Some(now) = step {
@@ -239,6 +341,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
             plan_ns: elapsed_ns(started),
             ..StepReport::default()
         };
+        self.spans.phase("plan", started, 0);
         self.device.begin(step)?;
         let pages = self.device.start_resident(pages, policy);
         let traffic = self.begin_traffic(pages, policy, report);
@@ -256,6 +359,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
         report.wall_ns = elapsed_ns(started);
+        self.spans.phase("vertex phase", vertex_phase, 0);
+        self.spans.superstep(step.superstep, started, report.edges);
         Ok((report, summary))
     }
 
@@ -302,6 +407,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
             let Some(frame) = self.cache.frame(traffic.policy) else { return true };
             let page = traffic.again.pop().or_else(|| traffic.missing.next()).expect("just seen");
             traffic.report.disk_bytes += self.plan.frame_bytes;
+            self.spans.read_begins(page);
             self.fetcher.submit(PageRead { page, frame });
         }
         false
@@ -333,6 +439,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
     }
 
     fn on_filled(&mut self, PageFilled { page, frame, result }: PageFilled, traffic: &mut Traffic) -> Result<()> {
+        self.spans.read_ends(page, self.plan.frame_bytes, result.is_ok());
         match result {
             Ok(()) => {
                 traffic.in_device += 1;

@@ -41,6 +41,27 @@ pub enum Error {
         /// The parts of the need, for people.
         parts: String,
     },
+    /// There is no device such as was asked for; the message says which there are and what can be done.
+    #[error("{0}")]
+    NoDevice(String),
+    /// A GPU stopped, or could not do what was asked of it.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// An algorithm's shader is wrong, by file and line.
+    #[error("{0}")]
+    Shader(String),
+    /// The run does not fit in the memory of a device.
+    #[error("{what} needs {needed_bytes} bytes of device memory but {budget_bytes} bytes can be had ({parts})")]
+    DeviceMemory {
+        /// What needs the memory.
+        what: String,
+        /// The least that would do.
+        needed_bytes: u64,
+        /// What the device has, or was allowed.
+        budget_bytes: u64,
+        /// The parts of the need, for people.
+        parts: String,
+    },
     /// A result could not be written.
     #[error("{}: {source}", path.display())]
     Output {
@@ -52,4 +73,48 @@ pub enum Error {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// Why a GPU could not go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GpuError {
+    /// The driver gave the device up: it was reset, unplugged, or hung for too long. What it held is gone.
+    #[error("{device} was lost ({message}); run again, or with `--device cpu`")]
+    Lost {
+        /// The adapter's name.
+        device: String,
+        /// The driver's words.
+        message: String,
+    },
+    /// The device or its driver has no memory left.
+    #[error("{device} has no memory for {what} ({message}); close what else uses it, or run with `--device cpu`")]
+    OutOfMemory {
+        /// The adapter's name.
+        device: String,
+        /// What the memory was for, with its size where that is known.
+        what: String,
+        /// The driver's words.
+        message: String,
+    },
+    /// The device cannot do this at all: an extension or a queue is missing, or not allowed.
+    #[error("{device}: {what} is not available: {message}")]
+    Unavailable {
+        /// The adapter's name.
+        device: String,
+        /// What was asked for.
+        what: String,
+        /// Why it cannot be had.
+        message: String,
+    },
+    /// The device was used wrongly, or its driver broke its word: a defect of this program or of the driver.
+    #[error("{device}: {what}: {message} (a defect of this program or of the driver)")]
+    Fault {
+        /// The adapter's name.
+        device: String,
+        /// What was being done.
+        what: String,
+        /// What is wrong.
+        message: String,
+    },
 }

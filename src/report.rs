@@ -134,6 +134,11 @@ impl StepReport {
     pub fn hit_rate(&self) -> f64 {
         ratio(self.pages_cached, self.pages)
     }
+
+    /// The share of visited pages that were in the device's own memory.
+    pub fn resident_rate(&self) -> f64 {
+        ratio(self.transfer.resident_pages, self.pages)
+    }
 }
 
 impl RunReport {

@@ -159,58 +159,75 @@ fn side_by_side(segment: Segment, edges: u32, lane: u32) -> Share {
     return Share(segment.first + first - skip, segment.first + end, 32u);
 }
 
-// Takes a share of a segment; returns how many edges of it are in lists that are visited.
+// The edges of a share that are one list's.
+struct Stretch {
+    list: List,
+    edges: Share,
+}
+
+// Takes a stretch, four edges at a time: what they touch is asked for side by side.
+fn take_stretch(segment: Segment, stretch: Stretch) {
+    let list = stretch.list;
+    let stride = stretch.edges.stride;
+    var record = list_open(list);
+    var edge = stretch.edges.first;
+    var left = steps(stretch.edges, edge, stretch.edges.end);
+    var goes_on = true;
+    while goes_on && left >= 4u {
+        goes_on = take_edge(&record, segment, list, edge)
+            && take_edge(&record, segment, list, edge + stride)
+            && take_edge(&record, segment, list, edge + 2u * stride)
+            && take_edge(&record, segment, list, edge + 3u * stride);
+        edge += 4u * stride;
+        left -= 4u;
+    }
+    while goes_on && left > 0u {
+        goes_on = take_edge(&record, segment, list, edge);
+        edge += stride;
+        left -= 1u;
+    }
+    list_close(record, list);
+}
+
+fn take_edge(record: ptr<function, Record>, segment: Segment, list: List, edge: u32) -> bool {
+    if STAGED {
+        let at = place(edge - segment.first);
+        var weight = 0u;
+        if WEIGHTS {
+            weight = weights[at];
+        }
+        return list_edge(record, list, vertices[at], weight);
+    } else {
+        return list_edge(record, list, neighbour(segment.page, edge), weight_of(segment.page, edge));
+    }
+}
+
+// Takes a share of a segment, which is not empty; returns how many edges of it are in lists that are visited.
 fn walk(segment: Segment, share: Share) -> u32 {
     let page = segment.page;
+    let is_large = page.degree != 0u;
     var slot = slot_of(segment, segment.low, share.first);
     var edge = share.first;
-    var list_end = edge;
-    var list: List;
-    var record: Record;
-    var is_open = false;
-    var goes_on = false;
     var edges = 0u;
-    while edge < share.end {
-        if edge >= list_end {
-            if is_open {
-                list_close(record, list);
-            }
-            if edge != share.first {
-                slot += 1u;
-                if begin_of(segment, slot + 1u) <= edge {
-                    slot = slot_of(segment, slot + 1u, edge);
-                }
-            }
-            list_end = begin_of(segment, slot + 1u);
-            is_open = visits(page.start_vertex + slot);
-            goes_on = is_open;
-            if is_open {
-                let list_first = begin_of(segment, slot);
-                let is_large = page.degree != 0u;
-                let whole = share.stride == 1u && !is_large && list_first >= share.first && list_end <= share.end;
-                list = List(page.start_vertex + slot, select(list_end - list_first, page.degree, is_large), whole);
-                record = list_open(list);
-                edges += steps(share, edge, list_end);
-            }
+    loop {
+        let list_first = begin_of(segment, slot);
+        let list_end = begin_of(segment, slot + 1u);
+        let own = steps(share, edge, list_end);
+        let vertex = page.start_vertex + slot;
+        if visits(vertex) {
+            let whole = share.stride == 1u && !is_large && list_first >= share.first && list_end <= share.end;
+            let list = List(vertex, select(list_end - list_first, page.degree, is_large), whole);
+            take_stretch(segment, Stretch(list, Share(edge, min(list_end, share.end), share.stride)));
+            edges += own;
         }
-        if goes_on {
-            if STAGED {
-                let at = place(edge - segment.first);
-                var weight = 0u;
-                if WEIGHTS {
-                    weight = weights[at];
-                }
-                goes_on = list_edge(&record, list, vertices[at], weight);
-            } else {
-                goes_on = list_edge(&record, list, neighbour(page, edge), weight_of(page, edge));
-            }
-            edge += share.stride;
-        } else {
-            edge += steps(share, edge, list_end) * share.stride;
+        edge += own * share.stride;
+        if edge >= share.end {
+            break;
         }
-    }
-    if is_open {
-        list_close(record, list);
+        slot += 1u;
+        if begin_of(segment, slot + 1u) <= edge {
+            slot = slot_of(segment, slot + 1u, edge);
+        }
     }
     return edges;
 }

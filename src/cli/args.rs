@@ -3,6 +3,8 @@
 use super::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use topostream::device::DeviceChoice;
+use topostream::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
 use topostream::fetch::FetcherKind;
 use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use topostream_formats::write::Layout;
@@ -177,6 +179,51 @@ pub struct ResourceArgs {
     /// How pages are read
     #[arg(long, default_value = "auto", value_name = "FETCHER")]
     fetcher: FetcherName,
+    /// What computes: auto (a GPU where there is one), cpu, gpu, or an adapter by number or name (`topostream devices`)
+    #[arg(long, default_value = "auto", value_name = "DEVICE")]
+    device: DeviceChoice,
+    /// GPU memory for everything together, as a hard limit [default: nine tenths of what the adapter has]
+    #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
+    device_memory: Option<u64>,
+    /// How much of that is page cache; 0 for none [default: what the algorithm leaves, at most the whole graph]
+    #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
+    device_cache: Option<u64>,
+    /// How work is shared out within a batch: auto, vertex, warp:2 to warp:32, hybrid, segments
+    #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "GPU")]
+    distribution: Distribution,
+    /// The most pages of one launch
+    #[arg(long, default_value_t = BATCH_PAGES_DEFAULT, value_name = "PAGES", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = "GPU")]
+    batch_pages: u32,
+    /// How pages that are not in its cache reach the GPU
+    #[arg(long, default_value = "auto", value_name = "WAY", help_heading = "GPU")]
+    transfer: TransferName,
+    /// Do without a fast path; may be repeated: results are the same
+    #[arg(long, value_name = "PATH", help_heading = "GPU")]
+    without: Vec<FastPathName>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum TransferName {
+    /// In place where that measured best, else by copies
+    Auto,
+    /// Kernels read pages where they lie in main memory
+    InPlace,
+    /// Pages are copied to GPU memory first
+    Copy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FastPathName {
+    /// Reading main memory: pages go through staging buffers
+    HostImport,
+    /// A queue for copies: they go with the kernels
+    TransferQueue,
+    /// Native additions of floats: a compare-exchange loop
+    FloatAtomics,
+    /// 64-bit integers: two words with a carry
+    WideIntegers,
+    /// Sums over subgroups: over workgroup memory
+    Subgroups,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -202,7 +249,33 @@ impl ResourceArgs {
                 FetcherName::Uring => FetcherKind::Uring,
                 FetcherName::Threads => FetcherKind::Threads,
             },
+            device: self.device.clone(),
+            gpu: self.gpu(),
             cancel: cancel.flag(),
+            ..defaults
+        }
+    }
+
+    fn gpu(&self) -> GpuSettings {
+        let allowed = |path| !self.without.contains(&path);
+        GpuSettings {
+            memory_bytes: self.device_memory,
+            cache_bytes: self.device_cache,
+            distribution: self.distribution,
+            batch_pages: self.batch_pages,
+            transfer: match self.transfer {
+                TransferName::Auto => PageTransfer::Auto,
+                TransferName::InPlace => PageTransfer::InPlace,
+                TransferName::Copy => PageTransfer::Copy,
+            },
+            fast_paths: FastPaths {
+                host_import: allowed(FastPathName::HostImport),
+                transfer_queue: allowed(FastPathName::TransferQueue),
+                float_atomics: allowed(FastPathName::FloatAtomics),
+                wide_integers: allowed(FastPathName::WideIntegers),
+                subgroups: allowed(FastPathName::Subgroups),
+            },
+            binding_bytes_max: None,
         }
     }
 }

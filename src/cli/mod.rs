@@ -2,6 +2,7 @@
 
 mod args;
 mod demo;
+mod devices;
 mod format;
 mod generate;
 mod info;
@@ -54,6 +55,8 @@ enum Command {
     /// Print a shader as GPUs are given it, checked.
     #[cfg(feature = "gpu")]
     Shader(shader::PrintShader),
+    /// List the devices that can run algorithms, and what they can do.
+    Devices(devices::Devices),
     /// Generate, format, run and check a small graph: everything works if this does.
     Demo(demo::Demo),
 }
@@ -129,6 +132,7 @@ pub fn main() -> ExitCode {
         Command::Run(command) => command.run(&cancel),
         #[cfg(feature = "gpu")]
         Command::Shader(command) => command.run(),
+        Command::Devices(command) => command.run(),
         Command::Demo(command) => command.run(&cancel),
     };
     outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)

@@ -36,8 +36,32 @@ impl ResultFormat {
 
 /// Where results will go. It is opened before the run, so that hours of work do not end at a mistyped path.
 pub struct ResultFile {
-    path: PathBuf,
+    file: OutputFile,
     format: ResultFormat,
+}
+
+impl ResultFile {
+    /// Makes sure that `path` can be written. A file that is there already stays until the new one is complete.
+    pub fn create(path: &Path, format: Option<ResultFormat>) -> Result<Self, Failure> {
+        let format = format.unwrap_or_else(|| ResultFormat::of(path));
+        Ok(Self { file: OutputFile::create(path)?, format })
+    }
+
+    /// Writes all vertices' values. The file appears when it is complete; where it cannot be completed, nothing is left.
+    pub fn write(self, answers: &[Answer<'_>], ids: &OriginalIds, count: u64, cancel: &Cancel) -> Result<(), Failure> {
+        let vertices = (0..count).map(|vertex| vertex as u32);
+        let Self { file, format } = self;
+        file.write(cancel, |out| match format {
+            ResultFormat::Text => write_text(out, answers, ids, vertices),
+            ResultFormat::Csv => write_csv(out, answers, ids, vertices),
+            ResultFormat::Npy => write_npy(out, answers, ids, count),
+        })
+    }
+}
+
+/// A file that is opened before a run and written behind it.
+pub struct OutputFile {
+    path: PathBuf,
     target: Target,
 }
 
@@ -48,9 +72,12 @@ enum Target {
     Special(File),
 }
 
-impl ResultFile {
+/// What output is written through.
+pub type Output<'a> = BufWriter<Stoppable<'a>>;
+
+impl OutputFile {
     /// Makes sure that `path` can be written. A file that is there already stays until the new one is complete.
-    pub fn create(path: &Path, format: Option<ResultFormat>) -> Result<Self, Failure> {
+    pub fn create(path: &Path) -> Result<Self, Failure> {
         let failed = |error| failure(path, error);
         // Through links, so that what they point to is replaced and not the link.
         let target_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -59,30 +86,21 @@ impl ResultFile {
             Ok(found) if !found.is_file() => Target::Special(File::options().write(true).open(path).map_err(failed)?),
             _ => Target::File(temporary_beside(&target_path).map_err(failed)?),
         };
-        let format = format.unwrap_or_else(|| ResultFormat::of(path));
-        Ok(Self { path: target_path, format, target })
+        Ok(Self { path: target_path, target })
     }
 
-    /// Writes all vertices' values. The file appears when it is complete; where it cannot be completed, nothing is left.
+    /// Has the file written. It appears when it is complete; where it cannot be completed, nothing is left.
     pub fn write(
         mut self,
-        answers: &[Answer<'_>],
-        ids: &OriginalIds,
-        count: u64,
         cancel: &Cancel,
+        write: impl FnOnce(&mut Output<'_>) -> io::Result<()>,
     ) -> Result<(), Failure> {
         let file = match &mut self.target {
             Target::File(temporary) => temporary.as_file_mut(),
             Target::Special(file) => file,
         };
         let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file, cancel });
-        let vertices = (0..count).map(|vertex| vertex as u32);
-        let written = match self.format {
-            ResultFormat::Text => write_text(&mut out, answers, ids, vertices),
-            ResultFormat::Csv => write_csv(&mut out, answers, ids, vertices),
-            ResultFormat::Npy => write_npy(&mut out, answers, ids, count),
-        };
-        let finished = written.and_then(|()| out.flush());
+        let finished = write(&mut out).and_then(|()| out.flush());
         // What is left in the buffer after an error must not be tried again.
         drop(out.into_parts());
         match finished {
@@ -98,8 +116,8 @@ impl ResultFile {
     }
 }
 
-fn failure(path: &Path, error: io::Error) -> Failure {
-    Failure::Other(format!("{}: {error}", path.display()))
+fn failure(path: &Path, source: io::Error) -> Failure {
+    Failure::Engine(topostream::Error::Output { path: path.to_owned(), source })
 }
 
 /// A file beside `path`, to be renamed to it: with the permissions of any new file, not those of a secret one.
@@ -114,7 +132,7 @@ fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
 }
 
 /// A file that takes nothing more once a stop was asked for.
-struct Stoppable<'a> {
+pub struct Stoppable<'a> {
     file: &'a mut File,
     cancel: &'a Cancel,
 }

@@ -1,15 +1,18 @@
 //! `topostream run`: an algorithm over a store.
 
 use super::args::ResourceArgs;
-use super::results::{self, ResultFile, ResultFormat};
+use super::results::{self, OutputFile, ResultFile, ResultFormat};
 use super::{Failure, Outcome, print, tables};
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::ProgressBar;
-use std::fmt::Write;
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop, Sums, Traffic};
-use topostream::report::StepReport;
+use topostream::report::{RunReport, StepReport};
+use topostream::trace::Timeline;
 use topostream::{Engine, Run as FinishedRun, Store, VertexId};
 use topostream_tools::progress::Cancel;
 
@@ -142,6 +145,10 @@ struct Common {
     /// The format of that file [default: by its name: .csv, .npy, else text]
     #[arg(long, value_name = "FORMAT", requires = "output", help_heading = "Results")]
     output_format: Option<ResultFormat>,
+    /// Write what happened when (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing open;
+    /// takes 40 MiB of the memory
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    trace: Option<PathBuf>,
     /// Print the report as JSON, times in nanoseconds, and nothing else
     #[arg(long, help_heading = "Results")]
     json: bool,
@@ -206,18 +213,22 @@ impl Common {
         // What is needed at the end is looked at before the beginning.
         store.ids()?;
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
+        let trace = self.trace.as_deref().map(TraceFile::create).transpose()?;
         let spinner = ProgressBar::new_spinner();
         let mut observer = |step: &StepReport| {
             let (edges, read) = (tables::count(step.edges), tables::bytes(step.disk_bytes));
             spinner.set_message(format!("superstep {}: {edges} edges, {read} read", step.superstep));
             spinner.tick();
         };
-        let engine = Engine::new(store, self.resources.options(cancel));
+        let mut options = self.resources.options(cancel);
+        options.trace = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
+        let engine = Engine::new(store, options);
         let run = engine.run(algorithm, &mut observer)?;
         // The page buffer goes before the ids come: both together may be more than the budget.
         drop(engine);
         let store = Store::open(&self.store)?;
         spinner.finish_and_clear();
+        trace.map_or(Ok(()), |trace| trace.write(&run.report, cancel))?;
         if let Some(output) = output {
             output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
         }
@@ -227,6 +238,29 @@ impl Common {
         }
         let summary = summary(&run, &store, top)?;
         print(&(tables::run_report(&run.report) + &summary))
+    }
+}
+
+/// Where the timeline of a run will go.
+struct TraceFile {
+    file: OutputFile,
+    timeline: Arc<Timeline>,
+}
+
+impl TraceFile {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        Ok(Self { file: OutputFile::create(path)?, timeline: Arc::default() })
+    }
+
+    fn write(self, report: &RunReport, cancel: &Cancel) -> Outcome {
+        let title = format!("topostream: {} on {}", report.algorithm, report.device);
+        self.file.write(cancel, |out| self.timeline.write_json(&title, out))?;
+        let dropped = self.timeline.dropped();
+        if dropped > 0 {
+            let dropped = tables::count(dropped);
+            writeln!(std::io::stderr(), "the trace ends early: {dropped} spans did not fit").ok();
+        }
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use humansize::{BINARY, format_size};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
+use topostream::device::Transfer;
 use topostream::report::{RunReport, StepReport};
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
@@ -39,9 +40,14 @@ const fn rule(of: char) -> LineStyle {
 
 /// A table of numbers: the first column to the left, the others to the right.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    table_of(1, header, rows)
+}
+
+/// A table whose first `words` columns are words, to the left, and whose others are numbers, to the right.
+pub fn table_of(words: usize, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(STYLE).set_header(header).add_rows(rows);
-    for column in table.column_iter_mut().skip(1) {
+    for column in table.column_iter_mut().skip(words) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     format!("{table}\n")
@@ -176,7 +182,30 @@ pub fn run_report(report: &RunReport) -> String {
         rows.push(vec![format!("… {left_out} more")]);
     }
     rows.push(step_row("all".into(), &report.total, lanes));
-    table(&header, rows) + &closing(report)
+    table(&header, rows) + &transfers(report) + &closing(report)
+}
+
+/// What a device with memory of its own moved; nothing for one without.
+fn transfers(report: &RunReport) -> String {
+    if report.total.transfer == Transfer::default() {
+        return String::new();
+    }
+    let header = ["step", "on the device", "copied", "read in place", "batches", "copies s", "beside kernels"];
+    let steps = report.steps.iter().take(STEPS_SHOWN).map(|step| transfer_row(step.superstep.to_string(), step));
+    table(&header, steps.chain([transfer_row("all".into(), &report.total)]))
+}
+
+fn transfer_row(name: String, step: &StepReport) -> Vec<String> {
+    let Transfer { copied_bytes, in_place_bytes, copy_ns, overlap_ns, batches, .. } = step.transfer;
+    vec![
+        name,
+        format!("{:.0}%", 100.0 * step.resident_rate()),
+        bytes(copied_bytes),
+        bytes(in_place_bytes),
+        count(batches),
+        seconds(copy_ns),
+        if copy_ns > 0 { format!("{:.0}%", 100.0 * overlap_ns as f64 / copy_ns as f64) } else { String::new() },
+    ]
 }
 
 fn step_row(name: String, step: &StepReport, lanes: u64) -> Vec<String> {
@@ -218,4 +247,29 @@ fn closing(report: &RunReport) -> String {
         write!(text, "\n{} reads had to be repeated", count(report.retries)).ok();
     }
     text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transfers_are_shown_where_there_are_any() {
+        let mut report = RunReport { steps: vec![StepReport::default()], ..RunReport::default() };
+        assert!(!run_report(&report).contains("on the device"));
+        let transfer = Transfer {
+            resident_pages: 3,
+            copied_bytes: 2 << 20,
+            in_place_bytes: 5 << 20,
+            copy_ns: 2_000_000_000,
+            overlap_ns: 1_500_000_000,
+            batches: 7,
+        };
+        report.steps[0] = StepReport { pages: 4, transfer, ..StepReport::default() };
+        report.total.add(&report.steps[0].clone());
+        let text = run_report(&report);
+        let row = text.lines().rfind(|line| line.contains("2 MiB")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(cells, ["all", "75%", "2", "MiB", "5", "MiB", "7", "2.000", "75%"], "{text}");
+    }
 }

@@ -11,6 +11,7 @@ use crate::bits::Bits;
 use crate::error;
 use crate::plan::PagePlan;
 use crate::prefetch::EDGES_AHEAD;
+use crate::trace::{Detail, Lane, Timeline};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -47,6 +48,7 @@ struct Shared<A> {
     state: State,
     store: Arc<Store>,
     weights: bool,
+    trace: Option<Arc<Timeline>>,
     /// Raised when the device is dropped: what still waits is left undone.
     abandoned: AtomicBool,
 }
@@ -73,14 +75,22 @@ struct SharedPage {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
-    /// Allocates what the algorithm keeps and starts `threads` workers over it.
-    pub fn new(algorithm: Arc<A>, graph: Arc<Graph>, store: Arc<Store>, threads: usize) -> Self {
+    /// Allocates what the algorithm keeps and starts `threads` workers over it. They report checks and edge functions to
+    /// `trace`.
+    pub fn new(
+        algorithm: Arc<A>,
+        graph: Arc<Graph>,
+        store: Arc<Store>,
+        threads: usize,
+        trace: Option<Arc<Timeline>>,
+    ) -> Self {
         let declared = algorithm.attributes(graph.has_in_lists);
         let state = State::new(graph, &declared, algorithm.is_traversal());
         let (tasks, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
         let weights = algorithm.needs_weights();
-        let shared = Arc::new(Shared { algorithm, state, store, weights, abandoned: AtomicBool::new(false) });
+        let abandoned = AtomicBool::new(false);
+        let shared = Arc::new(Shared { algorithm, state, store, weights, trace, abandoned });
         let start = |_| {
             let (shared, take, more, report) = (Arc::clone(&shared), take.clone(), tasks.clone(), report.clone());
             std::thread::spawn(move || work(&shared, &take, &more, &report))
@@ -228,6 +238,10 @@ impl<A: Algorithm> Shared<A> {
             return Some(PageDone { page: task.page, frame: task.frame, kept: false, result: Err(error) });
         }
         let check_ns = elapsed_ns(started);
+        if task.fresh {
+            let bytes = task.frame.page().len() + if self.weights { task.frame.weights().len() } else { 0 };
+            self.span(Lane::Checks, "check", started, Detail::page(task.page, bytes as u64));
+        }
         let edges = self.entry(&task).edge_count;
         let segments = if edges > 2 * SEGMENT_EDGES { edges.div_ceil(SEGMENT_EDGES) } else { 1 };
         let (edges, compute_ns) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -242,14 +256,21 @@ impl<A: Algorithm> Shared<A> {
     fn work_segment(&self, page: Arc<SharedPage>, number: u32) -> Option<PageDone> {
         let started = Instant::now();
         let result = self.run(&page.task, &page.step, (page.segments > 1).then(|| segment(number, page.segments)));
-        match result {
-            Ok(edges) => page.edges.fetch_add(edges, Ordering::Relaxed),
-            Err(error) => panic!("a page that has been checked is sound: {error}"),
-        };
+        let edges = result.unwrap_or_else(|error| panic!("a page that has been checked is sound: {error}"));
+        page.edges.fetch_add(edges, Ordering::Relaxed);
+        let detail = Detail { page: Some(page.task.page), edges, ..Detail::default() };
+        self.span(Lane::HostKernels, self.algorithm.name(), started, detail);
         page.compute_ns.fetch_add(elapsed_ns(started), Ordering::Relaxed);
         let SharedPage { task, edges, compute_ns, check_ns, .. } = Arc::into_inner(page)?;
         let work = Work { edges: edges.into_inner(), compute_ns: compute_ns.into_inner(), check_ns };
         Some(PageDone { page: task.page, frame: task.frame, kept: false, result: Ok(work) })
+    }
+
+    /// Tells the timeline, where there is one, of what ends now.
+    fn span(&self, lane: Lane, name: &'static str, begin: Instant, detail: Detail) {
+        if let Some(trace) = &self.trace {
+            trace.span(lane, name, begin, Instant::now(), detail);
+        }
     }
 
     fn topology(&self, task: &PageTask) -> &Topology {

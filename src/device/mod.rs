@@ -1,9 +1,12 @@
 //! Devices: what holds attributes, takes filled pages, and runs an algorithm's edge function over them.
 
+mod choice;
 mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod settings;
 
+pub use choice::DeviceChoice;
 pub use cpu::CpuDevice;
 
 use crate::algorithm::{Scalars, State, Step, Summary};

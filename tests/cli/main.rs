@@ -3,10 +3,12 @@
 mod bad_input;
 mod budget;
 mod damage;
+mod devices;
 mod graph;
 mod interrupt;
 mod program;
 mod quiet;
 mod results;
 mod stores;
+mod trace;
 mod usage;

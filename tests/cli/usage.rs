@@ -74,6 +74,7 @@ fn every_command_has_help() {
         ("run pagerank", &["--damping", "--tolerance", "--dangling", "--top"]),
         ("run bfs", &["--source", "max-degree", "--parents"]),
         ("shader", &["Examples:", "topostream shader", "segments", "--in-lists"]),
+        ("devices", &["--json"]),
         ("demo", &["--scale"]),
     ];
     for (command, words) in cases {

@@ -6,7 +6,7 @@ use topostream::algorithm::{Algorithm, Visit};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
 use topostream::attributes::AttributeType;
 use topostream::device::gpu::compose::layout::{
-    BatchHeader, BatchPage, HubHeader, Step, WORKGROUP, edges_per_unit, grid,
+    BatchHeader, BatchPage, Fill, HubHeader, Step, WORKGROUP, edges_per_unit, grid,
 };
 use topostream::device::gpu::compose::units::list_units;
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
@@ -157,22 +157,27 @@ fn buffers(gpu: &Gpu, pages: &Pages, declared: &Declared) -> Buffers {
     buffers
 }
 
-fn measure(gpu: &Gpu, pages: &Pages, algorithm: &impl Algorithm, direction: Direction, wide: bool, label: &str) {
-    let declared = Declared::of(algorithm, direction == Direction::In).unwrap();
-    let mut buffers = buffers(gpu, pages, &declared);
-    let visits = algorithm.visits(direction == Direction::In);
-    let options = ModuleOptions {
+fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: bool) -> ModuleOptions {
+    ModuleOptions {
         encoding: Encoding::VertexId,
         page_bytes: PAGE_WORDS as u32 * 4,
         weights: false,
         direction,
-        visit: visits.iter().find(|visit| visit.0 == direction).map_or(Visit::All, |visit| visit.1),
+        visit,
         attribute_chunk_vertices_log2: 32,
         vertices: pages.degrees.len() as u64,
         float_atomics: gpu.float_atomics,
         wide_integers: gpu.wide_integers && wide,
         subgroups: gpu.subgroups,
-    };
+    }
+}
+
+fn measure(gpu: &Gpu, pages: &Pages, algorithm: &impl Algorithm, direction: Direction, wide: bool, label: &str) {
+    let declared = Declared::of(algorithm, direction == Direction::In).unwrap();
+    let mut buffers = buffers(gpu, pages, &declared);
+    let visits = algorithm.visits(direction == Direction::In);
+    let visit = visits.iter().find(|visit| visit.0 == direction).map_or(Visit::All, |visit| visit.1);
+    let options = options(gpu, pages, direction, visit, wide);
     for lanes in [None, Some(0), Some(2), Some(4), Some(5), Some(6)] {
         let (batch, units) = pages.batch(lanes);
         buffers.insert(Resource::Batch, gpu.buffer(&batch));
@@ -209,6 +214,15 @@ fn speed() {
     let pages = Pages::new(scale, scrambled);
     let (name, count) = (&gpu.name, pages.pages.len());
     println!("{name}: scale {scale}, scrambled {scrambled}, {count} pages, {} edges", pages.edges);
+    let fill = Fill { value: 7, words: 4, ..Fill::default() };
+    let nothing = HashMap::from([
+        (Resource::Fill, gpu.buffer(bytemuck::cast_slice(&[fill]))),
+        (Resource::Filled, gpu.buffer(&[0; 4])),
+    ]);
+    let bfs = Declared::of(&Bfs::from(VertexId(0)), false).unwrap();
+    let module = compose(&bfs, KernelName::Fill, &options(&gpu, &pages, Direction::Out, Visit::All, true));
+    let seconds = gpu.time(&[(&module, [1, 1])], &nothing, Resource::Filled);
+    println!("nothing: {:.3} ms", seconds * 1e3);
     for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
         for (sums, wide, label) in
             [(Sums::Exact, true, "exact"), (Sums::Exact, false, "exact in halves"), (Sums::Single, true, "single")]

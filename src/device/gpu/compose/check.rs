@@ -30,8 +30,9 @@ pub fn check(module: &Module) -> Result<(), ShaderError> {
         ShaderError { file, line, message }
     };
     let parsed = naga::front::wgsl::parse_str(&module.text).map_err(|error| {
-        let line = error.location(&module.text).map(|location| location.line_number);
-        at(line, error.message().to_owned())
+        // The first place of several may be none at all.
+        let place = error.labels().map(|(span, _)| span).find(naga::Span::is_defined);
+        at(place.map(|span| span.location(&module.text).line_number), error.message().to_owned())
     })?;
     validator(module).validate(&parsed).map(drop).map_err(|error| {
         // Of an expression, the statement and the function that it stands in, the smallest.

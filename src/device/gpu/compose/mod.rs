@@ -62,7 +62,8 @@ impl KernelName {
         Self::Fill,
     ];
 
-    fn name(self) -> &'static str {
+    /// Its name, for people.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Lists => "lists",
             Self::Segments => "segments",

@@ -1,0 +1,111 @@
+//! Which device a run asks for.
+
+use crate::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+/// Which device runs an algorithm.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// A hardware GPU where there is one, else the CPU.
+    #[default]
+    Auto,
+    /// The CPU: needs no driver.
+    Cpu,
+    /// A hardware GPU, or an error.
+    Gpu,
+    /// The adapter with this in its name, in upper or lower case.
+    Named(String),
+    /// The adapter with this number, as `topostream devices` prints it.
+    Index(usize),
+}
+
+impl DeviceChoice {
+    /// What the choice means to a program that was built without GPU support: the CPU.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] where a GPU is asked for.
+    pub fn without_gpu_support(&self) -> Result<(), Error> {
+        match self {
+            Self::Auto | Self::Cpu => Ok(()),
+            Self::Gpu | Self::Named(_) | Self::Index(_) => Err(Error::NoDevice(format!(
+                "device {self}: this program was built without GPU support; use `--device cpu`, or build it with \
+                 `--features gpu`"
+            ))),
+        }
+    }
+}
+
+impl FromStr for DeviceChoice {
+    type Err = Error;
+
+    /// Reads `auto`, `cpu`, `gpu`, a number, or a part of a name.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where there is nothing to read.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let text = text.trim();
+        Ok(match text.to_lowercase().as_str() {
+            "" => {
+                return Err(Error::Parameter(
+                    "expected auto, cpu, gpu, a device's number, or a part of its name".into(),
+                ));
+            }
+            "auto" => Self::Auto,
+            "cpu" => Self::Cpu,
+            "gpu" => Self::Gpu,
+            _ => text.parse().map_or_else(|_| Self::Named(text.into()), Self::Index),
+        })
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Cpu => f.write_str("cpu"),
+            Self::Gpu => f.write_str("gpu"),
+            Self::Named(name) => f.write_str(name),
+            Self::Index(index) => write!(f, "{index}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_meant() {
+        let cases = [
+            ("auto", DeviceChoice::Auto),
+            ("AUTO", DeviceChoice::Auto),
+            (" cpu ", DeviceChoice::Cpu),
+            ("Gpu", DeviceChoice::Gpu),
+            ("0", DeviceChoice::Index(0)),
+            ("12", DeviceChoice::Index(12)),
+            ("H200", DeviceChoice::Named("H200".into())),
+            ("-1", DeviceChoice::Named("-1".into())),
+            ("Radeon RX 7900", DeviceChoice::Named("Radeon RX 7900".into())),
+        ];
+        for (text, choice) in cases {
+            assert_eq!(text.parse::<DeviceChoice>().unwrap(), choice, "{text:?}");
+            assert_eq!(choice.to_string().parse::<DeviceChoice>().unwrap(), choice, "{text:?}");
+        }
+        for text in ["", "  "] {
+            let error = text.parse::<DeviceChoice>().unwrap_err();
+            assert!(error.to_string().contains("auto, cpu, gpu"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_program_without_gpus_says_so() {
+        for choice in [DeviceChoice::Auto, DeviceChoice::Cpu] {
+            choice.without_gpu_support().unwrap();
+        }
+        for choice in [DeviceChoice::Gpu, DeviceChoice::Named("h200".into()), DeviceChoice::Index(3)] {
+            let text = choice.without_gpu_support().unwrap_err().to_string();
+            assert!(text.contains(&choice.to_string()) && text.contains("without GPU support"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,530 @@
+//! The driver: one thread that owns the device, takes pages and launches kernels over batches of them.
+//!
+//! A page that comes in is checked first (on other threads) unless that has been done. Then it is ready where it lies, or is
+//! copied to a slot of the arena first. Ready pages wait for a launch: at most [`BATCHES_MAX`] are under way, and all pages
+//! that became ready meanwhile go with the next one, so that batches grow with the load.
+
+use super::arena::Arena;
+use super::batch::{Job, Place};
+use super::buffers::RunBuffers;
+use super::compose::layout::HubHeader;
+use super::compose::{Declared, KernelName, units};
+use super::home::Home;
+use super::open::Gpu;
+use super::plan::{BATCHES_MAX, DevicePlan, HUBS_FIRST, Request, batch_bytes, hub_bytes};
+use super::timing::{DeviceSpan, Timing};
+use super::transfer::{Copy, TransferTicket};
+use super::{Message, Messages, RunSetup};
+use crate::algorithm::{Algorithm, Graph, Step, Visit};
+use crate::cache::Policy;
+use crate::device::settings::Distribution;
+use crate::device::{PageDone, PageTask, Transfer, Work};
+use crate::error::{Error, Result};
+use crate::fetch::PageRef;
+use crate::trace::{Detail, Lane, Timeline};
+use crossbeam_channel::{RecvTimeoutError, Sender};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use topostream_formats::page::Page;
+use topostream_formats::{Direction, Error as StoreError, Store};
+use wgpu::BufferUsages as Usage;
+
+/// How long the driver sleeps between looks at the device while launches or copies are under way.
+const LOOK: Duration = Duration::from_micros(30);
+/// Bytes of one submission to the transfer queue: enough to keep it busy, few enough that kernels can begin soon.
+const COPY_BYTES: u64 = 32 << 20;
+/// Pages that lie in one buffer and can be worked on.
+type Ready = HashMap<Place, VecDeque<Job>>;
+
+/// One launch that is under way.
+pub(super) struct Launch {
+    pub(super) number: u64,
+    /// Which of the batch buffers it uses.
+    pub(super) ring: usize,
+    pub(super) jobs: Vec<Job>,
+}
+
+/// See the module.
+pub(super) struct Driver<A> {
+    pub(super) algorithm: Arc<A>,
+    pub(super) declared: Declared,
+    pub(super) graph: Arc<Graph>,
+    pub(super) store: Arc<Store>,
+    pub(super) plan: DevicePlan,
+    pub(super) buffers: RunBuffers,
+    pub(super) home: Home,
+    pub(super) timing: Timing,
+    /// What the last superstep was read back through.
+    pub(super) readback: Option<wgpu::Buffer>,
+    pub(super) trace: Option<Arc<Timeline>>,
+    pub(super) step: Step,
+    /// Bits of the pages that each possible superstep would visit next.
+    pub(super) next_pages: HashMap<(Direction, Visit), Vec<u32>>,
+    /// Of this superstep.
+    pub(super) work: Work,
+    pub(super) transfer: Transfer,
+    pub(super) copy_spans: Vec<DeviceSpan>,
+    /// Room for long lists, and how many there is room for.
+    pub(super) hubs: (wgpu::Buffer, u32),
+    pub(super) policy: Policy,
+    pub(super) messages: Sender<Message>,
+    pub(super) done: mpsc::UnboundedSender<Result<Vec<PageDone>>>,
+    pub(super) checkers: rayon::ThreadPool,
+    /// Which page's unit row stands in the place of each frame.
+    pub(super) frame_rows: Vec<Option<PageRef>>,
+    pub(super) batch_buffers: Vec<wgpu::Buffer>,
+    pub(super) free_rings: Vec<usize>,
+    pub(super) groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
+    /// Pages that want a slot.
+    pub(super) waiting: VecDeque<Job>,
+    /// Pages that are checked and have a slot, but are not in it yet.
+    pub(super) to_copy: VecDeque<Job>,
+    pub(super) copying: VecDeque<(TransferTicket, Vec<Job>)>,
+    pub(super) ready: Ready,
+    pub(super) launches: VecDeque<Launch>,
+    pub(super) launched: u64,
+    pub(super) checking: usize,
+    pub(super) failed: bool,
+}
+
+impl<A: Algorithm> Driver<A> {
+    /// Plans, composes and allocates.
+    pub fn new(
+        mut home: Home,
+        setup: RunSetup<A>,
+        messages: Sender<Message>,
+        done: mpsc::UnboundedSender<Result<Vec<PageDone>>>,
+    ) -> Result<Self> {
+        let RunSetup { algorithm, graph, store, pool, frames, threads, trace } = setup;
+        let name = algorithm.name();
+        let missing =
+            || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
+        let declared = Declared::of(&*algorithm, graph.has_in_lists).ok_or_else(missing)?;
+        let visits = algorithm.visits(graph.has_in_lists);
+        let mut directions: Vec<Direction> = visits.iter().map(|&(direction, _)| direction).collect();
+        directions.dedup();
+        let request = Request {
+            algorithm: algorithm.name(),
+            attributes: &declared.attributes,
+            traversal: declared.traversal,
+            weights: algorithm.needs_weights(),
+            directions: &directions,
+            store: &store,
+            slot_bytes: pool.frame_bytes() as u64,
+            frames,
+            host_import: home.gpu.caps().host_import,
+        };
+        let plan = DevicePlan::new(&request, &home.settings, home.gpu.caps())?;
+        home.prepare(&plan, &store, &graph, &pool, frames)?;
+        let gpu = &home.gpu;
+        let buffers = RunBuffers::new(gpu, &plan, &declared.attributes, graph.vertices, declared.traversal)?;
+        let storage = Usage::STORAGE | Usage::COPY_DST;
+        let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
+        let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
+        let hubs = (hub_queue(gpu, HUBS_FIRST)?, HUBS_FIRST);
+        let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
+        let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
+        let mut timing = Timing::new(gpu);
+        if let Some(timeline) = &trace {
+            timing.calibrate(gpu, timeline)?;
+        }
+        Ok(Self {
+            timing,
+            readback: None,
+            trace,
+            frame_rows: vec![None; frames as usize],
+            free_rings: (0..BATCHES_MAX).collect(),
+            algorithm,
+            declared,
+            graph,
+            store,
+            plan,
+            buffers,
+            home,
+            step,
+            hubs,
+
+            messages,
+            done,
+            checkers,
+            batch_buffers,
+            next_pages: HashMap::new(),
+            work: Work::default(),
+            transfer: Transfer::default(),
+            copy_spans: Vec::new(),
+            policy: Policy::Scan,
+            groups: HashMap::new(),
+            waiting: VecDeque::new(),
+            to_copy: VecDeque::new(),
+            copying: VecDeque::new(),
+            ready: HashMap::new(),
+            launches: VecDeque::new(),
+            launched: 0,
+            checking: 0,
+            failed: false,
+        })
+    }
+
+    /// Works until it is told to stop; gives the adapter back.
+    pub fn run(mut self, take: &Messages) -> Home {
+        loop {
+            let message = match self.is_idle() {
+                true => take.recv().ok(),
+                false => match take.recv_timeout(LOOK) {
+                    Err(RecvTimeoutError::Timeout) => None,
+                    message => Some(message.unwrap_or(Message::Stop)),
+                },
+            };
+            let first = match message {
+                Some(Message::Stop) => break,
+                message => message,
+            };
+            let mut stopped = false;
+            for message in first.into_iter().chain(take.try_iter()) {
+                stopped |= matches!(message, Message::Stop);
+                self.handle(message, take);
+            }
+            if stopped {
+                break;
+            }
+            if !self.failed
+                && let Err(error) = self.advance()
+            {
+                self.fail(error);
+            }
+        }
+        self.settle();
+        self.home
+    }
+
+    fn handle(&mut self, message: Message, take: &Messages) {
+        // A reply that nobody waits for any more is no error.
+        match message {
+            Message::Initialise(reply) => drop(reply.send(self.sound().and_then(|()| self.initialise()))),
+            Message::Pages(step, reply) => drop(reply.send(self.sound().and_then(|()| Ok(self.pages(&step))))),
+            Message::Begin(step, reply) => drop(reply.send(self.sound().map(|()| self.begin(&step)))),
+            Message::Resident(pages, policy, reply) => drop(reply.send(self.start_resident(pages, policy))),
+            Message::Page(task) => self.take_page(task),
+            Message::Checked(job, result) => {
+                self.checking -= 1;
+                self.checked(job, result);
+            }
+            Message::Completed(number) => self.completed(number),
+            Message::End(step, reply) => {
+                let result = self.finish_pages(take).and_then(|()| self.end(&step));
+                drop(reply.send(result));
+            }
+            Message::Finish(reply) => drop(reply.send(self.sound().and_then(|()| self.download()))),
+            Message::Stop => {}
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.launches.is_empty() && self.copying.is_empty()
+    }
+
+    /// Whether the device is as it should be.
+    fn sound(&self) -> Result<()> {
+        Ok(self.home.gpu.check()?)
+    }
+
+    /// Ends the run: the engine hears of it at once, and once only.
+    fn fail(&mut self, error: Error) {
+        if !std::mem::replace(&mut self.failed, true) {
+            self.done.send(Err(error)).ok();
+        }
+    }
+
+    /// Works until nothing of this superstep is left to do.
+    fn finish_pages(&mut self, take: &Messages) -> Result<()> {
+        loop {
+            self.sound()?;
+            self.advance()?;
+            let left = self.checking + self.waiting.len() + self.to_copy.len() + self.ready.len();
+            if left == 0 && self.is_idle() {
+                return Ok(());
+            }
+            match take.recv_timeout(LOOK) {
+                Ok(message) => self.handle(message, take),
+                Err(_) => continue,
+            }
+        }
+    }
+
+    /// Before the adapter is given back: nothing reads the page buffer any more.
+    fn settle(&mut self) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while self.home.gpu.check().is_ok() && !self.is_idle() && Instant::now() < deadline {
+            self.home.gpu.device().poll(wgpu::PollType::wait_indefinitely()).ok();
+            self.poll_copies().ok();
+            self.launches.clear();
+        }
+        // Slots that were on their way have no page.
+        let (launches, copying) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.copying));
+        let lost = launches.into_iter().flat_map(|launch| launch.jobs);
+        let lost: Vec<Job> = lost.chain(copying.into_iter().flat_map(|(_, jobs)| jobs)).collect();
+        let ready = std::mem::take(&mut self.ready).into_values().flatten();
+        let left = ready.chain(std::mem::take(&mut self.waiting)).chain(std::mem::take(&mut self.to_copy));
+        let jobs: Vec<Job> = left.chain(lost).collect();
+        for job in jobs {
+            if let Some(slot) = job.slot {
+                self.arena().give_up(slot);
+            }
+        }
+        if self.checking > 0 {
+            // Slots of pages that are still with the checkers are lost to the arena: it is made anew.
+            self.home.arena = None;
+        }
+    }
+
+    pub(super) fn arena(&mut self) -> &mut Arena {
+        self.home.arena.as_mut().expect("prepared with the run")
+    }
+
+    /// How work is shared out in this superstep.
+    pub(super) fn distribution(&self) -> Distribution {
+        match (self.home.settings.distribution, self.step.visit) {
+            (Distribution::Auto, Visit::All) => Distribution::Segments,
+            (Distribution::Auto, _) if self.plan.in_place => Distribution::Segments,
+            // Who looks for one neighbour among many stops early: lanes beside it would look in vain.
+            (Distribution::Auto, Visit::Without(_)) => Distribution::Vertex,
+            (Distribution::Auto, Visit::Frontier) => Distribution::Hybrid,
+            (asked, _) => asked,
+        }
+    }
+
+    /// Whether pages of this superstep may be read in their frames.
+    pub(super) fn in_place(&self) -> bool {
+        self.plan.in_place && self.distribution() == Distribution::Segments
+    }
+
+    // ---- Pages in ---------------------------------------------------------------------------------------------------
+
+    fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
+        self.policy = policy;
+        let direction = pages.first().map(|page| page.direction);
+        self.arena().begin(policy, |page| Some(page.direction) == direction);
+        let mut others = Vec::new();
+        // Where there is no cache, pages only pass through.
+        let cache = self.plan.slots > self.plan.stream_slots;
+        for page in pages {
+            match self.arena().take(page) {
+                Some(slot) if !cache => {
+                    self.arena().give_up(slot);
+                    others.push(page);
+                }
+                Some(slot) => {
+                    self.transfer.resident_pages += 1;
+                    let job = Job { page, frame: None, slot: Some(slot), row: None, work: Work::default() };
+                    self.make_ready(job);
+                }
+                None => others.push(page),
+            }
+        }
+        others
+    }
+
+    /// Finds a place for a page; then has it checked where it is fresh, or its unit row is wanted.
+    fn take_page(&mut self, PageTask { page, frame, fresh }: PageTask) {
+        let policy = self.policy;
+        let slot = self.arena().slot(policy);
+        let index = frame.index() as usize;
+        let segments = self.distribution() == Distribution::Segments;
+        if fresh {
+            self.frame_rows[index] = None;
+        }
+        // What stays in a slot may be shared out by segments later on, in another run.
+        let row_wanted = match slot.is_none() && self.in_place() {
+            true => segments && self.frame_rows[index] != Some(page),
+            false => self.plan.row_words > 0,
+        };
+        let job = Job { page, frame: Some(frame), slot, row: None, work: Work::default() };
+        if fresh || row_wanted {
+            self.check(job, fresh, row_wanted);
+        } else {
+            self.checked(job, Ok(()));
+        }
+    }
+
+    /// Has a page checked, and its unit row found, on a thread of its own.
+    fn check(&mut self, mut job: Job, fresh: bool, row_wanted: bool) {
+        self.checking += 1;
+        let (store, messages) = (Arc::clone(&self.store), self.messages.clone());
+        let (weights, trace) = (self.algorithm.needs_weights(), self.trace.clone());
+        self.checkers.spawn(move || {
+            let started = Instant::now();
+            let result = examine(&store, &mut job, weights, fresh, row_wanted);
+            let ended = Instant::now();
+            job.work.check_ns = (ended - started).as_nanos() as u64;
+            if let Some(timeline) = trace {
+                let detail = Detail::page(job.page, job.frame.as_ref().map_or(0, |frame| frame.page().len() as u64));
+                timeline.span(Lane::Checks, "check", started, ended, detail);
+            }
+            messages.send(Message::Checked(job, result)).ok();
+        });
+    }
+
+    fn checked(&mut self, job: Job, result: std::result::Result<(), StoreError>) {
+        if let Err(error) = result {
+            let Job { page, frame, slot, .. } = job;
+            if let Some(slot) = slot {
+                self.arena().give_up(slot);
+            }
+            let frame = frame.expect("pages are checked in their frames");
+            self.done.send(Ok(vec![PageDone { page, frame, kept: false, result: Err(error) }])).ok();
+            return;
+        }
+        match job.slot {
+            Some(_) => self.to_copy.push_back(job),
+            None if self.in_place() => self.make_ready(job),
+            None => self.waiting.push_back(job),
+        }
+    }
+
+    pub(super) fn make_ready(&mut self, job: Job) {
+        let place = match &job.slot {
+            Some(slot) => Place::Arena(slot.buffer),
+            None => Place::Frames(self.frame_place(job.frame.as_ref().expect("in a slot or in a frame").index()).0),
+        };
+        self.ready.entry(place).or_default().push_back(job);
+    }
+
+    /// Which buffer of the import a frame lies in, and where in it.
+    pub(super) fn frame_place(&self, frame: u32) -> (u32, u64) {
+        let (_, import) = self.home.import.as_ref().expect("frames are read in place only where they are imported");
+        let (chunk, offset) = import.locate(u64::from(frame) * self.plan.slot_bytes);
+        (chunk as u32, offset)
+    }
+
+    // ---- Copies -----------------------------------------------------------------------------------------------------
+
+    /// Does what can be done without waiting.
+    fn advance(&mut self) -> Result<()> {
+        self.home.gpu.poll()?;
+        while let Some(job) = self.waiting.pop_front() {
+            let policy = self.policy;
+            match self.arena().slot(policy) {
+                Some(slot) => self.to_copy.push_back(Job { slot: Some(slot), ..job }),
+                None => {
+                    self.waiting.push_front(job);
+                    break;
+                }
+            }
+        }
+        if self.home.transfer.is_some() && self.home.import.is_some() {
+            self.poll_copies()?;
+            self.start_copies()?;
+        } else {
+            // The launch copies them itself.
+            std::mem::take(&mut self.to_copy).into_iter().for_each(|job| self.make_ready(job));
+        }
+        self.launch()
+    }
+
+    fn start_copies(&mut self) -> Result<()> {
+        let transfer = self.home.transfer.as_mut().expect("asked by the caller");
+        let (_, import) = self.home.import.as_ref().expect("asked by the caller");
+        let arena = self.home.arena.as_ref().expect("prepared with the run");
+        let (bytes, by_submission) = (self.plan.slot_bytes, (COPY_BYTES / self.plan.slot_bytes).max(1) as usize);
+        while !self.to_copy.is_empty() && self.copying.len() < 4 {
+            let jobs: Vec<Job> = self.to_copy.drain(..self.to_copy.len().min(by_submission)).collect();
+            let copy = |job: &Job| {
+                let (frame, slot) = (job.frame.as_ref().expect("not copied yet"), job.slot.as_ref().expect("has one"));
+                let (chunk, source_offset) = import.locate(u64::from(frame.index()) * bytes);
+                let (source, dest) = (&import.chunks()[chunk], &arena.buffers()[slot.buffer as usize]);
+                Copy { source, source_offset, dest, dest_offset: arena.offset(slot), bytes }
+            };
+            let copies: Vec<Copy<'_>> = jobs.iter().map(copy).collect();
+            let ticket = transfer.submit(&copies)?;
+            self.transfer.copied_bytes += bytes * jobs.len() as u64;
+            self.copying.push_back((ticket, jobs));
+        }
+        Ok(())
+    }
+
+    /// Frames whose pages have arrived in their slots are free again.
+    fn poll_copies(&mut self) -> Result<()> {
+        while let Some((ticket, _)) = self.copying.front() {
+            let Some(transfer) = &mut self.home.transfer else { return Ok(()) };
+            let arrived = transfer.poll(*ticket)?;
+            let span = |time: super::transfer::TransferTime| DeviceSpan {
+                name: "copy",
+                begin_ns: time.begin_ns as f64,
+                end_ns: time.end_ns as f64,
+            };
+            self.copy_spans.extend(transfer.finished().into_iter().map(span));
+            if !arrived {
+                return Ok(());
+            }
+            let (_, jobs) = self.copying.pop_front().expect("just seen");
+            let mut done = Vec::new();
+            for mut job in jobs {
+                done.extend(self.release(&mut job));
+                self.make_ready(job);
+            }
+            self.done.send(Ok(done)).ok();
+        }
+        Ok(())
+    }
+
+    /// Reports a page whose frame is not needed any more.
+    pub(super) fn release(&mut self, job: &mut Job) -> Option<PageDone> {
+        let frame = job.frame.take()?;
+        let entry_edges = self.edges(job.page);
+        job.work.edges = entry_edges;
+        Some(PageDone { page: job.page, frame, kept: self.stays(job), result: Ok(job.work) })
+    }
+
+    /// Whether the arena will keep a page once it has been used.
+    pub(super) fn stays(&self, job: &Job) -> bool {
+        let stream = self.plan.stream_slots > 0 && self.policy == Policy::Scan;
+        job.slot.is_some() && !stream
+    }
+
+    /// Neighbours in a page, where all lists are visited; else the device counts.
+    pub(super) fn edges(&self, page: PageRef) -> u64 {
+        let topology = self.store.topology(page.direction).expect("pages of topologies that exist");
+        let all = self.step.visit == Visit::All;
+        if all { topology.directory().entries()[page.page.index()].edge_count.into() } else { 0 }
+    }
+}
+
+/// Checks a page and finds its unit row.
+fn examine(
+    store: &Store,
+    job: &mut Job,
+    weights: bool,
+    fresh: bool,
+    row_wanted: bool,
+) -> std::result::Result<(), StoreError> {
+    let topology = store.topology(job.page.direction).expect("pages of topologies that exist");
+    let frame = job.frame.as_ref().expect("pages are checked in their frames");
+    if fresh {
+        let weights = weights.then(|| frame.weights());
+        topology.check(job.page.page, frame.page(), weights, &store.page_context(topology))?;
+    }
+    if row_wanted {
+        let page = Page::open(frame.page(), store.manifest().encoding)
+            .map_err(|defect| topology.page_error(job.page.page, false, defect))?;
+        let mut row = Vec::new();
+        units::append_rows(&page, weights, &mut row);
+        job.row = Some(row);
+    }
+    Ok(())
+}
+
+/// How long a list of several pages is.
+pub(super) fn run_degree(topology: &topostream_formats::Topology, vertex: u32) -> u64 {
+    let directory = topology.directory();
+    directory.run_degree(directory.page_of(topostream_formats::VertexId(vertex)))
+}
+
+/// A queue with room for `entries` parts of long lists.
+pub(super) fn hub_queue(gpu: &Gpu, entries: u32) -> Result<wgpu::Buffer> {
+    let hubs = gpu.buffer("hubs", hub_bytes(entries), Usage::STORAGE | Usage::COPY_DST)?;
+    let header = HubHeader { capacity: entries, ..HubHeader::default() };
+    gpu.queue().write_buffer(&hubs, 0, bytemuck::bytes_of(&header));
+    Ok(hubs)
+}

@@ -1,0 +1,122 @@
+//! Kernels: composed modules made into pipelines, each once, and what is bound to them.
+
+use super::compose::{self, Access, Binding, Declared, KernelName, ModuleOptions, Resource};
+use super::import::trusted_module;
+use super::open::Gpu;
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A kernel that can be launched.
+pub struct Kernel {
+    /// The pipeline.
+    pub pipeline: wgpu::ComputePipeline,
+    layouts: Vec<wgpu::BindGroupLayout>,
+    bindings: Vec<Binding>,
+}
+
+/// Every kernel that has been used, by what it was composed for, and for whom.
+#[derive(Default)]
+pub struct Kernels(HashMap<(KernelName, ModuleOptions), Vec<(Declared, Arc<Kernel>)>>);
+
+impl Kernels {
+    /// Composes a kernel, or finds it.
+    ///
+    /// # Errors
+    /// [`Error::Shader`] by file and line, for an algorithm whose text is wrong.
+    pub fn get(
+        &mut self,
+        gpu: &Gpu,
+        declared: &Declared,
+        name: KernelName,
+        options: &ModuleOptions,
+    ) -> Result<Arc<Kernel>> {
+        let known = self.0.entry((name, options.clone())).or_default();
+        if let Some((_, kernel)) = known.iter().find(|(known, _)| known == declared) {
+            return Ok(Arc::clone(kernel));
+        }
+        let module = compose::compose(declared, name, options);
+        compose::check(&module).map_err(|error| Error::Shader(error.to_string()))?;
+        let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
+        if storage > gpu.caps().storage_buffers_max as usize {
+            let (name, most) = (module_label(declared, name), gpu.caps().storage_buffers_max);
+            return Err(Error::Shader(format!("{name} needs {storage} storage buffers, and the adapter binds {most}")));
+        }
+        let kernel = Arc::new(Kernel::new(gpu, &module_label(declared, name), &module)?);
+        known.push((declared.clone(), Arc::clone(&kernel)));
+        Ok(kernel)
+    }
+}
+
+fn module_label(declared: &Declared, name: KernelName) -> String {
+    format!("{} {name}", declared.name)
+}
+
+impl Kernel {
+    fn new(gpu: &Gpu, label: &str, module: &compose::Module) -> Result<Self> {
+        let groups = module.bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
+        let layouts: Vec<_> = (0..groups).map(|group| layout(gpu, label, &module.bindings, group)).collect();
+        let pipeline = gpu.scoped(label, || {
+            let device = gpu.device();
+            let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
+            let shader = trusted_module(device, wgpu::ShaderModuleDescriptor { label: Some(label), source });
+            let used: Vec<_> = layouts.iter().map(Some).collect();
+            let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: Some(label),
+                bind_group_layouts: &used,
+                immediate_size: 0,
+            });
+            device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(label),
+                layout: Some(&layout),
+                module: &shader,
+                entry_point: Some("main"),
+                // Kernels set what they read of workgroup memory: doing it for them costs a barrier and its time.
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: None,
+            })
+        })?;
+        Ok(Self { pipeline, layouts, bindings: module.bindings.clone() })
+    }
+
+    /// How many bind groups it has.
+    pub fn groups(&self) -> u32 {
+        self.layouts.len() as u32
+    }
+
+    /// Binds what `find` gives to one of its groups.
+    pub fn bind<'a>(&self, gpu: &Gpu, group: u32, find: impl Fn(&Resource) -> &'a wgpu::Buffer) -> wgpu::BindGroup {
+        let of_group = self.bindings.iter().filter(|binding| binding.group == group);
+        let entries: Vec<_> = of_group
+            .map(|binding| wgpu::BindGroupEntry {
+                binding: binding.binding,
+                resource: find(&binding.resource).as_entire_binding(),
+            })
+            .collect();
+        let layout = &self.layouts[group as usize];
+        gpu.device().create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+    }
+}
+
+fn layout(gpu: &Gpu, label: &str, bindings: &[Binding], group: u32) -> wgpu::BindGroupLayout {
+    let entry = |binding: &Binding| wgpu::BindGroupLayoutEntry {
+        binding: binding.binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer {
+            ty: match binding.access {
+                Access::Uniform => wgpu::BufferBindingType::Uniform,
+                Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
+                Access::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
+            },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        count: None,
+    };
+    let entries: Vec<_> = bindings.iter().filter(|binding| binding.group == group).map(entry).collect();
+    let label = Some(label);
+    gpu.device().create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries })
+}

@@ -1,0 +1,283 @@
+//! A GPU in use: device and queue, what it can do, and waits that end.
+
+use super::adapters::{Adapter, TIMESTAMPS, WIDE_ATOMICS};
+use super::health::{Health, caught};
+use super::vulkan;
+use crate::error::{Error, GpuError};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wgpu::Features;
+
+/// What a run may use of a GPU. Everything can be switched off, so that each path is tested on any machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuOptions {
+    /// Bytes of a storage binding, where fewer are wanted than the adapter allows: for tests of what is split.
+    pub binding_bytes_max: Option<u64>,
+    /// Whether host memory may be imported.
+    pub host_import: bool,
+    /// Whether a queue for transfers may be used.
+    pub transfer_queue: bool,
+    /// Whether kernels may use native f32 atomics.
+    pub float_atomics: bool,
+    /// Whether kernels may use 64-bit integers and their atomics.
+    pub wide_atomics: bool,
+    /// Whether kernels may use subgroup operations.
+    pub subgroups: bool,
+}
+
+impl Default for GpuOptions {
+    fn default() -> Self {
+        Self {
+            binding_bytes_max: None,
+            host_import: true,
+            transfer_queue: true,
+            float_atomics: true,
+            wide_atomics: true,
+            subgroups: true,
+        }
+    }
+}
+
+/// What an open GPU can do, as far as its options allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caps {
+    /// Whether host memory can be imported: see [`super::import`].
+    pub host_import: bool,
+    /// What addresses and sizes of imported memory are multiples of, in bytes.
+    pub import_alignment: u64,
+    /// The family of the queue for transfers: see [`super::transfer`].
+    pub transfer_family: Option<u32>,
+    /// Whether kernels have native f32 atomics.
+    pub float_atomics: bool,
+    /// Whether kernels have 64-bit integers and all atomics on them.
+    pub wide_atomics: bool,
+    /// Whether kernels have subgroup operations.
+    pub subgroups: bool,
+    /// Whether timestamps can be written between the commands of an encoder.
+    pub timestamps: bool,
+    /// Bytes that a kernel can reach through one storage binding.
+    pub binding_bytes_max: u64,
+    /// What the offset of a storage binding is a multiple of, in bytes.
+    pub binding_alignment: u64,
+    /// Bytes of a buffer.
+    pub buffer_bytes_max: u64,
+    /// Bytes of device memory, where the system tells.
+    pub memory_bytes: Option<u64>,
+    /// Storage buffers that a kernel can bind.
+    pub storage_buffers_max: u32,
+    /// Workgroups of a dispatch, in each dimension.
+    pub workgroups_max: u32,
+}
+
+/// An open GPU.
+#[derive(Debug)]
+pub struct Gpu {
+    // Before the device: it holds nothing that outlives it, and says so by its place.
+    vulkan: Option<vulkan::Context>,
+    queue: wgpu::Queue,
+    device: wgpu::Device,
+    caps: Caps,
+    health: Arc<Health>,
+}
+
+/// How long a wait sleeps before it looks whether the device is still there.
+const SLICE: Duration = Duration::from_millis(100);
+
+impl Gpu {
+    /// Opens an adapter with everything that it has and the options allow.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`] where the driver refuses; [`Error::Parameter`] for a binding limit that nothing fits in.
+    pub fn open(adapter: &Adapter, options: &GpuOptions) -> Result<Self, Error> {
+        let health = Arc::new(Health::new(&adapter.report.name));
+        let mut features = TIMESTAMPS;
+        features.set(Features::SHADER_FLOAT32_ATOMIC, options.float_atomics);
+        features.set(WIDE_ATOMICS, options.wide_atomics);
+        features.set(Features::SUBGROUP, options.subgroups);
+        features &= adapter.raw.features();
+        let mut limits = adapter.raw.limits();
+        if let Some(bytes) = options.binding_bytes_max {
+            if bytes < 4096 || !bytes.is_multiple_of(256) {
+                return Err(Error::Parameter(format!(
+                    "a binding of {bytes} bytes: expected a multiple of 256, from 4096"
+                )));
+            }
+            limits.max_storage_buffer_binding_size = limits.max_storage_buffer_binding_size.min(bytes);
+        }
+        let mut facts = vulkan::facts(&adapter.raw);
+        if let Some(facts) = &mut facts {
+            facts.import_alignment = facts.import_alignment.filter(|_| options.host_import);
+            facts.transfer_family = facts.transfer_family.filter(|_| options.transfer_queue);
+        }
+        let caps = caps(features, &limits, facts.as_ref());
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("topostream"),
+            required_features: features,
+            required_limits: limits,
+            // Buffers here are few and large: blocks that are reserved ahead would only be lost to the page cache.
+            memory_hints: wgpu::MemoryHints::MemoryUsage,
+            ..Default::default()
+        };
+        let opened = vulkan::open(&adapter.raw, facts, &descriptor);
+        let (device, queue, vulkan) = opened.map_err(|message| health.unavailable("the device", &message))?;
+        listen(&device, &health);
+        Ok(Self { vulkan, queue, device, caps, health })
+    }
+
+    /// The adapter's name.
+    pub fn name(&self) -> &str {
+        self.health.device()
+    }
+
+    /// What the GPU can do.
+    pub fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    /// wgpu's device. Call [`Gpu::poll`] and [`Gpu::wait`] instead of its `poll`, which panics once the device is lost.
+    pub fn device(&self) -> &wgpu::Device {
+        &self.device
+    }
+
+    /// wgpu's queue.
+    pub fn queue(&self) -> &wgpu::Queue {
+        &self.queue
+    }
+
+    /// What has gone wrong, if anything has.
+    pub fn health(&self) -> &Arc<Health> {
+        &self.health
+    }
+
+    pub(super) fn vulkan(&self) -> Option<&vulkan::Context> {
+        self.vulkan.as_ref()
+    }
+
+    /// Whether the device is as it should be.
+    ///
+    /// # Errors
+    /// The first error that any callback heard of.
+    pub fn check(&self) -> Result<(), GpuError> {
+        self.health.check()
+    }
+
+    /// A buffer of device memory, zeroed.
+    ///
+    /// # Errors
+    /// [`GpuError::OutOfMemory`] with the label and the sizes, also where a buffer cannot be as large;
+    /// [`GpuError::Fault`] for a usage that does not go together; what [`Gpu::check`] says.
+    pub fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, Error> {
+        let what = format!("{label} of {bytes} bytes");
+        if bytes > self.caps.buffer_bytes_max {
+            let most = format!("a buffer has at most {} bytes", self.caps.buffer_bytes_max);
+            return Err(self.health.out_of_memory(&what, &most).into());
+        }
+        let descriptor = wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation: false };
+        Ok(self.scoped(&what, || self.device.create_buffer(&descriptor))?)
+    }
+
+    /// Makes something of wgpu's, and returns what is wrong with it as an error.
+    ///
+    /// # Errors
+    /// What wgpu reported while it ran; what [`Gpu::check`] says.
+    pub fn scoped<T>(&self, what: &str, make: impl FnOnce() -> T) -> Result<T, GpuError> {
+        use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+        self.check()?;
+        let scopes = [Internal, Validation, OutOfMemory].map(|filter| self.device.push_error_scope(filter));
+        let made = make();
+        // All of them are popped, the innermost first, whatever the first one says.
+        let errors = scopes.into_iter().rev().map(|scope| pollster::block_on(scope.pop()));
+        let first = errors.fold(None, |first, error| first.or(error));
+        self.check()?;
+        first.map_or(Ok(made), |error| Err(self.health.wgpu_error(what, &error)))
+    }
+
+    /// Lets callbacks run and resources go, without waiting.
+    ///
+    /// # Errors
+    /// What [`Gpu::check`] says.
+    pub fn poll(&self) -> Result<(), GpuError> {
+        if let Err(words) = caught(|| self.device.poll(wgpu::PollType::Poll)) {
+            self.gave_up(&words);
+        }
+        self.check()
+    }
+
+    /// Waits until a submission is done; `false` where that takes longer than `timeout`. Never waits for longer, whatever
+    /// becomes of the device.
+    ///
+    /// # Errors
+    /// What [`Gpu::check`] says.
+    pub fn wait(&self, submission: wgpu::SubmissionIndex, timeout: Duration) -> Result<bool, Error> {
+        let end = Instant::now().checked_add(timeout);
+        loop {
+            self.check()?;
+            let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+            let poll =
+                wgpu::PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(left.min(SLICE)) };
+            let outcome = caught(|| self.device.poll(poll));
+            // What was submitted to a device that is gone counts as done for wgpu.
+            self.check()?;
+            match outcome {
+                Ok(Ok(_)) => return Ok(true),
+                Ok(Err(wgpu::PollError::Timeout)) if left.is_zero() => return Ok(false),
+                Ok(Err(wgpu::PollError::Timeout)) => {}
+                Ok(Err(error)) => {
+                    return Err(self.health.record(self.health.fault("wait", &error.to_string())).into());
+                }
+                Err(words) => return Err(self.gave_up(&words).into()),
+            }
+        }
+    }
+
+    /// Gives the device up, as a driver does after a reset: for tests of what happens then.
+    pub fn lose(&self) {
+        self.device.destroy();
+        // The loss is told once everything that was submitted is done.
+        self.poll().ok();
+    }
+
+    /// Loses the device at some later time, when it may belong to a run: for tests.
+    #[doc(hidden)]
+    pub fn loser(&self) -> impl FnMut() + use<> {
+        let device = self.device.clone();
+        move || device.destroy()
+    }
+
+    /// A poll panicked: the device is lost, and the callback has said so unless it was called before.
+    fn gave_up(&self, words: &str) -> GpuError {
+        self.health.record(self.health.lost(words))
+    }
+}
+
+fn caps(features: Features, limits: &wgpu::Limits, facts: Option<&vulkan::Facts>) -> Caps {
+    let import_alignment = facts.and_then(|facts| facts.import_alignment);
+    Caps {
+        host_import: import_alignment.is_some(),
+        import_alignment: import_alignment.unwrap_or(1),
+        transfer_family: facts.and_then(|facts| facts.transfer_family),
+        float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
+        wide_atomics: features.contains(WIDE_ATOMICS),
+        subgroups: features.contains(Features::SUBGROUP),
+        timestamps: features.contains(TIMESTAMPS),
+        binding_bytes_max: limits.max_storage_buffer_binding_size,
+        binding_alignment: limits.min_storage_buffer_offset_alignment.into(),
+        buffer_bytes_max: limits.max_buffer_size,
+        memory_bytes: facts.and_then(|facts| facts.memory_bytes),
+        storage_buffers_max: limits.max_storage_buffers_per_shader_stage,
+        workgroups_max: limits.max_compute_workgroups_per_dimension,
+    }
+}
+
+/// Has the device tell its health what goes wrong.
+fn listen(device: &wgpu::Device, health: &Arc<Health>) {
+    let hears = Arc::clone(health);
+    device.set_device_lost_callback(move |reason, message| {
+        let message = if message.is_empty() { format!("{reason:?}").to_lowercase() } else { message };
+        hears.record(hears.lost(&message));
+    });
+    let hears = Arc::clone(health);
+    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+        hears.record(hears.wgpu_error("a command", &error));
+    }));
+}

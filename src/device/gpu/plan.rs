@@ -1,0 +1,221 @@
+//! How device memory is shared out before a run: attributes first, the page arena with what is left.
+
+use super::compose::layout::{BatchHeader, BatchPage, HubEntry, HubHeader, edges_per_unit};
+use super::open::Caps;
+use crate::attributes::{Attribute, AttributeType, Role};
+use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
+use crate::error::{Error, Result};
+use serde::Serialize;
+use topostream_formats::page::Capacity;
+use topostream_formats::{Direction, Store};
+
+/// Launches that are under way at the same time: one runs, one waits behind it.
+pub const BATCHES_MAX: usize = 2;
+/// Workgroups of the kernels over vertices, and so the most partial sums.
+pub const TOTALS_MAX: u32 = 4096;
+/// Bytes of a partial sum: four numbers.
+pub const TOTAL_BYTES: u64 = 16;
+/// What pages pass through on their way to kernels where they are copied and not kept.
+const STREAM_BYTES: u64 = 256 << 20;
+/// The fewest slots that a run can work with where pages must be copied.
+const SLOTS_MIN: u64 = 4;
+/// Entries of the hub queue at first; it grows when a superstep wanted more.
+pub const HUBS_FIRST: u32 = 1 << 12;
+/// The share of an adapter's memory that a run takes where nothing else is said.
+const MEMORY_SHARE: f64 = 0.9;
+/// What a run takes where the adapter does not tell how much it has.
+const MEMORY_UNKNOWN: u64 = 1 << 30;
+
+/// Device memory of a run, by part, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DevicePlan {
+    /// Attributes in device memory.
+    pub attributes_bytes: u64,
+    /// Which attributes lie in main memory and are read with their pages, by place in the declaration.
+    pub host_attributes: Vec<bool>,
+    /// The frontiers of a traversal.
+    pub frontier_bytes: u64,
+    /// Degrees and page directories.
+    pub graph_bytes: u64,
+    /// Batches, unit rows, queues, sums.
+    pub working_bytes: u64,
+    /// Slots of the page arena.
+    pub slots: u32,
+    /// Those of them that pages only pass through.
+    pub stream_slots: u32,
+    /// Bytes of a slot.
+    pub slot_bytes: u64,
+    /// An attribute is cut into pieces of 2^k vertices, so that none passes the binding limit.
+    pub chunk_vertices_log2: u32,
+    /// Words of a page's unit row; 0 where work is not shared out by segments.
+    pub row_words: u64,
+    /// Whether kernels may read pages in main memory.
+    pub in_place: bool,
+}
+
+/// What a plan is made for.
+pub struct Request<'a> {
+    /// For messages.
+    pub algorithm: &'a str,
+    /// What the algorithm keeps.
+    pub attributes: &'a [Attribute],
+    /// Whether it has frontiers.
+    pub traversal: bool,
+    /// Whether it reads weights.
+    pub weights: bool,
+    /// Which lists it reads.
+    pub directions: &'a [Direction],
+    /// The graph.
+    pub store: &'a Store,
+    /// Bytes of a frame, and so of a slot.
+    pub slot_bytes: u64,
+    /// Frames of the page buffer.
+    pub frames: u32,
+    /// Whether pages can be read where the page buffer lies.
+    pub host_import: bool,
+}
+
+impl DevicePlan {
+    /// Shares out the memory that the settings allow.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] with all parts where it cannot be done; [`Error::Parameter`] for settings that the adapter
+    /// has no way to follow.
+    pub fn new(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
+        let mut plan = Self::fixed(request, settings, caps)?;
+        let known = caps.memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
+        let budget = settings.memory_bytes.unwrap_or(known);
+        let least = if plan.in_place { 0 } else { SLOTS_MIN };
+        if plan.fixed_bytes() + least * plan.per_slot() > budget {
+            plan.move_attributes_out(request);
+        }
+        let needed = plan.fixed_bytes() + least * plan.per_slot();
+        if needed > budget {
+            return Err(plan.too_small(request, needed, budget));
+        }
+        let pages: u64 = request.directions.iter().map(|&direction| pages(request.store, direction)).sum();
+        let room = (budget - plan.fixed_bytes()) / plan.per_slot();
+        let stream = if plan.in_place { 0 } else { (STREAM_BYTES / plan.slot_bytes).min(room / 2).max(SLOTS_MIN) };
+        let stream = stream.max(least);
+        let asked = settings.cache_bytes.map_or(u64::MAX, |bytes| bytes / plan.slot_bytes);
+        let cached = (room - stream.min(room)).min(pages).min(asked);
+        plan.slots = u32::try_from(cached + stream).unwrap_or(u32::MAX);
+        // Where everything fits nothing passes through.
+        plan.stream_slots = if cached >= pages { 0 } else { stream as u32 };
+        plan.working_bytes += u64::from(plan.slots) * 4 * plan.row_words;
+        Ok(plan)
+    }
+
+    /// Everything but the arena.
+    fn fixed(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
+        let (vertices, slot_bytes) = (request.store.vertices(), request.slot_bytes);
+        if slot_bytes > caps.binding_bytes_max {
+            let most = caps.binding_bytes_max;
+            let message = format!("the device binds at most {most} bytes at once, and a page takes {slot_bytes}");
+            return Err(Error::Parameter(message));
+        }
+        let chunk_vertices_log2 = (caps.binding_bytes_max / 8).ilog2().min(32);
+        let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
+        let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
+        let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
+        // Traversals are shared out by other rules unless pages are to be read in place.
+        let by_segments = match settings.distribution {
+            Distribution::Auto => !request.traversal || settings.transfer == PageTransfer::InPlace,
+            _ => segments,
+        };
+        let in_place = request.host_import && by_segments && settings.transfer != PageTransfer::Copy;
+        if settings.transfer == PageTransfer::InPlace && !in_place {
+            let why =
+                if segments { "the device cannot read the page buffer" } else { "only segments are read in place" };
+            return Err(Error::Parameter(format!("in-place transfer: {why}; use copies")));
+        }
+        let directories = request.store.topologies().map(|topology| 16 * u64::from(topology.page_count())).sum::<u64>();
+        let batch = batch_bytes(settings.batch_pages);
+        let rows = 4 * row_words * u64::from(request.frames);
+        let hubs = hub_bytes(HUBS_FIRST);
+        Ok(Self {
+            attributes_bytes: request.attributes.iter().map(|attribute| device_bytes(attribute, vertices)).sum(),
+            host_attributes: vec![false; request.attributes.len()],
+            frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
+            graph_bytes: 4 * vertices + directories,
+            working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
+            slots: 0,
+            stream_slots: 0,
+            slot_bytes,
+            chunk_vertices_log2,
+            row_words,
+            in_place,
+        })
+    }
+
+    /// Bytes of a slot with its unit row.
+    fn per_slot(&self) -> u64 {
+        self.slot_bytes + 4 * self.row_words
+    }
+
+    /// Leaves in main memory what is only read, and only with its page.
+    fn move_attributes_out(&mut self, request: &Request<'_>) {
+        for (out, attribute) in self.host_attributes.iter_mut().zip(request.attributes) {
+            if attribute.role == Role::ReadOnly && request.host_import {
+                *out = true;
+                self.attributes_bytes -= device_bytes(attribute, request.store.vertices());
+            }
+        }
+    }
+
+    /// Bytes of everything but the arena.
+    fn fixed_bytes(&self) -> u64 {
+        self.attributes_bytes + self.frontier_bytes + self.graph_bytes + self.working_bytes
+    }
+
+    /// Bytes of everything.
+    pub fn total_bytes(&self) -> u64 {
+        self.fixed_bytes() + u64::from(self.slots) * self.slot_bytes
+    }
+
+    fn too_small(&self, request: &Request<'_>, needed_bytes: u64, budget_bytes: u64) -> Error {
+        let least = if self.in_place { 0 } else { SLOTS_MIN };
+        let parts = format!(
+            "attributes {}, frontiers {}, degrees and directories {}, working memory {}, at least {least} pages of {}",
+            self.attributes_bytes, self.frontier_bytes, self.graph_bytes, self.working_bytes, self.slot_bytes,
+        );
+        Error::DeviceMemory { what: request.algorithm.to_owned(), needed_bytes, budget_bytes, parts }
+    }
+}
+
+/// Bytes of a batch of so many pages.
+pub fn batch_bytes(pages: u32) -> u64 {
+    size_of::<BatchHeader>() as u64 + size_of::<BatchPage>() as u64 * u64::from(pages)
+}
+
+/// Bytes of a hub queue.
+pub fn hub_bytes(entries: u32) -> u64 {
+    size_of::<HubHeader>() as u64 + size_of::<HubEntry>() as u64 * u64::from(entries)
+}
+
+/// Device memory of an attribute, in bytes.
+pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
+    match attribute.of {
+        AttributeType::U32 | AttributeType::F32 => 4 * vertices,
+        AttributeType::Fixed63 => 8 * vertices,
+        AttributeType::Bit => bit_bytes(vertices),
+    }
+}
+
+/// Bytes of one bit a vertex.
+pub fn bit_bytes(vertices: u64) -> u64 {
+    4 * vertices.div_ceil(32)
+}
+
+/// The most words of a page's unit row, for pages of at most `edges_max` edges.
+fn row_words(edges_max: u64, unit_edges: u32) -> u64 {
+    edges_max.div_ceil(u64::from(unit_edges)) + 1
+}
+
+fn page_bytes(store: &Store) -> u32 {
+    store.topology(Direction::Out).expect("every store has out-lists").page_bytes()
+}
+
+fn pages(store: &Store, direction: Direction) -> u64 {
+    store.topology(direction).map_or(0, |topology| u64::from(topology.page_count()))
+}

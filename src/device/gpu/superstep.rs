@@ -1,0 +1,368 @@
+//! The beginning and the end of a superstep, and of a run: kernels over vertices, and what is read back.
+//!
+//! One small readback ends a superstep: the sums of the vertex phase (or the census of the next frontier), the counters, a
+//! bit for each page that the next superstep may visit, and the timestamps.
+
+use super::buffers::{COUNTERS_BYTES, chunks, words_of};
+use super::compose::layout::{self, CensusTotal, Counters, Fill, Step as StepLayout};
+use super::compose::{KernelName, Resource};
+use super::driver::{Driver, hub_queue};
+use super::launch::dispatch_pass;
+use super::open::Gpu;
+use super::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes, hub_bytes};
+use super::timing::{overlap_ns, union_ns};
+use crate::algorithm::{Algorithm, Scalars, Seeds, State, Step, Summary, Visit};
+use crate::attributes::AttributeType;
+use crate::cache::Policy;
+use crate::device::StepEnd;
+use crate::error::Result;
+use crate::fetch::PageRef;
+use crate::plan::PagePlan;
+use crate::trace::Lane;
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+use std::time::Duration;
+use topostream_formats::{Direction, PageId};
+
+/// What a readback may take: the longest of kernels is far below it.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Attributes are downloaded in pieces of this many bytes.
+const PIECE_BYTES: u64 = 64 << 20;
+/// The lanes of a workgroup.
+const WORKGROUP: u64 = layout::WORKGROUP as u64;
+/// How many pages a workgroup of `next-pages` looks at side by side.
+const PAGES_A_GROUP: u32 = 8;
+
+/// Parts of a readback: where each lies.
+#[derive(Default)]
+struct Layout {
+    copies: Vec<(wgpu::Buffer, u64)>,
+    bytes: u64,
+}
+
+impl<A: Algorithm> Driver<A> {
+    /// Sets first values and seeds.
+    pub(super) fn initialise(&mut self) -> Result<Scalars> {
+        let mut encoder = self.encoder();
+        for place in 0..self.declared.attributes.len() {
+            let initial = self.declared.attributes[place].initial;
+            for chunk in 0..self.buffers.attribute(place).len() {
+                self.fill(&mut encoder, place, chunk, initial)?;
+            }
+        }
+        for superstep in 0..2 {
+            self.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
+        }
+        self.home.gpu.queue().submit([encoder.finish()]);
+        self.plant(&self.algorithm.seeds());
+        // What is visited first is what "the superstep before the first" has activated.
+        self.step = Step { superstep: u32::MAX, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
+        self.write_step();
+        Ok(self.vertices(KernelName::Initialise)?.summary.totals)
+    }
+
+    /// Sets the values where a run begins.
+    fn plant(&self, seeds: &Seeds) {
+        let mut words = BTreeMap::new();
+        let log2 = self.plan.chunk_vertices_log2;
+        let place_of = |vertex: u32| ((u64::from(vertex) >> log2) as usize, u64::from(vertex) & ((1 << log2) - 1));
+        for seed in &seeds.values {
+            let (chunk, at) = place_of(seed.vertex);
+            match self.declared.attributes[seed.attribute].of {
+                AttributeType::Bit => {
+                    *words.entry((Some(seed.attribute), chunk, at / 32)).or_insert(0u32) |=
+                        (seed.bits & 1) << (at % 32);
+                }
+                _ => drop(words.insert((Some(seed.attribute), chunk, at), seed.bits)),
+            }
+        }
+        for &vertex in &seeds.active {
+            let (chunk, at) = place_of(vertex);
+            *words.entry((None, chunk, at / 32)).or_insert(0) |= 1 << (at % 32);
+        }
+        for ((attribute, chunk, word), value) in words {
+            let chunks = attribute.map_or(self.buffers.frontier(0), |place| self.buffers.attribute(place));
+            self.home.gpu.queue().write_buffer(&chunks[chunk], 4 * word, &value.to_le_bytes());
+        }
+    }
+
+    /// The pages of a superstep, as the end of the one before has found them.
+    pub(super) fn pages(&self, step: &Step) -> PagePlan {
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let direction = topology.direction();
+        let page_ref = |page| PageRef { direction, page: PageId(page) };
+        match self.next_pages.get(&(step.direction, step.visit)) {
+            None => PagePlan { pages: (0..topology.page_count()).map(page_ref).collect(), policy: Policy::Scan },
+            Some(bits) => {
+                let set = |&page: &u32| bits[page as usize / 32] >> (page % 32) & 1 != 0;
+                PagePlan { pages: (0..topology.page_count()).filter(set).map(page_ref).collect(), policy: Policy::Lru }
+            }
+        }
+    }
+
+    pub(super) fn begin(&mut self, step: &Step) {
+        self.step = *step;
+        self.forget_groups();
+        self.write_step();
+        self.home.gpu.queue().write_buffer(&self.buffers.counters, 0, &[0; COUNTERS_BYTES as usize]);
+    }
+
+    fn write_step(&self) {
+        let layout = self.step_layout(self.step.direction);
+        self.home.gpu.queue().write_buffer(&self.buffers.step, 0, bytemuck::bytes_of(&layout));
+    }
+
+    /// This superstep as kernels see it that look at one topology's pages.
+    fn step_layout(&self, direction: Direction) -> StepLayout {
+        let Step { superstep, scalars, .. } = self.step;
+        StepLayout {
+            vertices_last: (self.graph.vertices.max(1) - 1) as u32,
+            superstep,
+            page_count: self.home.graph.as_ref().expect("prepared with the run").pages(direction),
+            spare: 0,
+            scalars: scalars.map(|scalar| scalar as f32),
+        }
+    }
+
+    fn step_buffer(&self, direction: Direction) -> Result<wgpu::Buffer> {
+        uniform(&self.home.gpu, bytemuck::bytes_of(&self.step_layout(direction)))
+    }
+
+    /// Sets every word of one chunk of an attribute.
+    fn fill(&mut self, encoder: &mut wgpu::CommandEncoder, place: usize, chunk: usize, value: u32) -> Result<()> {
+        let buffer = self.buffers.attribute(place)[chunk].clone();
+        if value == 0 {
+            encoder.clear_buffer(&buffer, 0, None);
+            return Ok(());
+        }
+        let kernel = self.kernel(KernelName::Fill, Direction::Out, Visit::All)?;
+        let words = (buffer.size() / 4) as u32;
+        let fill = uniform(&self.home.gpu, bytemuck::bytes_of(&Fill { value, words, ..Fill::default() }))?;
+        let find = |resource: &Resource| if *resource == Resource::Filled { &buffer } else { &fill };
+        let bound: Vec<_> = (0..kernel.groups()).map(|group| kernel.bind(&self.home.gpu, group, find)).collect();
+        let groups = words.div_ceil(WORKGROUP as u32).clamp(1, TOTALS_MAX);
+        dispatch_pass(encoder, &kernel, &bound.iter().collect::<Vec<_>>(), (groups, 1), None);
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self, _step: &Step) -> Result<StepEnd> {
+        let mut end = self.vertices(KernelName::VertexPhase)?;
+        end.work.add_assign(std::mem::take(&mut self.work));
+        Ok(end)
+    }
+
+    /// Runs the kernels over vertices and pages that end a superstep (or a beginning), and reads back what they found.
+    fn vertices(&mut self, phase: KernelName) -> Result<StepEnd> {
+        let (traversal, vertices) = (self.declared.traversal, self.graph.vertices);
+        let mut encoder = self.encoder();
+        let items = if traversal { vertices.div_ceil(32) } else { vertices };
+        let groups = items.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX.into()) as u32;
+        let name = if traversal { KernelName::Census } else { phase };
+        let visits = self.algorithm.visits(self.graph.has_in_lists);
+        self.vertex_pass(&mut encoder, name, visits[0], (groups, 1), None)?;
+        let mut layout = Layout::default();
+        layout.add(&self.buffers.totals, TOTAL_BYTES * u64::from(groups));
+        layout.add(&self.buffers.counters, COUNTERS_BYTES);
+        let readback = self.readback(&mut encoder, &mut layout, &visits, traversal)?;
+        if traversal {
+            self.buffers.frontier(self.step.superstep).iter().for_each(|old| encoder.clear_buffer(old, 0, None));
+        }
+        let submission = self.home.gpu.queue().submit([encoder.finish()]);
+        let bytes = read_buffer(&self.home.gpu, &readback, submission, layout.bytes)?;
+        self.readback = Some(readback);
+        Ok(self.digest(&bytes, groups, &visits, traversal))
+    }
+
+    /// Copies everything that is to be read into one buffer; finds the next pages of each possible superstep on the way.
+    fn readback(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        layout: &mut Layout,
+        visits: &[(Direction, Visit)],
+        traversal: bool,
+    ) -> Result<wgpu::Buffer> {
+        let page_bits: Vec<u64> = visits.iter().map(|&(direction, _)| self.page_bits_bytes(direction)).collect();
+        let bits: u64 = if traversal { page_bits.iter().sum() } else { 0 };
+        let total = layout.bytes + bits + self.timing.bytes();
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let readback = match self.readback.take().filter(|kept| kept.size() >= total.next_multiple_of(16)) {
+            Some(kept) => kept,
+            None => self.home.gpu.buffer("readback", total.next_power_of_two().max(4096), usage)?,
+        };
+        let mut at = 0;
+        for (buffer, bytes) in layout.copies.drain(..) {
+            encoder.copy_buffer_to_buffer(&buffer, 0, &readback, at, bytes);
+            at += bytes;
+        }
+        for (&(direction, visit), bytes) in visits.iter().zip(page_bits).filter(|_| traversal) {
+            let graph = self.home.graph.as_ref().expect("prepared with the run");
+            let (marks, pages) = (graph.next_pages(direction).clone(), graph.pages(direction));
+            encoder.clear_buffer(&marks, 0, None);
+            if pages > 0 {
+                let step = self.step_buffer(direction)?;
+                let groups = (pages.div_ceil(PAGES_A_GROUP).min(TOTALS_MAX), 1);
+                self.vertex_pass(encoder, KernelName::NextPages, (direction, visit), groups, Some(&step))?;
+            }
+            encoder.copy_buffer_to_buffer(&marks, 0, &readback, at, bytes);
+            at += bytes;
+        }
+        self.timing.resolve(encoder, &readback, at);
+        layout.bytes = total;
+        Ok(readback)
+    }
+
+    fn page_bits_bytes(&self, direction: Direction) -> u64 {
+        bit_bytes(self.home.graph.as_ref().expect("prepared with the run").pages(direction).into()).max(4)
+    }
+
+    /// Makes sense of a readback.
+    fn digest(&mut self, bytes: &[u8], groups: u32, visits: &[(Direction, Visit)], traversal: bool) -> StepEnd {
+        let (totals, rest) = bytes.split_at(TOTAL_BYTES as usize * groups as usize);
+        let (counters, mut rest) = rest.split_at(COUNTERS_BYTES as usize);
+        let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
+        let mut end = StepEnd { summary: summary(totals, traversal), ..StepEnd::default() };
+        if traversal {
+            for &(direction, visit) in visits {
+                let (bits, more) = rest.split_at(self.page_bits_bytes(direction) as usize);
+                let words = bits.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+                self.next_pages.insert((direction, visit), words);
+                rest = more;
+            }
+        }
+        if self.step.visit != Visit::All {
+            end.work.edges = counters.edges();
+        }
+        let mut kernels = self.timing.spans(rest);
+        let copies = std::mem::take(&mut self.copy_spans);
+        if let Some(timeline) = &self.trace {
+            self.timing.tell(timeline, Lane::Kernels, &kernels);
+            self.timing.tell(timeline, Lane::Copies, &copies);
+        }
+        end.work.compute_ns = union_ns(&mut kernels) as u64;
+        end.transfer = std::mem::take(&mut self.transfer);
+        end.transfer.copy_ns = union_ns(&mut copies.clone()) as u64;
+        end.transfer.overlap_ns = overlap_ns(&kernels, &copies) as u64;
+        self.grow_hubs(counters.hub_wanted);
+        end
+    }
+
+    /// Just-enough allocation: makes room for as many long lists as the superstep had. Without room they were worked on where
+    /// they were found, only more slowly.
+    fn grow_hubs(&mut self, wanted: u32) {
+        if wanted <= self.hubs.1 {
+            return;
+        }
+        let mut entries = wanted.checked_next_power_of_two().unwrap_or(1 << 31);
+        while hub_bytes(entries) > self.home.gpu.caps().binding_bytes_max {
+            entries /= 2;
+        }
+        if entries > self.hubs.1
+            && let Ok(hubs) = hub_queue(&self.home.gpu, entries)
+        {
+            self.hubs = (hubs, entries);
+            self.forget_groups();
+        }
+    }
+
+    /// One pass of a kernel that has no batch.
+    fn vertex_pass(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        name: KernelName,
+        (direction, visit): (Direction, Visit),
+        groups: (u32, u32),
+        step: Option<&wgpu::Buffer>,
+    ) -> Result<()> {
+        let kernel = self.kernel(name, direction, visit)?;
+        let graph = self.home.graph.as_ref().expect("prepared with the run");
+        let bind = |group| {
+            kernel.bind(&self.home.gpu, group, |resource| match (resource, step) {
+                (Resource::Step, Some(step)) => step,
+                _ => self.buffers.find(graph, self.step.superstep, direction, resource),
+            })
+        };
+        let bound: Vec<_> = (0..kernel.groups()).map(bind).collect();
+        dispatch_pass(encoder, &kernel, &bound.iter().collect::<Vec<_>>(), groups, None);
+        Ok(())
+    }
+
+    fn encoder(&self) -> wgpu::CommandEncoder {
+        self.home.gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+    }
+
+    /// Brings all attributes to main memory.
+    pub(super) fn download(&mut self) -> Result<State> {
+        let state = State::new(self.graph.clone(), &self.declared.attributes, false);
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        for (place, attribute) in self.declared.attributes.iter().enumerate() {
+            for (chunk, vertices) in chunks(self.graph.vertices, self.plan.chunk_vertices_log2).enumerate() {
+                let source = &self.buffers.attribute(place)[chunk];
+                let bytes = 4 * words_of(attribute, vertices.end - vertices.start);
+                let first_word = words_of(attribute, vertices.start);
+                for from in (0..bytes).step_by(PIECE_BYTES as usize) {
+                    let size = PIECE_BYTES.min(bytes - from);
+                    let staging = self.home.gpu.buffer("download", size.next_multiple_of(8), usage)?;
+                    let mut encoder = self.encoder();
+                    encoder.copy_buffer_to_buffer(source, from, &staging, 0, size);
+                    let submission = self.home.gpu.queue().submit([encoder.finish()]);
+                    let piece = read_buffer(&self.home.gpu, &staging, submission, size)?;
+                    let words: Vec<u32> = piece.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+                    state.attributes.set_words(place, first_word + from / 4, &words);
+                }
+            }
+        }
+        Ok(state)
+    }
+}
+
+impl Layout {
+    fn add(&mut self, buffer: &wgpu::Buffer, bytes: u64) {
+        self.copies.push((buffer.clone(), bytes));
+        self.bytes += bytes;
+    }
+}
+
+/// The sums of a vertex phase, or the census of a frontier: partial sums added up in the order of their vertices.
+fn summary(totals: &[u8], traversal: bool) -> Summary {
+    let mut summary = Summary::default();
+    for partial in totals.chunks_exact(TOTAL_BYTES as usize) {
+        if traversal {
+            let partial: CensusTotal = bytemuck::pod_read_unaligned(partial);
+            let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
+            summary.activated += wide(partial.vertices);
+            summary.activated_edges += wide(partial.edges);
+        } else {
+            let sums: [f32; 4] = bytemuck::pod_read_unaligned(partial);
+            summary.totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += f64::from(sum));
+        }
+    }
+    summary
+}
+
+/// A small uniform with these bytes.
+fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
+    let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+    let buffer = gpu.buffer("uniform", bytes.len() as u64, usage)?;
+    gpu.queue().write_buffer(&buffer, 0, bytes);
+    Ok(buffer)
+}
+
+/// Waits for a submission and reads the first bytes of a buffer that it has filled.
+pub(super) fn read_buffer(
+    gpu: &Gpu,
+    buffer: &wgpu::Buffer,
+    submission: wgpu::SubmissionIndex,
+    bytes: u64,
+) -> Result<Vec<u8>> {
+    let range = 0..bytes.next_multiple_of(8);
+    buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});
+    if !gpu.wait(submission, PATIENCE)? {
+        return Err(gpu.health().lost("a superstep did not end").into());
+    }
+    let view = buffer.get_mapped_range(range);
+    let view = view.map_err(|error| gpu.health().fault("readback", &format!("{error:?}")))?;
+    let read = view[..bytes as usize].to_vec();
+    drop(view);
+    buffer.unmap();
+    Ok(read)
+}

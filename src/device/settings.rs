@@ -1,0 +1,139 @@
+//! What may be asked of a GPU: how much of its memory, how work is shared out, how pages reach it.
+
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// What a run may use of a GPU, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GpuSettings {
+    /// Device memory for everything together, in bytes; nine tenths of what the adapter has where none is given.
+    pub memory_bytes: Option<u64>,
+    /// The page cache's share of it, in bytes; what is left after the attributes where none is given, 0 to have none.
+    pub cache_bytes: Option<u64>,
+    /// How work is shared out within a batch of pages.
+    pub distribution: Distribution,
+    /// The most pages of one launch.
+    pub batch_pages: u32,
+    /// How pages reach the device.
+    pub transfer: PageTransfer,
+    /// What it may use where the adapter has it.
+    pub fast_paths: FastPaths,
+    /// A limit on the bytes of one binding that is lower than the adapter's, for tests.
+    pub binding_bytes_max: Option<u64>,
+}
+
+impl Default for GpuSettings {
+    fn default() -> Self {
+        Self {
+            memory_bytes: None,
+            cache_bytes: None,
+            distribution: Distribution::Auto,
+            batch_pages: BATCH_PAGES_DEFAULT,
+            transfer: PageTransfer::Auto,
+            fast_paths: FastPaths::default(),
+            binding_bytes_max: None,
+        }
+    }
+}
+
+/// The most pages of one launch where nothing else is asked for.
+pub const BATCH_PAGES_DEFAULT: u32 = 1024;
+
+/// What an adapter may have, and a run may do without: all results are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FastPaths {
+    /// The device reads the page buffer where it lies in main memory; else pages go through mapped staging buffers.
+    pub host_import: bool,
+    /// Copies on a queue of their own, beside kernels; else on the kernels' queue.
+    pub transfer_queue: bool,
+    /// Additions of floats in memory; else a compare-exchange loop.
+    pub float_atomics: bool,
+    /// 64-bit integers and their additions in memory; else two words with a carry.
+    pub wide_integers: bool,
+    /// Sums over subgroups; else over workgroup memory.
+    pub subgroups: bool,
+}
+
+impl Default for FastPaths {
+    fn default() -> Self {
+        Self { host_import: true, transfer_queue: true, float_atomics: true, wide_integers: true, subgroups: true }
+    }
+}
+
+/// How the work of a batch of pages is shared out among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E; warp
+/// segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Distribution {
+    /// What measured best: segments for passes over all pages, hybrid for traversals.
+    #[default]
+    Auto,
+    /// A thread for each list.
+    Vertex,
+    /// A virtual warp of so many lanes for each list: 2, 4, 8, 16 or 32.
+    Warp(u32),
+    /// As many lanes as the page's lists are long on average.
+    Hybrid,
+    /// Equal shares of edges, whosever they are.
+    Segments,
+}
+
+impl FromStr for Distribution {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let unknown = || format!("{text:?}: expected auto, vertex, warp:2 to warp:32, hybrid or segments");
+        match text {
+            "auto" => Ok(Self::Auto),
+            "vertex" => Ok(Self::Vertex),
+            "hybrid" => Ok(Self::Hybrid),
+            "segments" => Ok(Self::Segments),
+            _ => {
+                let lanes: u32 = text.strip_prefix("warp:").and_then(|lanes| lanes.parse().ok()).ok_or_else(unknown)?;
+                let sound = lanes.is_power_of_two() && (2..=32).contains(&lanes);
+                if sound { Ok(Self::Warp(lanes)) } else { Err(unknown()) }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Vertex => f.write_str("vertex"),
+            Self::Warp(lanes) => write!(f, "warp:{lanes}"),
+            Self::Hybrid => f.write_str("hybrid"),
+            Self::Segments => f.write_str("segments"),
+        }
+    }
+}
+
+/// How pages that are used once reach the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PageTransfer {
+    /// In place where that measured best, else by copies.
+    #[default]
+    Auto,
+    /// Kernels read them where they lie in main memory.
+    InPlace,
+    /// They are copied to the device's memory first.
+    Copy,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distributions_are_read_as_they_are_written() {
+        let all = [Distribution::Auto, Distribution::Vertex, Distribution::Hybrid, Distribution::Segments];
+        for distribution in all.into_iter().chain([2, 4, 8, 16, 32].map(Distribution::Warp)) {
+            assert_eq!(distribution.to_string().parse(), Ok(distribution));
+        }
+        for wrong in ["", "warp", "warp:", "warp:0", "warp:1", "warp:3", "warp:64", "warp:-2", "edges"] {
+            assert!(wrong.parse::<Distribution>().unwrap_err().contains("hybrid"), "{wrong}");
+        }
+    }
+}

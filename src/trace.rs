@@ -1,0 +1,429 @@
+//! The timeline of a run: what happened when, in lanes, for any viewer of the Chrome trace event format.
+//!
+//! ```text
+//!  supersteps      |== superstep 0 ===================|== superstep 1 ====
+//!  disk reads 1    |= page 0 =|= page 2 =|            several at once: a sub-lane each
+//!  disk reads 2      |= page 1 =|= page 3 =|
+//!  checks 1                   |=|        |=|
+//!  copies                      |==|       |==|
+//!  kernels                        |=====|    |=====|
+//! ```
+//!
+//! Spans are reported once they have ended, by whoever did the work, in any order and from any thread; sub-lanes are given
+//! out when the timeline is written. The number of spans is bounded, and what did not fit is counted. The format is
+//! [Trace Event Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), which
+//! <https://ui.perfetto.dev> and `chrome://tracing` open; docs/architecture.md says why serde writes it.
+
+use crate::error::Error;
+use crate::fetch::PageRef;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+/// Spans that a timeline keeps unless it is told otherwise: 40 MiB of them.
+pub const SPANS_MAX: usize = 1 << 19;
+
+/// What a span belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Lane {
+    /// Supersteps, and the phases within them.
+    Supersteps,
+    /// Reads from disk, from request to completion.
+    DiskReads,
+    /// Checks of pages that have been read.
+    Checks,
+    /// Copies from main memory to a device's own.
+    Copies,
+    /// Kernels on a device with a clock of its own.
+    Kernels,
+    /// Edge functions on the threads of the CPU.
+    HostKernels,
+    /// Results and counts on their way back to main memory.
+    Readbacks,
+}
+
+impl Lane {
+    /// All lanes, from top to bottom.
+    pub const ALL: [Self; 7] = [
+        Self::Supersteps,
+        Self::DiskReads,
+        Self::Checks,
+        Self::Copies,
+        Self::Kernels,
+        Self::HostKernels,
+        Self::Readbacks,
+    ];
+
+    /// Its name in viewers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Supersteps => "supersteps",
+            Self::DiskReads => "disk reads",
+            Self::Checks => "checks",
+            Self::Copies => "copies",
+            Self::Kernels => "kernels",
+            Self::HostKernels => "edge functions",
+            Self::Readbacks => "readbacks",
+        }
+    }
+
+    /// Whether a span may lie within another one in the same row; else whatever overlaps gets rows of its own.
+    fn nests(self) -> bool {
+        self == Self::Supersteps
+    }
+}
+
+/// What a span worked on, for whoever looks closer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// The page, where it was one.
+    pub page: Option<PageRef>,
+    /// How many pages, where it was several.
+    pub pages: u32,
+    /// Bytes that were moved or looked at.
+    pub bytes: u64,
+    /// Neighbours in the lists that were opened.
+    pub edges: u64,
+}
+
+impl Detail {
+    /// A page and its bytes.
+    pub fn page(page: PageRef, bytes: u64) -> Self {
+        Self { page: Some(page), bytes, ..Self::default() }
+    }
+}
+
+/// Something that took time.
+#[derive(Clone, Debug)]
+struct Span {
+    lane: Lane,
+    row: u16,
+    name: Cow<'static, str>,
+    begin_ns: u64,
+    end_ns: u64,
+    detail: Detail,
+}
+
+/// Collects the spans of a run.
+#[derive(Debug)]
+pub struct Timeline {
+    start: Instant,
+    spans_max: usize,
+    spans: Mutex<Spans>,
+}
+
+#[derive(Debug)]
+struct Spans {
+    kept: Vec<Span>,
+    dropped: u64,
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self::new(SPANS_MAX)
+    }
+}
+
+impl Timeline {
+    /// A timeline that begins now and keeps so many spans.
+    pub fn new(spans_max: usize) -> Self {
+        let spans = Spans { kept: Vec::with_capacity(spans_max), dropped: 0 };
+        Self { start: Instant::now(), spans_max, spans: Mutex::new(spans) }
+    }
+
+    /// The main memory that it may take, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.spans_max * size_of::<Span>()) as u64
+    }
+
+    /// Nanoseconds from the timeline's beginning to a moment; 0 for earlier ones.
+    pub fn ns_at(&self, moment: Instant) -> u64 {
+        moment.saturating_duration_since(self.start).as_nanos() as u64
+    }
+
+    /// Adds what happened from `begin` to `end`.
+    pub fn span(&self, lane: Lane, name: impl Into<Cow<'static, str>>, begin: Instant, end: Instant, detail: Detail) {
+        self.span_ns(lane, name, self.ns_at(begin), self.ns_at(end), detail);
+    }
+
+    /// Adds what happened between two times of a clock that was brought in line with the timeline: nanoseconds since its
+    /// beginning. An end before its beginning is taken for the beginning.
+    pub fn span_ns(&self, lane: Lane, name: impl Into<Cow<'static, str>>, begin_ns: u64, end_ns: u64, detail: Detail) {
+        let mut spans = self.spans();
+        if spans.kept.len() < self.spans_max {
+            let (name, end_ns) = (name.into(), end_ns.max(begin_ns));
+            spans.kept.push(Span { lane, row: 0, name, begin_ns, end_ns, detail });
+        } else {
+            spans.dropped += 1;
+        }
+    }
+
+    /// How many spans did not fit.
+    pub fn dropped(&self) -> u64 {
+        self.spans().dropped
+    }
+
+    /// Writes the timeline as JSON, under a title.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_json(&self, title: &str, out: &mut impl Write) -> io::Result<()> {
+        let mut spans = self.spans();
+        spans.kept.sort_unstable_by_key(|span| (span.lane, span.begin_ns, std::cmp::Reverse(span.end_ns)));
+        let rows = Lane::ALL.map(|lane| give_rows(lane, &mut spans.kept));
+        write!(out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":")?;
+        let (version, dropped) = (env!("CARGO_PKG_VERSION"), spans.dropped);
+        json(out, &OtherData { program: "topostream", version, dropped_spans: dropped })?;
+        writeln!(out, ",\"traceEvents\":[")?;
+        json(out, &Metadata::of("process_name", 0, Named { name: title }))?;
+        for (lane, rows) in Lane::ALL.into_iter().zip(rows) {
+            for row in 0..rows {
+                write_row_name(out, lane, row, rows)?;
+            }
+        }
+        for span in &spans.kept {
+            writeln!(out, ",")?;
+            json(out, &Complete::of(span))?;
+        }
+        writeln!(out, "\n]}}")
+    }
+
+    /// Adds what the timeline takes to an error that says that the memory it left was too little.
+    pub(crate) fn add_to(&self, error: Error, left_bytes: u64) -> Error {
+        match error {
+            Error::Memory { what, needed_bytes, budget_bytes, parts } if budget_bytes == left_bytes => {
+                let own = self.memory_bytes();
+                let (needed_bytes, budget_bytes) = (needed_bytes.saturating_add(own), budget_bytes + own);
+                Error::Memory { what, needed_bytes, budget_bytes, parts: format!("trace {own}, {parts}") }
+            }
+            other => other,
+        }
+    }
+
+    fn spans(&self) -> MutexGuard<'_, Spans> {
+        self.spans.lock().expect("nothing panics while it is held")
+    }
+}
+
+/// What the engine tells a timeline; nothing where there is none.
+#[derive(Debug)]
+pub(crate) struct EngineSpans {
+    timeline: Option<Arc<Timeline>>,
+    /// Reads in flight.
+    reads: HashMap<PageRef, Instant>,
+}
+
+impl EngineSpans {
+    /// Spans for a timeline, if there is one.
+    pub(crate) fn new(timeline: Option<Arc<Timeline>>) -> Self {
+        Self { timeline, reads: HashMap::new() }
+    }
+
+    /// A superstep or a phase of one has ended.
+    pub(crate) fn phase(&self, name: impl Into<Cow<'static, str>>, begin: Instant, edges: u64) {
+        if let Some(timeline) = &self.timeline {
+            timeline.span(Lane::Supersteps, name, begin, Instant::now(), Detail { edges, ..Detail::default() });
+        }
+    }
+
+    /// A superstep has ended.
+    pub(crate) fn superstep(&self, number: u32, begin: Instant, edges: u64) {
+        if self.timeline.is_some() {
+            self.phase(format!("superstep {number}"), begin, edges);
+        }
+    }
+
+    /// A page has been requested.
+    pub(crate) fn read_begins(&mut self, page: PageRef) {
+        if self.timeline.is_some() {
+            self.reads.insert(page, Instant::now());
+        }
+    }
+
+    /// A page has come, or could not be read.
+    pub(crate) fn read_ends(&mut self, page: PageRef, bytes: u64, succeeded: bool) {
+        if let Some(timeline) = &self.timeline
+            && let Some(begin) = self.reads.remove(&page)
+        {
+            let name = if succeeded { "read" } else { "failed read" };
+            timeline.span(Lane::DiskReads, name, begin, Instant::now(), Detail::page(page, bytes));
+        }
+    }
+}
+
+/// Gives each span of a lane the first row in which nothing is in its way; returns how many rows that takes. Spans come in
+/// order of their beginnings.
+fn give_rows(lane: Lane, spans: &mut [Span]) -> u16 {
+    let mut rows: Vec<Vec<u64>> = Vec::new();
+    for span in spans.iter_mut().filter(|span| span.lane == lane) {
+        let fits = |open: &mut Vec<u64>| {
+            while open.last().is_some_and(|&end| end <= span.begin_ns) {
+                open.pop();
+            }
+            open.last().is_none_or(|&end| lane.nests() && span.end_ns <= end)
+        };
+        let row = rows.iter_mut().position(fits).unwrap_or(rows.len()).min(u16::MAX as usize - 1);
+        if row == rows.len() {
+            rows.push(Vec::new());
+        }
+        rows[row].push(span.end_ns);
+        span.row = row as u16;
+    }
+    rows.len() as u16
+}
+
+/// Names a row, and says where it stands. A row is a thread to viewers.
+fn write_row_name(out: &mut impl Write, lane: Lane, row: u16, rows: u16) -> io::Result<()> {
+    let thread = thread(lane, row);
+    let name = if rows == 1 { lane.name().into() } else { format!("{} {}", lane.name(), row + 1) };
+    writeln!(out, ",")?;
+    json(out, &Metadata::of("thread_name", thread, Named { name: &name }))?;
+    writeln!(out, ",")?;
+    json(out, &Metadata::of("thread_sort_index", thread, SortIndex { sort_index: thread }))
+}
+
+/// The thread number of a row; 0 is the process itself.
+fn thread(lane: Lane, row: u16) -> u32 {
+    ((lane as u32) << 16) + u32::from(row) + 1
+}
+
+fn json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(out, value).map_err(io::Error::from)
+}
+
+/// What stands beside the events.
+#[derive(Serialize)]
+struct OtherData {
+    program: &'static str,
+    version: &'static str,
+    dropped_spans: u64,
+}
+
+/// An event that names something.
+#[derive(Serialize)]
+struct Metadata<T> {
+    ph: &'static str,
+    name: &'static str,
+    pid: u32,
+    tid: u32,
+    args: T,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct SortIndex {
+    sort_index: u32,
+}
+
+impl<T> Metadata<T> {
+    fn of(name: &'static str, tid: u32, args: T) -> Self {
+        Self { ph: "M", name, pid: 1, tid, args }
+    }
+}
+
+/// A span as the format has it: times in microseconds, with the nanoseconds behind the point.
+#[derive(Serialize)]
+struct Complete<'a> {
+    ph: &'static str,
+    cat: &'static str,
+    name: &'a str,
+    pid: u32,
+    tid: u32,
+    ts: f64,
+    dur: f64,
+    args: Args,
+}
+
+#[derive(Serialize)]
+struct Args {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lists: Option<topostream_formats::Direction>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u32>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pages: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    bytes: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    edges: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl<'a> Complete<'a> {
+    fn of(span: &'a Span) -> Self {
+        let Span { lane, row, name, begin_ns, end_ns, detail } = span;
+        let us = |ns: u64| ns as f64 / 1e3;
+        Self {
+            ph: "X",
+            cat: lane.name(),
+            name,
+            pid: 1,
+            tid: thread(*lane, *row),
+            ts: us(*begin_ns),
+            dur: us(end_ns - begin_ns),
+            args: Args {
+                lists: detail.page.map(|page| page.direction),
+                page: detail.page.map(|page| page.page.0),
+                pages: detail.pages.into(),
+                bytes: detail.bytes,
+                edges: detail.edges,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows_of(lane: Lane, times: &[(u64, u64)]) -> Vec<u16> {
+        let span = |&(begin_ns, end_ns): &(u64, u64)| Span {
+            lane,
+            row: 0,
+            name: "x".into(),
+            begin_ns,
+            end_ns,
+            detail: Detail::default(),
+        };
+        let mut spans: Vec<Span> = times.iter().map(span).collect();
+        let rows = give_rows(lane, &mut spans);
+        assert_eq!(rows, spans.iter().map(|span| span.row + 1).max().unwrap_or(0));
+        spans.iter().map(|span| span.row).collect()
+    }
+
+    #[test]
+    fn what_overlaps_gets_rows_of_its_own() {
+        assert_eq!(rows_of(Lane::DiskReads, &[(0, 4), (1, 3), (2, 6), (3, 5), (4, 7)]), [0, 1, 2, 1, 0]);
+        assert_eq!(rows_of(Lane::DiskReads, &[(0, 4), (4, 5), (5, 5)]), [0, 0, 0]);
+        assert_eq!(rows_of(Lane::DiskReads, &[]), [0; 0]);
+    }
+
+    #[test]
+    fn phases_lie_within_their_superstep() {
+        assert_eq!(rows_of(Lane::Supersteps, &[(0, 9), (0, 2), (8, 9), (9, 12), (9, 10)]), [0; 5]);
+        assert_eq!(rows_of(Lane::Supersteps, &[(0, 4), (3, 6)]), [0, 1]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted() {
+        let timeline = Timeline::new(2);
+        (0..5).for_each(|at| timeline.span_ns(Lane::Kernels, "k", at, at + 1, Detail::default()));
+        let mut text = Vec::new();
+        timeline.write_json("title", &mut text).unwrap();
+        let trace: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!((timeline.dropped(), &trace["otherData"]["dropped_spans"]), (3, &3.into()));
+        let spans = trace["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
+        assert_eq!(spans.count(), 2);
+    }
+}

@@ -1,0 +1,63 @@
+//! Which adapter the tests run on.
+
+use std::sync::OnceLock;
+use topostream::device::DeviceChoice;
+use topostream::device::gpu::adapters::{self, AdapterReport};
+
+const VARIABLE: &str = "TOPOSTREAM_GPU_TESTS";
+
+const MISSING: &str = "no Vulkan adapter is here. Install software Vulkan (Debian, Ubuntu: `apt-get install mesa-vulkan-drivers \
+                       libvulkan1`; Fedora: `dnf install mesa-vulkan-drivers`), or set TOPOSTREAM_GPU_TESTS=off";
+
+/// The adapter that these tests run on; none where they are switched off.
+fn found() -> Option<&'static AdapterReport> {
+    static FOUND: OnceLock<Option<AdapterReport>> = OnceLock::new();
+    let find = || {
+        let asked = std::env::var(VARIABLE).unwrap_or_default();
+        if asked == "off" {
+            println!("skipped: {VARIABLE}=off");
+            return None;
+        }
+        let all = adapters::list();
+        let at = match asked.as_str() {
+            // Software is the same everywhere; any adapter is better than none.
+            "" => all.iter().position(|adapter| !adapter.is_hardware()).or((!all.is_empty()).then_some(0)),
+            _ => adapters::pick(&all, &asked.parse().unwrap()).unwrap_or_else(|error| panic!("{VARIABLE}: {error}")),
+        };
+        Some(all[at.expect(MISSING)].clone())
+    };
+    FOUND.get_or_init(find).as_ref()
+}
+
+/// Whether the tests are switched off.
+pub fn off() -> bool {
+    found().is_none()
+}
+
+pub fn report() -> &'static AdapterReport {
+    found().expect("asked where tests are not switched off")
+}
+
+pub fn device() -> DeviceChoice {
+    DeviceChoice::Index(report().index)
+}
+
+/// Whether the adapter has a fast path.
+pub fn has(path: &str) -> bool {
+    report().fast_paths.iter().find(|one| one.name == path).expect("a fast path's name").available
+}
+
+/// A test of the GPU: nothing where they are switched off.
+#[macro_export]
+macro_rules! gpu_test {
+    ($(#[$note:meta])* fn $name:ident() $body:block) => {
+        $(#[$note])*
+        #[test]
+        fn $name() {
+            if $crate::adapter::off() {
+                return;
+            }
+            $body
+        }
+    };
+}

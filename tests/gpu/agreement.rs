@@ -1,0 +1,163 @@
+//! PageRank and searches against plain loops over edges, under settings that meet in pairs: every two values of two kinds.
+//!
+//! Sums are exact: the same bits whichever thread, page or way comes first, with every setting of one graph.
+
+use crate::adapter;
+use crate::bits::SameBits;
+use crate::common::*;
+use crate::cover::pairwise;
+use crate::gpu_test;
+use crate::graphs::{self, ITERATIONS, Oracle, TestGraph};
+use crate::reference::*;
+use crate::setting::*;
+use std::collections::HashMap;
+use topostream::algorithms::{PageRank, Sums, Traffic};
+use topostream::device::settings::PageTransfer;
+use topostream::{Engine, Error};
+use topostream_formats::Encoding;
+
+/// What ranks may be off, relative to the rank.
+pub const RANK_ERROR: f64 = 1e-5;
+/// Long enough for the slowest shader compiler; a hang would be one of hours.
+const PATIENCE_S: u64 = 120;
+
+/// What runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    Ranks(Traffic, Dangling, Sums),
+    /// With parents, and up where that is better.
+    Search(bool, bool),
+}
+
+const WORKS: [Work; 8] = [
+    Work::Ranks(Traffic::Push, Dangling::Spread, Sums::Exact),
+    Work::Ranks(Traffic::Pull, Dangling::Spread, Sums::Exact),
+    Work::Ranks(Traffic::Push, Dangling::Lost, Sums::Exact),
+    Work::Ranks(Traffic::Push, Dangling::Lost, Sums::Single),
+    Work::Ranks(Traffic::Pull, Dangling::Lost, Sums::Single),
+    Work::Search(true, false),
+    Work::Search(true, true),
+    Work::Search(false, true),
+];
+
+const PAGE_BYTES: [u32; 2] = [64 << 10, 1 << 20];
+const CACHES: [Cache; 3] = [Cache::Off, Cache::Few, Cache::All];
+const BUFFERS: [Option<u64>; 3] = [Some(4), Some(9), None];
+const BATCHES: [u32; 3] = [1, 3, 1024];
+const TRANSFERS: [PageTransfer; 3] = [PageTransfer::Auto, PageTransfer::InPlace, PageTransfer::Copy];
+
+/// Values of each kind: graphs, works, encodings, page sizes, caches, buffers, distributions, batches, transfers, fast paths.
+const COUNTS: [usize; 10] = [4, WORKS.len(), ENCODINGS.len(), 2, 3, 3, DISTRIBUTIONS.len(), 3, 3, 7];
+
+fn setting(row: &[usize]) -> Setting {
+    Setting {
+        encoding: ENCODINGS[row[2]],
+        page_bytes: PAGE_BYTES[row[3]],
+        cache: CACHES[row[4]],
+        buffer: BUFFERS[row[5]],
+        distribution: DISTRIBUTIONS[row[6]],
+        batch_pages: BATCHES[row[7]],
+        transfer: TRANSFERS[row[8]],
+        fast_paths: fast_paths()[row[9]],
+        fetcher: FETCHERS[row.iter().sum::<usize>() % 3],
+        threads: 1 + row[6] % 3,
+        binding_bytes_max: None,
+    }
+}
+
+/// Another seed than the usual one where `TOPOSTREAM_GPU_SEED` says so.
+fn seed() -> u64 {
+    std::env::var("TOPOSTREAM_GPU_SEED").map_or(1, |seed| seed.parse().unwrap())
+}
+
+gpu_test! {
+    fn settings_in_pairs() {
+        let graphs = [graphs::dense(), graphs::hubs(), graphs::giant(), graphs::sparse()];
+        let mut stores = HashMap::new();
+        let (oracle, mut same) = (Oracle::default(), SameBits::default());
+        let rows = pairwise(&COUNTS, seed(), |row| setting(row).is_possible());
+        for (number, row) in rows.iter().enumerate() {
+            let (graph, work, setting) = (&graphs[row[0]], WORKS[row[1]], setting(row));
+            let key = (row[0], row[2], row[3]);
+            let store = stores.entry(key).or_insert_with(|| TestStore::new(&graph.edges, &setting.store_options()));
+            let what = format!("seed {}, row {number}: {work:?} of {}, {setting:?}", seed(), graph.name);
+            let engine = setting.engine(store, |engine| run(engine, graph, work).map(|_| ()));
+            let found = run_within(engine, graph, work, &what);
+            check(&oracle, graph, work, &found, &what);
+            if let (Found::Ranks(ranks), Work::Ranks(_, dangling, Sums::Exact)) = (found, work) {
+                // What is added up over vertices may differ in the last bit between ways to add.
+                let ways = dangling == Dangling::Spread && setting.fast_paths.subgroups;
+                same.check((graph.name, dangling == Dangling::Spread, ways), &ranks, &what);
+            }
+        }
+        println!("{} rows on {}", rows.len(), adapter::report().name);
+    }
+}
+
+/// What a run came to.
+enum Found {
+    Ranks(Vec<f64>),
+    Tree(Vec<Option<u64>>, Option<Vec<Option<u64>>>),
+}
+
+fn run(engine: &Engine, graph: &TestGraph, work: Work) -> Result<Found, Error> {
+    match work {
+        Work::Ranks(traffic, dangling, sums) => {
+            let algorithm = PageRank { sums, ..pagerank(ITERATIONS, dangling, traffic) };
+            Ok(Found::Ranks(ranks(engine, algorithm)?.dense()))
+        }
+        Work::Search(parents, bottom_up) => {
+            let found = search(engine, graph.source.into(), parents, bottom_up)?;
+            Ok(Found::Tree(found.levels.dense(), found.parents))
+        }
+    }
+}
+
+fn run_within(engine: Engine, graph: &TestGraph, work: Work, what: &str) -> Found {
+    let source = TestGraph { edges: EdgeList::new(0, Vec::new()), ..*graph };
+    let result = within(PATIENCE_S, what, move || run(&engine, &source, work));
+    result.unwrap_or_else(|error| panic!("{what}: {error}"))
+}
+
+fn check(oracle: &Oracle, graph: &TestGraph, work: Work, found: &Found, what: &str) {
+    match (work, found) {
+        (Work::Ranks(_, dangling, sums), Found::Ranks(ranks)) => {
+            let error = relative_error(ranks, &oracle.ranks(graph, dangling));
+            // Single floats lose a bit with each addition, at worst.
+            let single =
+                if sums == Sums::Single { graph.longest_in_list() as f64 * 0.5 * f64::from(f32::EPSILON) } else { 0.0 };
+            assert!(error <= RANK_ERROR + single, "{what}: ranks are off by {error:e}");
+        }
+        (Work::Search(..), Found::Tree(levels, parents)) => {
+            assert!(*levels == oracle.levels(graph), "{what}: other levels");
+            if let Some(parents) = parents {
+                let tree = check_tree(&graph.edges, graph.source, levels, parents);
+                tree.unwrap_or_else(|defect| panic!("{what}: {defect}"));
+            }
+        }
+        _ => unreachable!("each work has its answer"),
+    }
+}
+
+// ---- The same bits --------------------------------------------------------------------------------------------------
+
+gpu_test! {
+    /// Twice on one engine, with and without pages in the device's memory, in batches of one page and of all, push under every
+    /// distribution: not a bit of a rank differs.
+    fn exact_sums_are_the_same_bits_every_time() {
+        let graph = graphs::hubs();
+        let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));
+        let mut same = SameBits::default();
+        for (number, distribution) in DISTRIBUTIONS.into_iter().enumerate() {
+            let (cache, batch_pages) = ([Cache::All, Cache::Off][number % 2], BATCHES[number % 3]);
+            let setting = Setting { distribution, cache, batch_pages, buffer: BUFFERS[number % 3], ..Setting::default() };
+            let engine = store.engine(setting.options());
+            for run in 0..2 {
+                for traffic in TRAFFICS {
+                    let found = ranks(&engine, pagerank(ITERATIONS, Dangling::Spread, traffic)).unwrap().dense();
+                    same.check((graph.name, true, true), &found, &format!("{traffic:?}, run {run}, {setting:?}"));
+                }
+            }
+        }
+    }
+}

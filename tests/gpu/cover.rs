@@ -1,0 +1,59 @@
+//! Covering designs: few rows in which every two values of two kinds meet at least once.
+//!
+//! Most defects take one setting or two to show. All combinations would take days; pairs take a minute.
+
+use crate::reference::draw;
+use std::collections::BTreeSet;
+
+/// Kind and value, twice, the lesser kind first.
+type Pair = ((usize, usize), (usize, usize));
+
+/// Rows of values, one for each kind, `counts` of them to choose from. A row for which `may` is false does not occur, nor do
+/// pairs that only such rows have.
+pub fn pairwise(counts: &[usize], seed: u64, may: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
+    let mut state = seed.wrapping_mul(2) | 1 << 33 | 1;
+    let mut wanted: BTreeSet<Pair> = all_pairs(counts).collect();
+    let mut rows = Vec::new();
+    while let Some(&first) = wanted.iter().next() {
+        let candidates = (0..200).map(|_| candidate(counts, first, &mut state)).filter(|row| may(row));
+        let news = |row: &Vec<usize>| pairs(row).filter(|pair| wanted.contains(pair)).count();
+        match candidates.max_by_key(news) {
+            Some(row) => {
+                pairs(&row).for_each(|pair| drop(wanted.remove(&pair)));
+                rows.push(row);
+            }
+            None => drop(wanted.remove(&first)),
+        }
+    }
+    rows
+}
+
+fn all_pairs(counts: &[usize]) -> impl Iterator<Item = Pair> {
+    let kinds = counts.len();
+    (0..kinds).flat_map(move |a| (a + 1..kinds).map(move |b| (a, b))).flat_map(move |(a, b)| {
+        let values = (0..counts[a]).flat_map(move |i| (0..counts[b]).map(move |j| (i, j)));
+        values.map(move |(i, j)| ((a, i), (b, j)))
+    })
+}
+
+fn pairs(row: &[usize]) -> impl Iterator<Item = Pair> {
+    (0..row.len()).flat_map(move |a| (a + 1..row.len()).map(move |b| ((a, row[a]), (b, row[b]))))
+}
+
+/// A row by chance that has a pair.
+fn candidate(counts: &[usize], (a, b): Pair, state: &mut u64) -> Vec<usize> {
+    let mut row: Vec<usize> = counts.iter().map(|&count| (draw(state) >> 20) as usize % count).collect();
+    (row[a.0], row[b.0]) = (a.1, b.1);
+    row
+}
+
+#[test]
+fn every_pair_that_may_meet_meets() {
+    let counts = [3, 2, 5, 4];
+    let may = |row: &[usize]| row[0] != 0 || row[2] < 3;
+    let rows = pairwise(&counts, 1, may);
+    assert!(rows.iter().all(|row| may(row)) && rows.len() < 40, "{} rows", rows.len());
+    let met: BTreeSet<Pair> = rows.iter().flat_map(|row| pairs(row)).collect();
+    let missing: Vec<Pair> = all_pairs(&counts).filter(|pair| !met.contains(pair)).collect();
+    assert_eq!(missing, [((0, 0), (2, 3)), ((0, 0), (2, 4))]);
+}

@@ -1,0 +1,29 @@
+//! The GPU device: the same answers as the CPU device's and as plain loops over edges, whatever is asked of it, whatever goes
+//! wrong beneath it.
+//!
+//! These run on any Vulkan: software will do, and is what they take. `TOPOSTREAM_GPU_TESTS=off` skips them where there is
+//! none; a name or number (`TOPOSTREAM_GPU_TESTS=h200`) runs them on that adapter instead.
+#![cfg(feature = "gpu")]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../published/mod.rs"]
+mod published;
+#[path = "../reference/mod.rs"]
+mod reference;
+
+mod adapter;
+mod agreement;
+mod bits;
+mod cover;
+mod faults;
+mod golden;
+mod graphs;
+mod memory;
+mod own;
+mod real;
+mod reports;
+mod setting;
+mod shapes;
+mod split;
+mod weighted;

@@ -1,0 +1,162 @@
+//! What a run may be asked for, one value of each kind, and the engine that this makes.
+
+use crate::adapter;
+use crate::common::*;
+use topostream::algorithms::Traffic;
+use topostream::device::DeviceChoice;
+use topostream::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
+use topostream::fetch::FetcherKind;
+use topostream::{Engine, EngineOptions, Error};
+use topostream_formats::Encoding;
+use topostream_formats::write::Layout;
+use topostream_tools::format::FormatOptions;
+
+/// How much of the store the device's page cache holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cache {
+    /// Nothing of it.
+    Off,
+    /// Five slots or so: the device's memory is as little as will do, and these.
+    Few,
+    /// Everything.
+    All,
+}
+
+/// One way to run.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    pub encoding: Encoding,
+    pub page_bytes: u32,
+    pub cache: Cache,
+    /// Pages of the host's page buffer.
+    pub buffer: Option<u64>,
+    pub distribution: Distribution,
+    pub batch_pages: u32,
+    pub transfer: PageTransfer,
+    pub fast_paths: FastPaths,
+    pub fetcher: FetcherKind,
+    pub threads: usize,
+    pub binding_bytes_max: Option<u64>,
+}
+
+impl Default for Setting {
+    fn default() -> Self {
+        Self {
+            encoding: Encoding::VertexId,
+            page_bytes: PAGE as u32,
+            cache: Cache::All,
+            buffer: None,
+            distribution: Distribution::Auto,
+            batch_pages: 1024,
+            transfer: PageTransfer::Auto,
+            fast_paths: FastPaths::default(),
+            fetcher: FetcherKind::Auto,
+            threads: 2,
+            binding_bytes_max: None,
+        }
+    }
+}
+
+/// No fast path at all.
+pub const SLOW: FastPaths = FastPaths {
+    host_import: false,
+    transfer_queue: false,
+    float_atomics: false,
+    wide_integers: false,
+    subgroups: false,
+};
+
+/// All fast paths, each of them missing, and none.
+pub fn fast_paths() -> [FastPaths; 7] {
+    let all = FastPaths::default();
+    [
+        all,
+        FastPaths { host_import: false, ..all },
+        FastPaths { transfer_queue: false, ..all },
+        FastPaths { float_atomics: false, ..all },
+        FastPaths { wide_integers: false, ..all },
+        FastPaths { subgroups: false, ..all },
+        SLOW,
+    ]
+}
+
+pub const DISTRIBUTIONS: [Distribution; 9] = [
+    Distribution::Auto,
+    Distribution::Vertex,
+    Distribution::Warp(2),
+    Distribution::Warp(4),
+    Distribution::Warp(8),
+    Distribution::Warp(16),
+    Distribution::Warp(32),
+    Distribution::Hybrid,
+    Distribution::Segments,
+];
+
+impl Setting {
+    /// Whether the device can do it: what is not copied must be readable where it lies, and by segments.
+    pub fn is_possible(&self) -> bool {
+        let in_place = self.fast_paths.host_import
+            && adapter::has("host memory import")
+            && matches!(self.distribution, Distribution::Auto | Distribution::Segments);
+        self.transfer != PageTransfer::InPlace || in_place
+    }
+
+    pub fn store_options(&self) -> FormatOptions {
+        let options = small_pages(self.encoding);
+        FormatOptions { layout: Layout { page_bytes: self.page_bytes, ..options.layout.clone() }, ..options }
+    }
+
+    pub fn gpu(&self) -> GpuSettings {
+        GpuSettings {
+            memory_bytes: Some(1 << 30),
+            cache_bytes: (self.cache == Cache::Off).then_some(0),
+            distribution: self.distribution,
+            batch_pages: self.batch_pages,
+            transfer: self.transfer,
+            fast_paths: self.fast_paths,
+            binding_bytes_max: self.binding_bytes_max,
+        }
+    }
+
+    /// The engine's options, with as much device memory as there may be.
+    pub fn options(&self) -> EngineOptions {
+        EngineOptions {
+            buffer_bytes: self.buffer.map(|pages| pages * u64::from(self.page_bytes)),
+            device: adapter::device(),
+            gpu: self.gpu(),
+            ..engine_options(None, self.threads, self.fetcher)
+        }
+    }
+
+    /// An engine that runs `work` on the GPU. `work` is tried first where it takes that to know how little memory will do.
+    pub fn engine<T>(&self, store: &TestStore, work: impl Fn(&Engine) -> Result<T, Error>) -> Engine {
+        if self.cache != Cache::Few {
+            return store.engine(self.options());
+        }
+        let least = needed_bytes(store, &self.options(), work);
+        store.engine(with_memory(self.options(), least + 5 * u64::from(self.page_bytes)))
+    }
+}
+
+/// The least device memory that a refusal says some work needs.
+pub fn needed_bytes<T>(store: &TestStore, options: &EngineOptions, work: impl Fn(&Engine) -> Result<T, Error>) -> u64 {
+    match work(&store.engine(with_memory(options.clone(), 0))) {
+        Err(Error::DeviceMemory { needed_bytes, .. }) => needed_bytes,
+        Err(error) => panic!("no word of device memory: {error}"),
+        Ok(_) => panic!("it runs without device memory"),
+    }
+}
+
+/// The same with this much device memory.
+pub fn with_memory(options: EngineOptions, memory_bytes: u64) -> EngineOptions {
+    let gpu = GpuSettings { memory_bytes: Some(memory_bytes), ..options.gpu };
+    EngineOptions { gpu, ..options }
+}
+
+/// The same on the CPU device.
+pub fn on_cpu(options: EngineOptions) -> EngineOptions {
+    EngineOptions { device: DeviceChoice::Cpu, ..options }
+}
+
+/// Both ways to read edges.
+pub const TRAFFICS: [Traffic; 2] = [Traffic::Push, Traffic::Pull];

@@ -1,0 +1,128 @@
+//! An algorithm of the tests' own that reads weights, for both devices, and stores with weights.
+
+use crate::common::*;
+use crate::reference::*;
+use std::ops::ControlFlow;
+use topostream::algorithm::{
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+};
+use topostream::attributes::{Attribute, AttributeType, Fixed63Column, Merge, Role};
+use topostream::{Direction, Engine, Error};
+use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
+use topostream_formats::{Edge, EdgeSource, MemorySource};
+
+/// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another edge.
+pub struct WeightedSum {
+    pub direction: Direction,
+    pub shader: Option<Shader>,
+}
+
+/// The shader that goes with it.
+pub fn sound() -> Shader {
+    shader("tests/gpu/weighted_sum.wgsl", include_str!("weighted_sum.wgsl"))
+}
+
+pub fn shader(file: &'static str, text: &'static str) -> Shader {
+    Shader { file, text, switches: Vec::new() }
+}
+
+pub struct Adder<'a>(&'a Fixed63Column);
+
+impl Kernel for Adder<'_> {
+    type Record = (u32, u64);
+
+    fn open(&self, list: List) -> Option<(u32, u64)> {
+        Some((list.vertex, 0))
+    }
+
+    fn edge(&self, (_, sum): &mut (u32, u64), neighbour: u32, weight: u32) -> ControlFlow<()> {
+        *sum += u64::from(weight) * (u64::from(neighbour) + 1);
+        ControlFlow::Continue(())
+    }
+
+    fn close(&self, (vertex, sum): (u32, u64)) {
+        self.0.add(vertex, sum << 10);
+    }
+}
+
+impl Algorithm for WeightedSum {
+    type Kernel<'a> = Adder<'a>;
+
+    fn name(&self) -> &'static str {
+        "weighted sum"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        vec![Attribute { name: "sum", of: AttributeType::Fixed63, role: Role::Writable, merge: Merge::Add, initial: 0 }]
+    }
+
+    fn needs_weights(&self) -> bool {
+        true
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(self.direction, Visit::All)]
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        self.shader.clone()
+    }
+
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
+        Some(Step { superstep: 0, direction: self.direction, visit: Visit::All, scalars: Scalars::default() })
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Adder<'a> {
+        Adder(state.attributes.fixed63(0))
+    }
+
+    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
+        None
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let sum = state.attributes.fixed63(0);
+        let unscaled = move |vertex| Some((sum.get(vertex) * 2f64.powi(53)) as u64);
+        vec![Answer { name: "sum", values: AnswerValues::Integer(Box::new(unscaled)) }]
+    }
+}
+
+fn weight(source: u32, dest: u32) -> u32 {
+    (source.wrapping_mul(2_654_435_761) ^ dest.wrapping_mul(40_503)) >> 12
+}
+
+/// The edges with their weights.
+pub fn weighted(graph: &EdgeList) -> Box<dyn EdgeSource> {
+    let edge =
+        |&(source, dest): &(u32, u32)| Edge { source: source.into(), dest: dest.into(), weight: weight(source, dest) };
+    let edges: Vec<Edge> = graph.edges.iter().map(edge).collect();
+    let info = SourceInfo {
+        name: "weighted".into(),
+        ids: IdSpace::Range { first: 0, count: graph.vertices.into() },
+        mirror: false,
+        directed: true,
+        weights: Some(WeightType::U32),
+        edges: None,
+        bytes: None,
+    };
+    Box::new(MemorySource::new(info, edges))
+}
+
+/// The sums that a run with a shader comes to.
+pub fn weighted_sums(engine: &Engine, direction: Direction) -> Result<Vec<u64>, Error> {
+    let run = engine.run(WeightedSum { direction, shader: Some(sound()) }, &mut |_| {})?;
+    Ok(column(engine, &run, "sum", integer)?.into_iter().map(|(_, sum)| sum.unwrap()).collect())
+}
+
+pub fn expected_sums(graph: &EdgeList, direction: Direction) -> Vec<u64> {
+    let mut sums = vec![0; graph.vertices as usize];
+    for &(source, dest) in &graph.edges {
+        let (owner, neighbour) = if direction == Direction::Out { (source, dest) } else { (dest, source) };
+        sums[owner as usize] += u64::from(weight(source, dest)) * (u64::from(neighbour) + 1);
+    }
+    sums
+}
