@@ -8,7 +8,7 @@ use common::*;
 use proptest::prelude::*;
 use reference::*;
 use topostream::Engine;
-use topostream::algorithms::{PageRank, Stop, Traffic};
+use topostream::algorithms::{PageRank, Stop, Sums, Traffic};
 use topostream::plan::FRAMES_MIN;
 use topostream_formats::write::Layout;
 use topostream_formats::{Edge, EdgeSource, Encoding, VertexOrder};
@@ -253,6 +253,23 @@ fn converged_ranks_solve_the_linear_system() {
                 assert!(off <= 0.85 / 0.15 * l1 + 1e-6 && steps < 120, "{l1:e}: {off:e} after {steps} iterations");
             }
         }
+    }
+}
+
+/// Single-precision sums are near the exact ones, and take half of their memory.
+#[test]
+fn single_sums_are_near() {
+    let graph = EdgeList::new(1000, random_edges(0..900, 20_000, 5));
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let engine = store.engine(engine_options(None, 2, FETCHERS[0]));
+    for traffic in [Traffic::Push, Traffic::Pull] {
+        let exact = pagerank(10, Dangling::Spread, traffic);
+        let single = PageRank { sums: Sums::Single, ..exact };
+        let found = ranks(&engine, single).unwrap().dense();
+        let expected = rank_iterations(&graph, 0.85, Dangling::Spread, 10);
+        let error = relative_error(&found, &expected);
+        assert!(error < 1e-5, "{traffic:?}: off by {error:e}");
+        assert_ne!(found, ranks(&engine, exact).unwrap().dense(), "{traffic:?}");
     }
 }
 

@@ -301,6 +301,19 @@ fn modules_bind_no_more_than_they_use() {
     assert_eq!(resources(KernelName::NextPages, visits[1]), expected);
 }
 
+/// Local variables of an algorithm may be called what kernels call buffers and functions.
+#[test]
+fn names_of_kernels_are_free() {
+    let text = "fn vertex_update(vertex: u32) -> vec4<f32> {\n    let pages = 1u; let count = pages; let rows = count;\n    return vec4<f32>(f32(rows));\n}\n";
+    let shader = Shader { file: "free.wgsl", text, switches: Vec::new() };
+    let algorithm = Declared { name: "free", shader, ..everything() };
+    let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+    let module = compose(&algorithm, KernelName::VertexPhase, &options);
+    check(&module).unwrap();
+    let resources: Vec<_> = module.bindings.iter().map(|binding| binding.resource).collect();
+    assert_eq!(resources, [Resource::Step, Resource::Totals]);
+}
+
 fn broken(text: &'static str, kernel: KernelName) -> String {
     let shader = Shader { file: "shaders/algorithms/broken.wgsl", text, switches: Vec::new() };
     let algorithm = Declared { name: "broken", shader, ..everything() };

@@ -51,8 +51,17 @@ impl Wanted {
     /// # Errors
     /// Where it can neither be opened nor made.
     pub fn rmat(&self, folder: &Path, scale: u32) -> Result<Store> {
-        let path = folder.join(format!("rmat-{scale}-{}", self.suffix()));
-        self.open_or_make(&path, &mut || rmat_source(scale))
+        self.rmat_of(folder, scale, EDGE_FACTOR)
+    }
+
+    /// An R-MAT graph with Graph500's parameters and so many edges for each vertex.
+    ///
+    /// # Errors
+    /// Where it can neither be opened nor made.
+    pub fn rmat_of(&self, folder: &Path, scale: u32, edge_factor: u64) -> Result<Store> {
+        let density = if edge_factor == EDGE_FACTOR { String::new() } else { format!("-{edge_factor}") };
+        let path = folder.join(format!("rmat-{scale}{density}-{}", self.suffix()));
+        self.open_or_make(&path, &mut || Ok(Box::new(Rmat::new(scale, edge_factor, SEED).generate()?)))
     }
 
     /// A graph from an edge list.

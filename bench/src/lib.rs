@@ -15,8 +15,10 @@ mod billion;
 mod buffered;
 mod checks;
 mod child;
+mod export;
 mod fetchers;
 mod format;
+mod gpu;
 mod graph;
 mod machine;
 mod measure;
@@ -85,6 +87,8 @@ enum Bench {
     Checks(checks::Options),
     Fetchers(fetchers::Options),
     Suite(suite::Options),
+    Gpu(gpu::Options),
+    Export(export::Options),
     /// A part of another benchmark in a process of its own
     #[command(hide = true)]
     Child {
@@ -115,6 +119,8 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Checks(options) => publish(checks::run(&options), &options.common),
         Bench::Fetchers(options) => publish(fetchers::run(&options), &options.common),
         Bench::Suite(options) => suite::run(&options),
+        Bench::Gpu(options) => gpu::run(&options),
+        Bench::Export(options) => export::run(&options),
         Bench::Child { task } => child::main(&task),
     }
 }

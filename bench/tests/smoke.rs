@@ -137,3 +137,37 @@ fn suite() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(std::fs::read_dir(folder.path().join("results")).unwrap().count(), 6);
 }
+
+/// On the CPU device: whether it runs is seen on any machine, what it measures only on a GPU.
+#[test]
+fn gpu() {
+    let folder = folder();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.args([
+        "gpu",
+        "--quick",
+        "--device",
+        "cpu",
+        "--scale",
+        "9,10",
+        "--density-scale",
+        "8",
+        "--page-size",
+        "64KiB",
+    ]);
+    let output = command.arg("--dir").arg(folder.path()).arg("--results").arg(folder.path()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("## All claims") && text.contains("| R-MAT 10, 1:16 | PageRank push |"), "{text}");
+    for (name, rows) in
+        [("vram", 12), ("bus", 12), ("ssd", 8), ("cache", 40), ("work", 16), ("batch", 18), ("sums", 16)]
+    {
+        let file = folder.path().join(format!("gpu-{name}.json"));
+        let value: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), rows, "{name}");
+        assert!(
+            value["expectation"].as_str().unwrap().len() > 100 && !value["verified"].as_array().unwrap().is_empty()
+        );
+    }
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cuda: left out"));
+}

@@ -123,53 +123,66 @@ fn slot_of(segment: Segment, begin: u32, edge: u32) -> u32 {
     return low;
 }
 
+// The part of a list that stands in a segment.
+struct Stretch {
+    list: List,
+    first: u32,
+    end: u32,
+}
+
+// Takes a stretch, four edges at a time: what they touch is asked for side by side.
+fn take_stretch(segment: Segment, stretch: Stretch) {
+    var record = list_open(stretch.list);
+    var edge = stretch.first;
+    var goes_on = true;
+    while goes_on && edge + 4u <= stretch.end {
+        goes_on = take_edge(&record, segment, stretch.list, edge)
+            && take_edge(&record, segment, stretch.list, edge + 1u)
+            && take_edge(&record, segment, stretch.list, edge + 2u)
+            && take_edge(&record, segment, stretch.list, edge + 3u);
+        edge += 4u;
+    }
+    while goes_on && edge < stretch.end {
+        goes_on = take_edge(&record, segment, stretch.list, edge);
+        edge += 1u;
+    }
+    list_close(record, stretch.list);
+}
+
+fn take_edge(record: ptr<function, Record>, segment: Segment, list: List, edge: u32) -> bool {
+    let at = place(edge - segment.first);
+    var weight = 0u;
+    if WEIGHTS {
+        weight = weights[at];
+    }
+    return list_edge(record, list, vertices[at], weight);
+}
+
 // Takes edges first to end - 1 of the page; returns how many of them are in lists that are visited.
 fn walk(segment: Segment, first: u32, end: u32) -> u32 {
     let page = segment.page;
     var slot = slot_of(segment, segment.low, first);
     var edge = first;
-    var list_end = first;
-    var list: List;
-    var record: Record;
-    var is_open = false;
-    var goes_on = false;
     var edges = 0u;
-    while edge < end {
-        if edge == list_end {
-            if is_open {
-                list_close(record, list);
-            }
-            if edge != first {
-                slot += 1u;
-                if begin_of(segment, slot + 1u) <= edge {
-                    slot = slot_of(segment, slot + 1u, edge);
-                }
-            }
-            list_end = begin_of(segment, slot + 1u);
-            is_open = visits(page.start_vertex + slot);
-            goes_on = is_open;
-            if is_open {
-                let list_first = begin_of(segment, slot);
-                let whole = page.degree == 0u && list_first >= first && list_end <= end;
-                list = List(page.start_vertex + slot, select(page.degree, list_end - list_first, page.degree == 0u), whole);
-                record = list_open(list);
-                edges += min(list_end, end) - edge;
-            }
+    loop {
+        let list_first = begin_of(segment, slot);
+        let list_end = begin_of(segment, slot + 1u);
+        let stop = min(list_end, end);
+        let vertex = page.start_vertex + slot;
+        if visits(vertex) {
+            let whole = page.degree == 0u && list_first >= first && list_end <= end;
+            let degree = select(page.degree, list_end - list_first, page.degree == 0u);
+            take_stretch(segment, Stretch(List(vertex, degree, whole), edge, stop));
+            edges += stop - edge;
         }
-        if goes_on {
-            let at = place(edge - segment.first);
-            var weight = 0u;
-            if WEIGHTS {
-                weight = weights[at];
-            }
-            goes_on = list_edge(&record, list, vertices[at], weight);
-            edge += 1u;
-        } else {
-            edge = list_end;
+        edge = stop;
+        if edge >= end {
+            break;
         }
-    }
-    if is_open {
-        list_close(record, list);
+        slot += 1u;
+        if begin_of(segment, slot + 1u) <= edge {
+            slot = slot_of(segment, slot + 1u, edge);
+        }
     }
     return edges;
 }

@@ -21,7 +21,8 @@ pub fn size(text: &str) -> Result<u64, String> {
     if bytes <= SIZE_MAX { Ok(bytes) } else { Err("more than 1EiB".into()) }
 }
 
-fn page_size(text: &str) -> Result<u32, String> {
+/// Reads the size of a page.
+pub fn page_size(text: &str) -> Result<u32, String> {
     let bytes = u32::try_from(size(text)?).ok();
     bytes
         .filter(|bytes| bytes.is_power_of_two() && (PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(bytes))
@@ -79,12 +80,27 @@ pub struct StoreArgs {
     temporary: Option<PathBuf>,
 }
 
+/// How neighbours are written.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum EncodingName {
+pub enum EncodingName {
     /// 32-bit vertex ids
     VertexId,
     /// GTS's physical addresses: page id and slot
     RecordId,
+}
+
+impl EncodingName {
+    /// The encoding that is meant, with widths if they are given.
+    pub fn with(self, widths: Option<(u8, u8)>) -> Result<Encoding, Failure> {
+        match (self, widths) {
+            (Self::VertexId, Some(_)) => Err(Failure::Usage("--id-widths: goes with --encoding record-id".into())),
+            (Self::VertexId, None) => Ok(Encoding::VertexId),
+            (Self::RecordId, widths) => {
+                let (p, q) = widths.unwrap_or((2, 2));
+                Ok(Encoding::record_id(p, q)?)
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -97,7 +113,8 @@ enum OrderName {
     OutFirst,
 }
 
-fn widths(text: &str) -> Result<(u8, u8), String> {
+/// Reads `P,Q`.
+pub fn widths(text: &str) -> Result<(u8, u8), String> {
     let (p, q) = text.split_once(',').ok_or("expected two numbers, such as 3,3")?;
     let number = |text: &str| text.trim().parse::<u8>().map_err(|error| format!("{text:?}: {error}"));
     let (p, q) = (number(p)?, number(q)?);
@@ -119,16 +136,7 @@ fn ids(text: &str) -> Result<IdPolicy, String> {
 impl StoreArgs {
     /// The formatter's options.
     pub fn options(&self, keep_weights: bool) -> Result<FormatOptions, Failure> {
-        let encoding = match self.encoding {
-            EncodingName::VertexId if self.id_widths.is_some() => {
-                return Err(Failure::Usage("--id-widths: goes with --encoding record-id".into()));
-            }
-            EncodingName::VertexId => Encoding::VertexId,
-            EncodingName::RecordId => {
-                let (p, q) = self.id_widths.unwrap_or((2, 2));
-                Encoding::record_id(p, q)?
-            }
-        };
+        let encoding = self.encoding.with(self.id_widths)?;
         let page_bytes = self.page_size.unwrap_or(PAGE_BYTES_DEFAULT);
         let mut stripes = vec![PathBuf::from(".")];
         for stripe in &self.stripes {

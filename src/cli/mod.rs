@@ -2,12 +2,15 @@
 
 mod args;
 mod demo;
+mod devices;
 mod format;
 mod generate;
 mod info;
 mod progress;
 mod results;
 mod run;
+#[cfg(feature = "gpu")]
+mod shader;
 mod tables;
 mod verify;
 
@@ -49,6 +52,11 @@ enum Command {
     Verify(verify::Verify),
     /// Run an algorithm over a store.
     Run(run::Run),
+    /// Print a shader as GPUs are given it, checked.
+    #[cfg(feature = "gpu")]
+    Shader(shader::PrintShader),
+    /// List the devices that can run algorithms, and what they can do.
+    Devices(devices::Devices),
     /// Generate, format, run and check a small graph: everything works if this does.
     Demo(demo::Demo),
 }
@@ -122,6 +130,9 @@ pub fn main() -> ExitCode {
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(&cancel),
         Command::Run(command) => command.run(&cancel),
+        #[cfg(feature = "gpu")]
+        Command::Shader(command) => command.run(),
+        Command::Devices(command) => command.run(),
         Command::Demo(command) => command.run(&cancel),
     };
     outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)

@@ -87,12 +87,22 @@ enum TrafficName {
     Pull,
 }
 
+/// How PageRank adds up.
 #[derive(Clone, Copy, ValueEnum)]
-enum SumsName {
+pub enum SumsName {
     /// In fixed point: the same bits on every run
     Exact,
     /// In single precision: half the memory, faster on GPUs, less accurate
     Single,
+}
+
+impl From<SumsName> for Sums {
+    fn from(name: SumsName) -> Self {
+        match name {
+            SumsName::Exact => Self::Exact,
+            SumsName::Single => Self::Single,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -178,10 +188,7 @@ impl PageRankArgs {
                 TrafficName::Push => Traffic::Push,
                 TrafficName::Pull => Traffic::Pull,
             },
-            sums: match self.sums {
-                SumsName::Exact => Sums::Exact,
-                SumsName::Single => Sums::Single,
-            },
+            sums: self.sums.into(),
         }
     }
 }

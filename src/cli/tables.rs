@@ -40,9 +40,14 @@ const fn rule(of: char) -> LineStyle {
 
 /// A table of numbers: the first column to the left, the others to the right.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    table_of(1, header, rows)
+}
+
+/// A table whose first `words` columns are words, to the left, and whose others are numbers, to the right.
+pub fn table_of(words: usize, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(STYLE).set_header(header).add_rows(rows);
-    for column in table.column_iter_mut().skip(1) {
+    for column in table.column_iter_mut().skip(words) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     format!("{table}\n")

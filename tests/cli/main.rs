@@ -3,6 +3,7 @@
 mod bad_input;
 mod budget;
 mod damage;
+mod devices;
 mod graph;
 mod interrupt;
 mod program;

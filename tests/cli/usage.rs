@@ -31,6 +31,11 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         ("run pagerank s --output-format csv", &["--output <FILE>"]),
         ("run pagerank s --memory much", &["much", "sizes look like 64KiB"]),
         ("run pagerank s --memory 18446744073709551615", &["more than 1EiB"]),
+        ("run pagerank s --sums double", &["double", "exact", "single"]),
+        ("shader pagerank", &["<KERNEL>"]),
+        ("shader sssp lists", &["sssp", "pagerank, bfs"]),
+        ("shader bfs sort", &["sort", "lists, segments, hubs"]),
+        ("shader bfs lists --vertices 0", &["1..=4294967296"]),
         ("demo --scale 9", &["10..=24"]),
     ];
     for (line, words) in cases {
@@ -68,6 +73,8 @@ fn every_command_has_help() {
         ("run", &["Examples:", "topostream run bfs"]),
         ("run pagerank", &["--damping", "--tolerance", "--dangling", "--top"]),
         ("run bfs", &["--source", "max-degree", "--parents"]),
+        ("shader", &["Examples:", "topostream shader", "segments", "--in-lists"]),
+        ("devices", &["--json"]),
         ("demo", &["--scale"]),
     ];
     for (command, words) in cases {
@@ -81,7 +88,7 @@ fn every_command_has_help() {
 #[test]
 fn examples_in_the_help_are_commands() {
     let folder = Folder::new();
-    for command in ["", "generate", "format", "run"] {
+    for command in ["", "generate", "format", "run", "shader"] {
         let help = folder.run(&format!("{command} --help")).succeeds().stdout;
         let (_, examples) = help.split_once("Example").expect("examples");
         let lines: Vec<_> = examples.lines().filter_map(|line| line.trim().strip_prefix("topostream ")).collect();
@@ -94,4 +101,13 @@ fn examples_in_the_help_are_commands() {
             unknown.fails(2, &["--no-such-option"]);
         }
     }
+}
+
+#[test]
+fn shaders_are_printed() {
+    let folder = Folder::new();
+    let printed = folder.run("shader pagerank segments --encoding record-id --id-widths 3,3 --in-lists").succeeds();
+    printed.prints(&["fn main(", "// shaders/algorithms/pagerank.wgsl", "var<storage, read> share_0: array<f32>;"]);
+    folder.run("shader bfs lists --parents --subgroups").succeeds().prints(&["fn parent_store", "subgroupAdd"]);
+    folder.run("shader bfs vertex-phase").fails(1, &["shaders/algorithms/bfs.wgsl:1:", "vertex_update"]);
 }

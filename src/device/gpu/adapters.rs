@@ -5,6 +5,7 @@ use crate::device::DeviceChoice;
 use crate::error::Error;
 use serde::Serialize;
 use std::fmt;
+use std::sync::OnceLock;
 use wgpu::{Backends, DeviceType, Features};
 
 /// What kind of thing an adapter is; the best first.
@@ -116,13 +117,13 @@ pub fn list() -> Vec<AdapterReport> {
 
 /// The adapter that a choice means; `None` for the CPU.
 ///
-/// `Auto` takes hardware only: software Vulkan is slower than the CPU device.
+/// `Auto` takes hardware only: software Vulkan is slower than the CPU device. Where there is no sign of hardware it loads no
+/// driver: drivers take time and tens of MiB of memory, and some print.
 ///
 /// # Errors
 /// [`Error::NoDevice`] where there is none such, or several: the message lists what there is.
 pub fn choose(choice: &DeviceChoice) -> Result<Option<Adapter>, Error> {
-    // Loading drivers takes time and may print; nobody who asks for the CPU should notice them.
-    if *choice == DeviceChoice::Cpu {
+    if *choice == DeviceChoice::Cpu || (*choice == DeviceChoice::Auto && !hardware_is_likely()) {
         return Ok(None);
     }
     let mut adapters = enumerate();
@@ -190,11 +191,31 @@ fn only_software(reports: &[AdapterReport]) -> Error {
     ))
 }
 
+/// Whether there may be a GPU: on Linux, whether there is a file to talk to one through. A driver for hardware has no other
+/// way, and software needs none.
+fn hardware_is_likely() -> bool {
+    if !cfg!(target_os = "linux") {
+        return true;
+    }
+    // Direct rendering, NVIDIA's own and its boards', AMD's compute, Windows' subsystem, Arm's and Qualcomm's own.
+    const SIGNS: [&str; 7] = ["dri", "nvidia", "nvhost", "kfd", "dxg", "mali", "kgsl"];
+    let Ok(files) = std::fs::read_dir("/dev") else { return true };
+    files.flatten().any(|file| SIGNS.iter().any(|sign| file.file_name().to_string_lossy().starts_with(sign)))
+}
+
+/// One for the whole program, and never given back: loading drivers and unloading them takes time, and drivers do not
+/// expect both at once from several threads.
+fn instance() -> &'static wgpu::Instance {
+    static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
+    INSTANCE.get_or_init(|| {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
+        wgpu::Instance::new(descriptor)
+    })
+}
+
 fn enumerate() -> Vec<Adapter> {
-    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
-    let instance = wgpu::Instance::new(descriptor);
-    let adapters = pollster::block_on(instance.enumerate_adapters(Backends::all()));
+    let adapters = pollster::block_on(instance().enumerate_adapters(Backends::all()));
     adapters.into_iter().enumerate().map(|(index, raw)| Adapter { report: describe(index, &raw), raw }).collect()
 }
 

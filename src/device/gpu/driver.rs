@@ -56,6 +56,8 @@ pub(super) struct Driver<A> {
     pub(super) buffers: RunBuffers,
     pub(super) home: Home,
     pub(super) timing: Timing,
+    /// What the last superstep was read back through.
+    pub(super) readback: Option<wgpu::Buffer>,
     pub(super) trace: Option<Arc<Timeline>>,
     pub(super) step: Step,
     /// Bits of the pages that each possible superstep would visit next.
@@ -130,6 +132,7 @@ impl<A: Algorithm> Driver<A> {
         }
         Ok(Self {
             timing,
+            readback: None,
             trace,
             frame_rows: vec![None; frames as usize],
             free_rings: (0..BATCHES_MAX).collect(),
@@ -285,7 +288,9 @@ impl<A: Algorithm> Driver<A> {
         match (self.home.settings.distribution, self.step.visit) {
             (Distribution::Auto, Visit::All) => Distribution::Segments,
             (Distribution::Auto, _) if self.plan.in_place => Distribution::Segments,
-            (Distribution::Auto, _) => Distribution::Hybrid,
+            // Who looks for one neighbour among many stops early: lanes beside it would look in vain.
+            (Distribution::Auto, Visit::Without(_)) => Distribution::Vertex,
+            (Distribution::Auto, Visit::Frontier) => Distribution::Hybrid,
             (asked, _) => asked,
         }
     }

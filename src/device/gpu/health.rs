@@ -78,11 +78,14 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs something that panics where it should return an error, without a word on stderr; `None` after a panic.
+/// Runs something that panics where it should return an error, without a word on stderr.
+///
+/// # Errors
+/// What the panic said.
 ///
 /// `wgpu::Device::poll` panics when it finds the device lost, once the loss has been told to the callback. The panic starts
 /// in the outermost layer of wgpu, which holds no lock and has changed nothing by then.
-pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
@@ -93,9 +96,12 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Option<T> {
         }));
     });
     GUARDED.set(true);
-    let result = catch_unwind(AssertUnwindSafe(run)).ok();
+    let result = catch_unwind(AssertUnwindSafe(run));
     GUARDED.set(false);
-    result
+    result.map_err(|payload| match payload.downcast::<String>() {
+        Ok(text) => *text,
+        Err(payload) => payload.downcast_ref::<&str>().copied().unwrap_or("a panic without words").into(),
+    })
 }
 
 #[cfg(test)]
@@ -123,8 +129,10 @@ mod tests {
 
     #[test]
     fn a_panic_is_caught_and_the_next_one_is_not_silenced() {
-        assert_eq!(caught(|| 7), Some(7));
-        assert_eq!(caught(|| -> u8 { panic!("as wgpu does") }), None);
+        assert_eq!(caught(|| 7), Ok(7));
+        assert_eq!(caught(|| -> u8 { panic!("as wgpu does") }), Err("as wgpu does".into()));
+        assert_eq!(caught(|| -> u8 { panic!("as {} does", "wgpu") }), Err("as wgpu does".into()));
+        assert_eq!(caught(|| -> u8 { std::panic::panic_any(7) }), Err("a panic without words".into()));
         assert!(!GUARDED.get());
     }
 }

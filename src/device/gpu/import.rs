@@ -200,3 +200,16 @@ fn wrap(
     let (raw, buffer) = gpu.scoped(label, || vulkan.wrap(gpu.device(), label, raw, usage))?;
     Ok(SharedBuffer { raw: Some(raw), buffer })
 }
+
+/// A shader module without the checks that wgpu adds to what it does not trust: bounds of loops, and of arrays where the
+/// driver does not see to them itself.
+pub fn trusted_module(device: &wgpu::Device, descriptor: wgpu::ShaderModuleDescriptor<'_>) -> wgpu::ShaderModule {
+    let checks = wgpu::ShaderRuntimeChecks::unchecked();
+    #[allow(unsafe_code)]
+    // SAFETY: kernels index with what pages say, and pages have passed their checks (header, slots, every neighbour in
+    // range) before a kernel sees them; loops run over ranges that these bound. Vulkan devices are opened with robust access
+    // on top, so that a wrong index of an algorithm's own reads or writes within its buffer.
+    unsafe {
+        device.create_shader_module_trusted(descriptor, checks)
+    }
+}

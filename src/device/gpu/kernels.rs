@@ -1,6 +1,7 @@
 //! Kernels: composed modules made into pipelines, each once, and what is bound to them.
 
 use super::compose::{self, Access, Binding, Declared, KernelName, ModuleOptions, Resource};
+use super::import::trusted_module;
 use super::open::Gpu;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
@@ -14,9 +15,9 @@ pub struct Kernel {
     bindings: Vec<Binding>,
 }
 
-/// Every kernel that has been used, by its text.
+/// Every kernel that has been used, by what it was composed for, and for whom.
 #[derive(Default)]
-pub struct Kernels(HashMap<String, Arc<Kernel>>);
+pub struct Kernels(HashMap<(KernelName, ModuleOptions), Vec<(Declared, Arc<Kernel>)>>);
 
 impl Kernels {
     /// Composes a kernel, or finds it.
@@ -30,10 +31,11 @@ impl Kernels {
         name: KernelName,
         options: &ModuleOptions,
     ) -> Result<Arc<Kernel>> {
-        let module = compose::compose(declared, name, options);
-        if let Some(kernel) = self.0.get(&module.text) {
+        let known = self.0.entry((name, options.clone())).or_default();
+        if let Some((_, kernel)) = known.iter().find(|(known, _)| known == declared) {
             return Ok(Arc::clone(kernel));
         }
+        let module = compose::compose(declared, name, options);
         compose::check(&module).map_err(|error| Error::Shader(error.to_string()))?;
         let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
         if storage > gpu.caps().storage_buffers_max as usize {
@@ -41,7 +43,7 @@ impl Kernels {
             return Err(Error::Shader(format!("{name} needs {storage} storage buffers, and the adapter binds {most}")));
         }
         let kernel = Arc::new(Kernel::new(gpu, &module_label(declared, name), &module)?);
-        self.0.insert(module.text, Arc::clone(&kernel));
+        known.push((declared.clone(), Arc::clone(&kernel)));
         Ok(kernel)
     }
 }
@@ -57,7 +59,7 @@ impl Kernel {
         let pipeline = gpu.scoped(label, || {
             let device = gpu.device();
             let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
-            let shader = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source });
+            let shader = trusted_module(device, wgpu::ShaderModuleDescriptor { label: Some(label), source });
             let used: Vec<_> = layouts.iter().map(Some).collect();
             let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(label),
@@ -69,7 +71,11 @@ impl Kernel {
                 layout: Some(&layout),
                 module: &shader,
                 entry_point: Some("main"),
-                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                // Kernels set what they read of workgroup memory: doing it for them costs a barrier and its time.
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
                 cache: None,
             })
         })?;

@@ -197,8 +197,8 @@ impl Gpu {
     /// # Errors
     /// What [`Gpu::check`] says.
     pub fn poll(&self) -> Result<(), GpuError> {
-        if caught(|| self.device.poll(wgpu::PollType::Poll)).is_none() {
-            self.gave_up();
+        if let Err(words) = caught(|| self.device.poll(wgpu::PollType::Poll)) {
+            self.gave_up(&words);
         }
         self.check()
     }
@@ -219,13 +219,13 @@ impl Gpu {
             // What was submitted to a device that is gone counts as done for wgpu.
             self.check()?;
             match outcome {
-                Some(Ok(_)) => return Ok(true),
-                Some(Err(wgpu::PollError::Timeout)) if left.is_zero() => return Ok(false),
-                Some(Err(wgpu::PollError::Timeout)) => {}
-                Some(Err(error)) => {
+                Ok(Ok(_)) => return Ok(true),
+                Ok(Err(wgpu::PollError::Timeout)) if left.is_zero() => return Ok(false),
+                Ok(Err(wgpu::PollError::Timeout)) => {}
+                Ok(Err(error)) => {
                     return Err(self.health.record(self.health.fault("wait", &error.to_string())).into());
                 }
-                None => return Err(self.gave_up().into()),
+                Err(words) => return Err(self.gave_up(&words).into()),
             }
         }
     }
@@ -245,8 +245,8 @@ impl Gpu {
     }
 
     /// A poll panicked: the device is lost, and the callback has said so unless it was called before.
-    fn gave_up(&self) -> GpuError {
-        self.health.record(self.health.lost("waiting for it failed"))
+    fn gave_up(&self, words: &str) -> GpuError {
+        self.health.record(self.health.lost(words))
     }
 }
 

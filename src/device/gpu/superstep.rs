@@ -169,6 +169,7 @@ impl<A: Algorithm> Driver<A> {
         }
         let submission = self.home.gpu.queue().submit([encoder.finish()]);
         let bytes = read_buffer(&self.home.gpu, &readback, submission, layout.bytes)?;
+        self.readback = Some(readback);
         Ok(self.digest(&bytes, groups, &visits, traversal))
     }
 
@@ -184,7 +185,10 @@ impl<A: Algorithm> Driver<A> {
         let bits: u64 = if traversal { page_bits.iter().sum() } else { 0 };
         let total = layout.bytes + bits + self.timing.bytes();
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let readback = self.home.gpu.buffer("readback", total.next_multiple_of(16), usage)?;
+        let readback = match self.readback.take().filter(|kept| kept.size() >= total.next_multiple_of(16)) {
+            Some(kept) => kept,
+            None => self.home.gpu.buffer("readback", total.next_power_of_two().max(4096), usage)?,
+        };
         let mut at = 0;
         for (buffer, bytes) in layout.copies.drain(..) {
             encoder.copy_buffer_to_buffer(&buffer, 0, &readback, at, bytes);
@@ -357,5 +361,8 @@ pub(super) fn read_buffer(
     }
     let view = buffer.get_mapped_range(range);
     let view = view.map_err(|error| gpu.health().fault("readback", &format!("{error:?}")))?;
-    Ok(view[..bytes as usize].to_vec())
+    let read = view[..bytes as usize].to_vec();
+    drop(view);
+    buffer.unmap();
+    Ok(read)
 }

@@ -1,7 +1,7 @@
 //! Finds what an entry point reaches, and puts it into a module.
 
 use super::accessors::{Accessors, Used};
-use super::bindings::{self, Buffer};
+use super::bindings::{self, Buffer, Resource};
 use super::text::{Declaration, decide_ifs, declarations};
 use super::{Declared, KernelName, Module, ModuleOptions, Origin, prelude};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -39,10 +39,26 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
     }
 }
 
+/// What of the library is there for algorithms; the rest is for kernels. An algorithm's own names, of local variables too,
+/// may therefore be those of other functions and buffers.
+const FOR_ALGORITHMS: [&str; 3] = [prelude::FILE, "shaders/lib/layout.wgsl", "shaders/lib/fixed.wgsl"];
+
 /// A file, in pieces.
 struct Source {
     file: &'static str,
     declarations: Vec<Declaration>,
+    is_algorithm: bool,
+}
+
+impl Source {
+    fn new(file: &'static str, text: &str) -> Self {
+        Self { file, declarations: declarations(text), is_algorithm: false }
+    }
+
+    /// Whether names in it may be meant where an algorithm, or another file, uses them.
+    fn is_seen_by(&self, algorithm: bool) -> bool {
+        !algorithm || self.is_algorithm || FOR_ALGORITHMS.contains(&self.file)
+    }
 }
 
 /// What has been reached so far.
@@ -55,7 +71,8 @@ struct Reached<'a> {
     declarations: BTreeSet<(usize, usize)>,
     used: Used,
     buffers: Vec<Buffer>,
-    seen: HashSet<String>,
+    /// Names, and whether an algorithm uses them.
+    seen: HashSet<(String, bool)>,
 }
 
 impl<'a> Reached<'a> {
@@ -70,25 +87,32 @@ impl<'a> Reached<'a> {
         Self { sources, places, accessors, kernel, declarations, used, buffers, seen }
     }
 
-    /// Takes a name, and everything that it leads to.
+    /// Takes a name that a kernel uses, and everything that it leads to.
     fn take(&mut self, name: &str) {
-        let mut waiting = vec![name.to_owned()];
-        while let Some(name) = waiting.pop() {
-            if self.seen.contains(&name) {
+        let mut waiting = vec![(name.to_owned(), false)];
+        while let Some((name, by_algorithm)) = waiting.pop() {
+            if !self.seen.insert((name.clone(), by_algorithm)) {
                 continue;
             }
-            if let Some(places) = self.places.get(name.as_str()) {
+            let places = self.places.get(name.as_str()).into_iter().flatten();
+            let mut places = places.filter(|(source, _)| self.sources[*source].is_seen_by(by_algorithm)).peekable();
+            if places.peek().is_some() {
                 for &(source, at) in places {
                     self.declarations.insert((source, at));
-                    waiting.extend(self.sources[source].declarations[at].words.iter().cloned());
+                    let Source { declarations, is_algorithm, .. } = &self.sources[source];
+                    waiting.extend(declarations[at].words.iter().map(|word| (word.clone(), *is_algorithm)));
                 }
             } else if let Some(accessor) = self.accessors.find(&name) {
                 self.used.insert(accessor);
-            } else if let Some(buffer) = Buffer::named(&name, self.kernel) {
-                waiting.extend(buffer.of.split(|char: char| !char.is_alphanumeric()).map(str::to_owned));
-                self.buffers.push(buffer);
+            } else if let Some(buffer) = Buffer::named(&name, self.kernel)
+                && (!by_algorithm || buffer.resource == Resource::Step)
+            {
+                let words = buffer.of.split(|char: char| !char.is_alphanumeric());
+                waiting.extend(words.map(|word| (word.to_owned(), false)));
+                if self.buffers.iter().all(|other| other.resource != buffer.resource) {
+                    self.buffers.push(buffer);
+                }
             }
-            self.seen.insert(name);
         }
     }
 }
@@ -102,7 +126,12 @@ struct Output {
 }
 
 impl Output {
+    /// Appends what begins at a line of a file, set off by an empty line.
     fn push(&mut self, file: &'static str, line: u32, text: &str) {
+        if self.lines > 0 {
+            self.text.push('\n');
+            self.lines += 1;
+        }
         self.origins.push(Origin { first_line: self.lines + 1, file, line });
         for line in text.lines() {
             self.text += line.trim_end();
@@ -115,10 +144,11 @@ impl Output {
 pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Module {
     let switches = prelude::switches(algorithm, options);
     let generated = prelude::text(algorithm, options, &switches);
-    let own = (algorithm.shader.file, algorithm.shader.text);
-    let files = LIBRARY.into_iter().chain([own, kernel_file(kernel)]);
-    let mut sources = vec![Source { file: prelude::FILE, declarations: declarations(&generated) }];
-    sources.extend(files.map(|(file, text)| Source { file, declarations: declarations(&decide_ifs(text, &switches)) }));
+    let decided = |(file, text)| Source::new(file, &decide_ifs(text, &switches));
+    let mut sources = vec![Source::new(prelude::FILE, &generated)];
+    sources.extend(LIBRARY.map(decided));
+    sources.push(Source { is_algorithm: true, ..decided((algorithm.shader.file, algorithm.shader.text)) });
+    sources.push(decided(kernel_file(kernel)));
     let accessors = Accessors::new(algorithm, kernel, options);
     let mut reached = Reached::new(&sources, &accessors, kernel);
     reached.take("main");
@@ -139,14 +169,14 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
     output.push(prelude::FILE, 1, &bound);
     let mut file = prelude::FILE;
     for (source, at) in declarations {
-        let Source { file: from, declarations } = &sources[source];
+        let Source { file: from, declarations, .. } = &sources[source];
         if *from != file {
             file = from;
-            output.push(prelude::FILE, 1, &format!("\n// {file}"));
+            output.push(prelude::FILE, 1, &format!("// {file}"));
         }
         output.push(file, declarations[at].line, &declarations[at].text);
     }
-    output.push(prelude::FILE, 1, &format!("\n// Accessors\n{}", accessors.render(&used)));
+    output.push(prelude::FILE, 1, &format!("// Accessors.\n{}", accessors.render(&used)));
     let Output { text, origins, .. } = output;
     let &ModuleOptions { float_atomics, wide_integers, subgroups, .. } = options;
     let label = format!("{} {kernel}", algorithm.name);

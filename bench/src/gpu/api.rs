@@ -1,0 +1,334 @@
+//! The one place that names what the engine's options for devices are called: experiments speak of [`Setup`] and [`Work`].
+
+use crate::Result;
+use crate::measure::{Spread, ratio};
+use std::path::Path;
+use topostream::algorithms::{self, Bfs, DanglingMass, PageRank, Stop, Traffic};
+use topostream::device::settings::{FastPaths, GpuSettings};
+use topostream::report::{RunReport, StepReport};
+use topostream::{Engine, EngineOptions, Run};
+use topostream_formats::{Direction, Store, VertexId};
+
+pub use topostream::device::DeviceChoice;
+pub use topostream::device::settings::{Distribution, PageTransfer};
+
+/// Iterations of every PageRank here. The first may fill caches and is not counted.
+pub const ITERATIONS: u32 = 5;
+/// Main memory is the machine's to bound.
+const MEMORY_BYTES: u64 = 1 << 50;
+
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// PageRank along out-lists.
+    Push,
+    /// PageRank over in-lists.
+    Pull,
+    /// A search that stays top-down.
+    TopDown(VertexId),
+    /// A search that goes bottom-up where that is less work.
+    Optimizing(VertexId),
+}
+
+/// How much of the pages that a run reads is kept somewhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Share {
+    /// All of them.
+    All,
+    /// This part of them.
+    Part(f64),
+    /// None.
+    Nothing,
+}
+
+/// How sums of ranks are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sums {
+    /// Exact, by 64-bit atomics.
+    Exact,
+    /// Exact, by two words with a carry.
+    ExactInHalves,
+    /// Single precision, by the adapter's own additions.
+    Single,
+    /// Single precision, by a compare-exchange loop.
+    SingleByExchange,
+}
+
+/// What a run may use.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// What computes.
+    pub device: DeviceChoice,
+    /// Threads of the CPU.
+    pub threads: usize,
+    /// What of the pages stays in main memory.
+    pub buffer: Share,
+    /// What of them stays in the device's memory.
+    pub cache: Share,
+    /// How work is shared out.
+    pub distribution: Distribution,
+    /// The most pages of a launch; the engine's choice where none is given.
+    pub batch_pages: Option<u32>,
+    /// How pages that do not stay reach the device.
+    pub transfer: PageTransfer,
+    /// How sums are kept.
+    pub sums: Sums,
+}
+
+impl Setup {
+    /// All pages in the device's memory, everything else as the engine chooses.
+    pub fn new(device: DeviceChoice, threads: usize) -> Self {
+        let (distribution, transfer) = (Distribution::Auto, PageTransfer::Auto);
+        let (buffer, cache, sums) = (Share::Nothing, Share::All, Sums::Exact);
+        Self { device, threads, buffer, cache, distribution, batch_pages: None, transfer, sums }
+    }
+
+    /// An engine over a store, for one kind of work.
+    ///
+    /// # Errors
+    /// Where the store does not open.
+    pub fn rig(&self, path: &Path, work: Work) -> Result<Rig> {
+        let store = Store::open(path)?;
+        let bytes = work.page_bytes(&store);
+        let frames_min = 64 * u64::from(store.manifest().page_bytes);
+        let defaults = GpuSettings::default();
+        let gpu = GpuSettings {
+            cache_bytes: match self.cache {
+                Share::All => None,
+                Share::Part(part) => Some((bytes as f64 * part) as u64),
+                Share::Nothing => Some(0),
+            },
+            distribution: self.distribution,
+            batch_pages: self.batch_pages.unwrap_or(defaults.batch_pages),
+            transfer: self.transfer,
+            fast_paths: FastPaths {
+                wide_integers: self.sums != Sums::ExactInHalves,
+                float_atomics: self.sums != Sums::SingleByExchange,
+                ..FastPaths::default()
+            },
+            ..defaults
+        };
+        let buffer_bytes = match self.buffer {
+            Share::All => None,
+            Share::Part(part) => Some(((bytes as f64 * part) as u64).max(frames_min)),
+            Share::Nothing => Some(frames_min),
+        };
+        let (device, threads) = (self.device.clone(), self.threads);
+        let defaults = EngineOptions::default();
+        let options = EngineOptions { memory_bytes: MEMORY_BYTES, buffer_bytes, threads, device, gpu, ..defaults };
+        Ok(Rig { engine: Engine::new(store, options), work, sums: self.sums })
+    }
+}
+
+impl Sums {
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact, 64-bit atomics",
+            Self::ExactInHalves => "exact, two words with a carry",
+            Self::Single => "single precision, native additions",
+            Self::SingleByExchange => "single precision, compare-exchange",
+        }
+    }
+
+    /// The largest relative error of a rank that is no defect.
+    pub fn error_max(self) -> f64 {
+        match self {
+            Self::Exact | Self::ExactInHalves => 1e-4,
+            Self::Single | Self::SingleByExchange => 5e-2,
+        }
+    }
+}
+
+impl Work {
+    /// For tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Push => "PageRank push",
+            Self::Pull => "PageRank pull",
+            Self::TopDown(_) => "BFS top-down",
+            Self::Optimizing(_) => "BFS direction-optimizing",
+        }
+    }
+
+    /// Whether it is a search.
+    pub fn is_search(self) -> bool {
+        matches!(self, Self::TopDown(_) | Self::Optimizing(_))
+    }
+
+    /// The lists that it reads.
+    pub fn directions(self) -> &'static [Direction] {
+        match self {
+            Self::Push | Self::TopDown(_) => &[Direction::Out],
+            Self::Pull => &[Direction::In],
+            Self::Optimizing(_) => &[Direction::Out, Direction::In],
+        }
+    }
+
+    /// Bytes of the pages that it reads.
+    pub fn page_bytes(self, store: &Store) -> u64 {
+        let pages = |&direction: &Direction| store.topology(direction).map_or(0, |lists| lists.page_count().into());
+        self.directions().iter().map(pages).sum::<u64>() * u64::from(store.manifest().page_bytes)
+    }
+}
+
+/// A finished run of either kind.
+pub enum Finished {
+    /// Of PageRank.
+    Ranks(Run<PageRank>),
+    /// Of a search.
+    Levels(Run<Bfs>),
+}
+
+impl Finished {
+    /// What it did.
+    pub fn report(&self) -> &RunReport {
+        match self {
+            Self::Ranks(run) => &run.report,
+            Self::Levels(run) => &run.report,
+        }
+    }
+}
+
+/// An engine, and the work that it is for.
+pub struct Rig {
+    engine: Engine,
+    /// The work.
+    pub work: Work,
+    /// How sums are kept.
+    pub sums: Sums,
+}
+
+impl Rig {
+    /// Does the work.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn run(&self) -> Result<Finished> {
+        let ranks = |traffic| self.engine.run(self.pagerank(traffic), &mut |_| {}).map(Finished::Ranks);
+        let levels = |source, bottom_up| {
+            let search = Bfs { bottom_up, ..Bfs::from(source) };
+            self.engine.run(search, &mut |_| {}).map(Finished::Levels)
+        };
+        Ok(match self.work {
+            Work::Push => ranks(Traffic::Push)?,
+            Work::Pull => ranks(Traffic::Pull)?,
+            Work::TopDown(source) => levels(source, false)?,
+            Work::Optimizing(source) => levels(source, true)?,
+        })
+    }
+
+    /// The same engine with other work over the same lists, such as a search from elsewhere.
+    pub fn with(self, work: Work) -> Self {
+        Self { work, ..self }
+    }
+
+    fn pagerank(&self, traffic: Traffic) -> PageRank {
+        let sums = match self.sums {
+            Sums::Exact | Sums::ExactInHalves => algorithms::Sums::Exact,
+            Sums::Single | Sums::SingleByExchange => algorithms::Sums::Single,
+        };
+        let (dangling, stop) = (DanglingMass::Redistributed, Stop::Iterations(ITERATIONS));
+        PageRank { damping: crate::baseline::DAMPING, dangling, stop, traffic, sums }
+    }
+}
+
+/// What was measured: of a search, or of PageRank's median iteration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measured {
+    /// Nanoseconds by the clock on the wall.
+    pub ns: f64,
+    /// Nanoseconds in which kernels over edges ran.
+    pub kernel_ns: f64,
+    /// Edges: for PageRank all of them, for searches the out-edges of what was reached.
+    pub edges: f64,
+    /// Supersteps.
+    pub steps: f64,
+    /// The share of pages that lay in the device's memory.
+    pub resident: f64,
+    /// Bytes of pages that went over the bus.
+    pub bus_bytes: f64,
+    /// Bytes read from disk.
+    pub disk_bytes: f64,
+    /// Nanoseconds of copies.
+    pub copy_ns: f64,
+    /// Those of them beside kernels.
+    pub overlap_ns: f64,
+    /// Launches over batches of pages.
+    pub batches: f64,
+    /// Nanoseconds of the full supersteps: those that visit at least half as many pages as the one that visits most.
+    pub full_ns: f64,
+    /// Bytes read from disk in them.
+    pub full_disk_bytes: f64,
+    /// The largest relative error of a rank.
+    pub rank_error: f64,
+}
+
+impl Measured {
+    /// Of a run.
+    pub fn of(work: Work, report: &RunReport) -> Self {
+        let lanes = f64::from(report.lanes.max(1));
+        if work.is_search() {
+            let measured = Self::sums(std::slice::from_ref(&report.total), lanes);
+            let edges = report.traversed_edges.unwrap_or(0) as f64;
+            let most = report.steps.iter().map(|step| step.pages).max().unwrap_or(0);
+            let full: Vec<_> = report.steps.iter().filter(|step| 2 * step.pages >= most).copied().collect();
+            let full = Self::sums(&full, lanes).times(full.len() as f64);
+            let (full_ns, full_disk_bytes) = (full.ns, full.disk_bytes);
+            let (ns, steps) = (report.wall_ns as f64, report.steps.len() as f64);
+            return Self { ns, steps, edges, full_ns, full_disk_bytes, ..measured };
+        }
+        let steady = report.steps.get(1..).filter(|steps| !steps.is_empty()).unwrap_or(&report.steps);
+        let median = |of: fn(&StepReport) -> u64| Spread::over(steady, |step| of(step) as f64).median;
+        let kernel_ns = median(|step| step.compute_ns) / lanes;
+        let ns = median(|step| step.wall_ns);
+        let mean = Self::sums(steady, lanes);
+        Self { ns, kernel_ns, full_ns: ns, full_disk_bytes: mean.disk_bytes, ..mean }
+    }
+
+    /// The mean of supersteps.
+    fn sums(steps: &[StepReport], lanes: f64) -> Self {
+        let mut total = StepReport::default();
+        steps.iter().for_each(|step| total.add(step));
+        let mean = |sum: u64| sum as f64 / steps.len().max(1) as f64;
+        let moved = total.transfer;
+        Self {
+            ns: mean(total.wall_ns),
+            kernel_ns: mean(total.compute_ns) / lanes,
+            edges: mean(total.edges),
+            steps: 1.0,
+            resident: total.resident_rate(),
+            bus_bytes: mean(moved.copied_bytes + moved.in_place_bytes),
+            disk_bytes: mean(total.disk_bytes),
+            copy_ns: mean(moved.copy_ns),
+            overlap_ns: mean(moved.overlap_ns),
+            batches: mean(moved.batches),
+            ..Self::default()
+        }
+    }
+
+    /// So many of the same.
+    fn times(self, count: f64) -> Self {
+        Self { ns: self.ns * count, disk_bytes: self.disk_bytes * count, ..self }
+    }
+
+    /// Edges over the time on the wall, in thousand millions a second.
+    pub fn gedges_per_s(&self) -> f64 {
+        ratio(self.edges, self.ns)
+    }
+
+    /// Bytes over the bus a second, in GB/s.
+    pub fn bus_gb_per_s(&self) -> f64 {
+        ratio(self.bus_bytes, self.ns)
+    }
+
+    /// Bytes from the disk a second in the full supersteps, in GB/s.
+    pub fn full_disk_gb_per_s(&self) -> f64 {
+        ratio(self.full_disk_bytes, self.full_ns)
+    }
+
+    /// Bytes from the disk a second, in GB/s.
+    pub fn disk_gb_per_s(&self) -> f64 {
+        ratio(self.disk_bytes, self.ns)
+    }
+}

@@ -1,0 +1,166 @@
+//! A graph that is measured on: its store, where searches begin, and what answers should be.
+
+use super::api::{DeviceChoice, Finished, Measured, Rig, Setup, Share, Sums, Work};
+use crate::Result;
+use crate::answers::hash;
+use crate::graph;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use topostream::algorithm::{Algorithm, AnswerValues};
+use topostream::algorithms::{Bfs, PageRank};
+use topostream::{Run, VertexId};
+use topostream_formats::Store;
+
+/// How answers are checked, for outcomes.
+pub const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's on every vertex (single-precision sums: 5e-2); levels of searches from the hub \
+    and the first random sources as the CPU device finds them, of other sources how many vertices and edges are reached by \
+    both kinds of search (the CPU device is held against computations that share no code with it by the tests, and by \
+    `overlap` and `buffered` here)";
+
+/// Sources whose every level is checked, beside the hub.
+const SOURCES_CHECKED: usize = 2;
+
+/// A graph.
+pub struct Case {
+    /// For tables.
+    pub name: String,
+    /// Where its store lies.
+    pub path: PathBuf,
+    /// Vertices.
+    pub vertices: u64,
+    /// The vertex with the most out-edges.
+    pub hub: VertexId,
+    /// Random vertices with out-edges.
+    pub sources: Vec<VertexId>,
+    threads: usize,
+    ranks: OnceCell<Vec<f32>>,
+    levels: RefCell<HashMap<u32, Vec<u32>>>,
+    reached: RefCell<HashMap<u32, (u64, u64)>>,
+}
+
+impl Case {
+    /// A store's graph, under a name, with so many random sources.
+    ///
+    /// # Errors
+    /// Where the store does not open, or has no edge.
+    pub fn new(store: &Store, name: String, sources: usize, threads: usize) -> Result<Self> {
+        let degrees = store.out_degrees()?;
+        let hub = graph::largest_vertex(store)?;
+        if degrees.values()[hub.0 as usize] == 0 {
+            return Err("a graph without edges".into());
+        }
+        let vertices = store.vertices();
+        let random = (0u64..).map(|draw| (hash(draw, 1) % vertices) as u32);
+        let sources = random.filter(|&vertex| degrees.values()[vertex as usize] > 0).take(sources).map(VertexId);
+        Ok(Self {
+            name,
+            path: store.path().to_owned(),
+            vertices,
+            hub,
+            sources: sources.collect(),
+            threads,
+            ranks: OnceCell::new(),
+            levels: RefCell::default(),
+            reached: RefCell::default(),
+        })
+    }
+
+    /// Does a rig's work and checks the answer.
+    ///
+    /// # Errors
+    /// What the engine says, or what is wrong with the answer.
+    pub fn run(&self, rig: &Rig) -> Result<Measured> {
+        let finished = rig.run()?;
+        let measured = Measured::of(rig.work, finished.report());
+        let rank_error = match (&finished, rig.work) {
+            (Finished::Ranks(run), _) => self.check_ranks(run, rig.sums)?,
+            (Finished::Levels(run), Work::TopDown(source) | Work::Optimizing(source)) => {
+                self.check_levels(run, source)?;
+                0.0
+            }
+            (Finished::Levels(_), _) => unreachable!("levels come of searches"),
+        };
+        Ok(Measured { rank_error, ..measured })
+    }
+
+    /// Does work once to warm up, then as often as asked.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    pub fn measure(&self, setup: &Setup, work: Work, runs: u32) -> Result<Vec<Measured>> {
+        let rig = setup.rig(&self.path, work)?;
+        self.run(&rig)?;
+        (0..runs).map(|_| self.run(&rig)).collect()
+    }
+
+    /// How many vertices a search from here reached, if there has been one.
+    pub fn reached(&self, source: VertexId) -> Option<u64> {
+        self.reached.borrow().get(&source.0).map(|reached| reached.0)
+    }
+
+    fn cpu(&self, work: Work) -> Result<Finished> {
+        let setup = Setup { buffer: Share::All, ..Setup::new(DeviceChoice::Cpu, self.threads) };
+        setup.rig(&self.path, work)?.run()
+    }
+
+    /// The largest relative error.
+    fn check_ranks(&self, run: &Run<PageRank>, sums: Sums) -> Result<f64> {
+        if self.ranks.get().is_none() {
+            let Finished::Ranks(expected) = self.cpu(Work::Pull)? else { unreachable!("PageRank gives ranks") };
+            let expected = ranks(&expected, self.vertices).collect();
+            self.ranks.set(expected).expect("it is set once");
+        }
+        let expected = self.ranks.get().expect("just computed");
+        let error = |(found, &expected): (f32, &f32)| (f64::from(found) / f64::from(expected) - 1.0).abs();
+        let errors = ranks(run, self.vertices).zip(expected).map(error).enumerate();
+        let (vertex, error) = errors.max_by(|a, b| a.1.total_cmp(&b.1)).ok_or("a graph without vertices")?;
+        // A rank that is not a number is no small error.
+        match error <= sums.error_max() {
+            true => Ok(error),
+            false => Err(format!("wrong answer: the rank of vertex {vertex} is {error:e} off").into()),
+        }
+    }
+
+    fn check_levels(&self, run: &Run<Bfs>, source: VertexId) -> Result<()> {
+        let found = levels(run, self.vertices);
+        let reached = found.clone().filter(|&level| level != UNREACHED).count() as u64;
+        let reached = (reached, run.report.traversed_edges.unwrap_or(0));
+        let before = *self.reached.borrow_mut().entry(source.0).or_insert(reached);
+        if before != reached {
+            return Err(format!("wrong answer: vertices and edges {reached:?} reached, not {before:?}").into());
+        }
+        let checked = source == self.hub || self.sources.iter().take(SOURCES_CHECKED).any(|&checked| checked == source);
+        if !checked {
+            return Ok(());
+        }
+        if !self.levels.borrow().contains_key(&source.0) {
+            let Finished::Levels(expected) = self.cpu(Work::Optimizing(source))? else {
+                unreachable!("searches give levels")
+            };
+            self.levels.borrow_mut().insert(source.0, levels(&expected, self.vertices).collect());
+        }
+        match found.zip(&self.levels.borrow()[&source.0]).position(|(found, &expected)| found != expected) {
+            Some(vertex) => Err(format!("wrong answer: the level of vertex {vertex} from {source:?}").into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The folder that its store lies in.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+}
+
+const UNREACHED: u32 = u32::MAX;
+
+fn ranks<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = f32> {
+    let AnswerValues::F64(rank) = run.answers().swap_remove(0).values else { panic!("ranks are numbers") };
+    (0..vertices).map(move |vertex| rank(vertex as u32) as f32)
+}
+
+fn levels<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = u32> + Clone {
+    let AnswerValues::Integer(level) = run.answers().swap_remove(0).values else { panic!("levels are whole numbers") };
+    let level = std::rc::Rc::new(level);
+    (0..vertices).map(move |vertex| level(vertex as u32).map_or(UNREACHED, |level| level as u32))
+}

@@ -1,0 +1,191 @@
+//! Beside a CUDA program over plain arrays in GPU memory, bench/cuda/baseline.cu: what paging, portability and exact sums cost.
+
+use super::api::{Measured, Work};
+use super::{Bench, Case, all_work, over};
+use crate::Result;
+use crate::export::export;
+use crate::measure::{Spread, ratio};
+use crate::outcome::{Cell, Goal, Outcome, Table};
+use serde::Deserialize;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use topostream_formats::Store;
+
+const EXPECTATION: &str = "with everything in device memory, PageRank by pull has at least 0.8 of the CUDA baseline's speed (the \
+    same random reads; exact sums and page decoding beside them), by push 0.6 (64-bit sums against its f32), searches 0.4 (the \
+    baseline keeps queues and reads back 40 bytes a level; here a level is two submissions and a page list). Both stay below \
+    what bare gathers and atomics over the same edges reach";
+const PUSH_TARGET: f64 = 0.6;
+const PULL_TARGET: f64 = 0.8;
+const SEARCH_TARGET: f64 = 0.4;
+
+/// What the baseline printed.
+pub type Figures = Vec<Figure>;
+
+/// A line of it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Figure {
+    name: String,
+    #[serde(default)]
+    ms: f64,
+    #[serde(default)]
+    gedges_per_s: f64,
+    #[serde(default)]
+    gb_per_s: f64,
+    #[serde(default)]
+    teps: f64,
+    #[serde(default)]
+    reached: u64,
+    #[serde(default)]
+    device: String,
+}
+
+impl Figure {
+    /// The speed: bytes, edges or traversed edges, in thousand millions a second.
+    fn speed(&self) -> f64 {
+        self.gb_per_s + self.gedges_per_s + self.teps / 1e9
+    }
+}
+
+/// Measures.
+///
+/// # Errors
+/// Where anything fails, a wrong answer among it.
+pub fn run(bench: &Bench) -> Result<Outcome> {
+    let mut outcome = bench.outcome("gpu-cuda", EXPECTATION);
+    outcome.verified("the baseline checks its own answers: ranks against its other kernels, levels edge by edge");
+    let columns = [
+        "graph",
+        "work",
+        "topostream G/s",
+        "kernels alone G/s",
+        "CUDA G/s",
+        "CUDA ms",
+        "speed of CUDA's",
+        "kernels' of CUDA's",
+    ];
+    let mut table = Table::new("Beside CUDA, everything in device memory (G edges/s; searches: GTEPS)", &columns);
+    let mut bounds = Table::new("The baseline's own measurements", &["graph", "what", "ms", "G edges/s, GB/s, GTEPS"]);
+    for (scale, case) in bench.graphs()? {
+        // Ours come first: the baseline is held against what they reach.
+        let ours = all_work(&case).map(|work| bench.in_vram(scale, &case, work));
+        let figures = figures(bench, scale, &case)?;
+        for figure in figures.iter().filter(|figure| figure.ms > 0.0) {
+            bounds.row(vec![
+                case.name.as_str().into(),
+                figure.name.clone().into(),
+                figure.ms.into(),
+                figure.speed().into(),
+            ]);
+        }
+        for (work, ours) in all_work(&case).into_iter().zip(ours) {
+            let theirs =
+                best(&figures, work).ok_or_else(|| format!("the baseline has no figure for {}", work.name()))?;
+            let ours = ours?;
+            let share = over(&ours, |run| ratio(run.gedges_per_s(), theirs.speed()));
+            table.row(row(&case, work, &ours, theirs, share));
+            let target = match work {
+                Work::Push => PUSH_TARGET,
+                Work::Pull => PULL_TARGET,
+                Work::TopDown(_) | Work::Optimizing(_) => SEARCH_TARGET,
+            };
+            outcome.claim(format!("{}, {}: speed of CUDA's", case.name, work.name()), Goal::AtLeast, target, share);
+        }
+        let device = figures.iter().find(|figure| figure.name == "device").map_or("", |figure| &figure.device);
+        outcome.notes.push(format!("{}: the baseline ran on {device}", case.name));
+    }
+    outcome.tables.extend([table, bounds]);
+    Ok(outcome)
+}
+
+/// The fastest of the baseline's kernels for the same work.
+fn best(figures: &Figures, work: Work) -> Option<&Figure> {
+    let names: &[&str] = match work {
+        Work::Push => &["pagerank_push_by_edge", "pagerank_push_by_list"],
+        Work::Pull => &["pagerank_pull"],
+        Work::TopDown(_) => &["bfs_top_down"],
+        Work::Optimizing(_) => &["bfs_direction_optimizing"],
+    };
+    let named = figures.iter().filter(|figure| names.contains(&figure.name.as_str()));
+    named.max_by(|a, b| a.speed().total_cmp(&b.speed()))
+}
+
+fn row(case: &Case, work: Work, ours: &[Measured], theirs: &Figure, share: Spread) -> Vec<Cell> {
+    let kernels = |run: &Measured| ratio(run.edges, run.kernel_ns);
+    vec![
+        case.name.as_str().into(),
+        work.name().into(),
+        over(ours, Measured::gedges_per_s).into(),
+        over(ours, kernels).into(),
+        theirs.speed().into(),
+        theirs.ms.into(),
+        share.into(),
+        over(ours, |run| ratio(kernels(run), theirs.speed())).into(),
+    ]
+}
+
+/// The rate at which the baseline copies pinned memory to the device, in GB/s.
+///
+/// # Errors
+/// Where it does not run.
+pub fn walls(baseline: &Path) -> Result<f64> {
+    let figures = parse(Command::new(baseline).arg("--walls"))?;
+    let copy = figures.iter().find(|figure| figure.name == "wall_copy_to_device");
+    Ok(copy.ok_or("the baseline has no figure for copies")?.gb_per_s)
+}
+
+/// Runs the baseline on a graph, once in a process. Its sources are those of our searches.
+fn figures(bench: &Bench, scale: u32, case: &Case) -> Result<Rc<Figures>> {
+    if let Some(figures) = bench.cuda.borrow().get(&scale) {
+        return Ok(Rc::clone(figures));
+    }
+    let baseline = bench.options.baseline.as_deref().ok_or("no --baseline")?;
+    let dump = case.folder().join(format!("rmat-{scale}.arrays"));
+    export(&Store::open(&case.path)?, &dump)?;
+    let sources: Vec<String> = case.sources.iter().map(|source| source.0.to_string()).collect();
+    let mut command = Command::new(baseline);
+    command.arg(&dump).args(["--runs", &bench.runs().to_string(), "--sources", &sources.join(",")]);
+    let figures = parse(&mut command);
+    std::fs::remove_file(&dump)?;
+    let figures = Rc::new(figures?);
+    check_reached(case, &figures)?;
+    bench.cuda.borrow_mut().insert(scale, Rc::clone(&figures));
+    Ok(figures)
+}
+
+/// Both searches reach as many vertices as ours.
+fn check_reached(case: &Case, figures: &Figures) -> Result<()> {
+    let Some(ours) = case.reached(case.hub) else { return Ok(()) };
+    match figures.iter().find(|figure| figure.reached > 0 && figure.reached != ours) {
+        Some(wrong) => Err(format!("{} reaches {} vertices, not {ours}", wrong.name, wrong.reached).into()),
+        None => Ok(()),
+    }
+}
+
+fn parse(command: &mut Command) -> Result<Figures> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("{command:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?}: {}", output.status).into());
+    }
+    let text = String::from_utf8(output.stdout)?;
+    text.lines().map(|line| Ok(serde_json::from_str(line).map_err(|error| format!("{line}: {error}"))?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use topostream_formats::VertexId;
+
+    #[test]
+    fn the_faster_of_two_kernels_counts() {
+        let text = "{\"name\":\"device\",\"device\":\"a card\",\"multiprocessors\":132}
+            {\"name\":\"pagerank_push_by_edge\",\"ms\":2.0,\"runs\":5,\"gedges_per_s\":30.0}
+            {\"name\":\"pagerank_push_by_list\",\"ms\":1.0,\"runs\":5,\"gedges_per_s\":40.0}
+            {\"name\":\"bfs_top_down\",\"ms\":1.0,\"source\":7,\"reached\":9,\"teps\":2.5e10}";
+        let figures: Figures = text.lines().map(|line| serde_json::from_str(line.trim()).unwrap()).collect();
+        assert_eq!(best(&figures, Work::Push).unwrap().name, "pagerank_push_by_list");
+        assert_eq!(best(&figures, Work::TopDown(VertexId(7))).unwrap().speed(), 25.0);
+        assert!(best(&figures, Work::Pull).is_none());
+    }
+}

@@ -1,0 +1,242 @@
+//! GPUs: what topostream makes of one, each figure beside the wall that it cannot pass, measured in the same run.
+//!
+//! ```text
+//!  stores (R-MAT) ─┬─▶ vram     everything in device memory             ─┐
+//!                  ├─▶ bus      everything in main memory    ∥ bus rate  │
+//!                  ├─▶ ssd      nothing kept                 ∥ raw reads ├─▶ an Outcome each ─▶ gpu-NAME.json
+//!                  ├─▶ cache    0 to 100% in device memory               │
+//!                  ├─▶ work     distributions × densities                │
+//!                  ├─▶ batch    pages of a launch                        │
+//!                  ├─▶ sums     what exact sums cost                     │
+//!                  └─▶ cuda     plain arrays, nvcc           (optional) ─┘
+//! ```
+
+mod api;
+mod batch;
+mod bus;
+mod cache;
+mod case;
+mod cuda;
+mod ssd;
+mod sums;
+mod vram;
+mod work;
+
+use crate::graph::Wanted;
+use crate::machine::Machine;
+use crate::measure::{Spread, timed};
+use crate::outcome::Outcome;
+use crate::{Result, page_size};
+use api::{DeviceChoice, Measured, Setup, Work};
+use case::Case;
+use clap::ValueEnum;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// What a GPU gives: in device memory, over the bus, from the SSD; caches, distributions, batches, sums; beside CUDA
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// The scales of R-MAT graphs of edge factor 16 [default: 24,26]
+    #[arg(long, value_delimiter = ',')]
+    pub scale: Vec<u32>,
+    /// The scale of the graphs of other densities [default: 22]
+    #[arg(long)]
+    pub density_scale: Option<u32>,
+    /// Only these experiments
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<Experiment>,
+    /// Small graphs and few runs: to see that it works
+    #[arg(long)]
+    pub quick: bool,
+    /// What computes, as `topostream run --device` has it
+    #[arg(long, default_value = "gpu")]
+    pub device: DeviceChoice,
+    /// bench/cuda/baseline.cu, compiled; without it there is no comparison with CUDA
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// How often everything is measured after a warm-up [default: 5, quick: 1]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: Option<u32>,
+    /// Threads of the CPU: all cores where none are given
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Where stores are made and kept; on the disk that is to be measured
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    pub dir: PathBuf,
+    /// Where the outcomes go
+    #[arg(long, value_name = "DIR", default_value = "bench/results")]
+    pub results: PathBuf,
+    /// The page size of stores that are made
+    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
+    pub page_size: u32,
+    /// Main memory for making stores [default: a quarter of what there is]
+    #[arg(long, value_name = "SIZE", value_parser = crate::size)]
+    pub format_memory: Option<u64>,
+}
+
+/// An experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Experiment {
+    /// Everything in device memory
+    Vram,
+    /// Everything in main memory, nothing kept on the device
+    #[value(alias = "pcie")]
+    Bus,
+    /// From the SSD, with small buffers
+    Ssd,
+    /// From none to all of the pages kept on the device
+    Cache,
+    /// How work is shared out, at several densities
+    Work,
+    /// Pages of a launch
+    Batch,
+    /// What exact sums cost
+    Sums,
+    /// Beside a CUDA program over plain arrays
+    Cuda,
+}
+
+impl Experiment {
+    fn run(self, bench: &Bench) -> Result<Outcome> {
+        match self {
+            Self::Vram => vram::run(bench),
+            Self::Bus => bus::run(bench),
+            Self::Ssd => ssd::run(bench),
+            Self::Cache => cache::run(bench),
+            Self::Work => work::run(bench),
+            Self::Batch => batch::run(bench),
+            Self::Sums => sums::run(bench),
+            Self::Cuda => cuda::run(bench),
+        }
+    }
+}
+
+/// Main memory for making stores at the least.
+const FORMAT_MEMORY_MIN: u64 = 512 << 20;
+/// Random sources of searches, as in Graph500's kernel but fewer.
+const SOURCES: usize = 16;
+
+/// Runs of the same, measured.
+type Runs = Rc<Vec<Measured>>;
+
+/// What all experiments share.
+struct Bench {
+    options: Options,
+    cases: RefCell<HashMap<(u32, u64), Rc<Case>>>,
+    /// What was measured with everything in device memory, by scale and work.
+    in_vram: RefCell<HashMap<(u32, Work), Runs>>,
+    /// What the CUDA baseline printed, by scale.
+    cuda: RefCell<HashMap<u32, Rc<cuda::Figures>>>,
+}
+
+impl Bench {
+    /// The scales of the graphs of edge factor 16.
+    fn scales(&self) -> Vec<u32> {
+        match (&self.options.scale[..], self.options.quick) {
+            ([], true) => vec![14, 16],
+            ([], false) => vec![24, 26],
+            (scales, _) => scales.to_vec(),
+        }
+    }
+
+    fn density_scale(&self) -> u32 {
+        self.options.density_scale.unwrap_or(if self.options.quick { 13 } else { 22 })
+    }
+
+    fn runs(&self) -> u32 {
+        self.options.runs.unwrap_or(if self.options.quick { 1 } else { 5 })
+    }
+
+    /// For what takes seconds each time: two runs fewer.
+    fn fewer_runs(&self) -> u32 {
+        self.runs().saturating_sub(2).max(1)
+    }
+
+    fn sources(&self) -> usize {
+        if self.options.quick { 3 } else { SOURCES }
+    }
+
+    fn threads(&self) -> usize {
+        self.options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// The device with everything else as it is by default.
+    fn setup(&self) -> Setup {
+        Setup::new(self.options.device.clone(), self.threads())
+    }
+
+    /// The R-MAT graph of a scale, with so many edges for each vertex.
+    fn case(&self, scale: u32, edge_factor: u64) -> Result<Rc<Case>> {
+        if let Some(case) = self.cases.borrow().get(&(scale, edge_factor)) {
+            return Ok(Rc::clone(case));
+        }
+        let Options { page_size, format_memory, dir, .. } = &self.options;
+        let quarter = (Machine::this().memory_bytes / 4).max(FORMAT_MEMORY_MIN);
+        let memory_bytes = format_memory.unwrap_or(quarter);
+        let wanted = Wanted { page_bytes: *page_size, memory_bytes, ..Wanted::default() };
+        let store = wanted.rmat_of(dir, scale, edge_factor)?;
+        let name = format!("R-MAT {scale}, 1:{edge_factor}");
+        let case = Rc::new(Case::new(&store, name, self.sources(), self.threads())?);
+        self.cases.borrow_mut().insert((scale, edge_factor), Rc::clone(&case));
+        Ok(case)
+    }
+
+    /// The graphs of edge factor 16.
+    fn graphs(&self) -> Result<Vec<(u32, Rc<Case>)>> {
+        self.scales().into_iter().map(|scale| Ok((scale, self.case(scale, crate::graph::EDGE_FACTOR)?))).collect()
+    }
+
+    /// Work with everything in device memory, measured once in a process.
+    fn in_vram(&self, scale: u32, case: &Case, work: Work) -> Result<Runs> {
+        if let Some(measured) = self.in_vram.borrow().get(&(scale, work)) {
+            return Ok(Rc::clone(measured));
+        }
+        let measured = Rc::new(case.measure(&self.setup(), work, self.runs())?);
+        self.in_vram.borrow_mut().insert((scale, work), Rc::clone(&measured));
+        Ok(measured)
+    }
+
+    /// An outcome to be filled.
+    fn outcome(&self, name: &'static str, expectation: &'static str) -> Outcome {
+        let mut outcome = Outcome::new(name, expectation);
+        outcome.verified(case::CHECK);
+        outcome
+    }
+}
+
+/// PageRank both ways and both kinds of search from the hub.
+fn all_work(case: &Case) -> [Work; 4] {
+    [Work::Push, Work::Pull, Work::TopDown(case.hub), Work::Optimizing(case.hub)]
+}
+
+/// The spread of a figure.
+fn over(measured: &[Measured], of: impl Fn(&Measured) -> f64) -> Spread {
+    Spread::over(measured, of)
+}
+
+/// Runs the experiments that were asked for, or all.
+///
+/// # Errors
+/// The first failure, a wrong answer among them.
+pub fn run(options: &Options) -> Result<()> {
+    let (cases, in_vram, cuda) = Default::default();
+    let bench = Bench { options: options.clone(), cases, in_vram, cuda };
+    let all = Experiment::value_variants();
+    let chosen = all.iter().filter(|experiment| options.only.is_empty() || options.only.contains(experiment));
+    let mut summary = String::new();
+    for experiment in chosen {
+        if *experiment == Experiment::Cuda && options.baseline.is_none() {
+            eprintln!("cuda: left out: no --baseline");
+            continue;
+        }
+        let (took, outcome) = timed(|| experiment.run(&bench));
+        let outcome = outcome.map_err(|error| format!("{experiment:?}: {error}"))?;
+        outcome.publish(Some(&options.results.join(format!("{}.json", outcome.name))))?;
+        eprintln!("{}: {:.1} s", outcome.name, took.as_secs_f64());
+        outcome.claims.iter().for_each(|claim| summary += &format!("{claim}\n"));
+    }
+    println!("## All claims\n\n| claim | target | measured | verdict |\n| --- | --- | --- | --- |\n{summary}");
+    Ok(())
+}

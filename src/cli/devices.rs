@@ -1,0 +1,132 @@
+//! `topostream devices`: what can run algorithms here.
+
+use super::{Failure, Outcome, print, tables};
+use clap::Args;
+use serde::Serialize;
+
+/// List the devices that can run algorithms: the CPU, and every GPU with its limits and what makes it fast.
+#[derive(Args)]
+pub struct Devices {
+    /// As JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// Everything that is known about this machine's devices.
+#[derive(Serialize)]
+struct Report {
+    /// What `--device auto` takes: `cpu`, or a number.
+    auto: String,
+    cpu: Cpu,
+    /// Whether the program was built with GPU support.
+    gpu_support: bool,
+    #[cfg(feature = "gpu")]
+    adapters: Vec<topostream::device::gpu::AdapterReport>,
+}
+
+#[derive(Serialize)]
+struct Cpu {
+    threads: usize,
+}
+
+impl Devices {
+    pub fn run(self) -> Outcome {
+        let report = Report::new()?;
+        if !self.json {
+            return print(&report.text());
+        }
+        let json = serde_json::to_string_pretty(&report).map_err(|error| Failure::Other(error.to_string()))?;
+        print(&(json + "\n"))
+    }
+}
+
+#[cfg(not(feature = "gpu"))]
+impl Report {
+    fn new() -> Result<Self, Failure> {
+        Ok(Self { auto: "cpu".into(), cpu: Cpu::here(), gpu_support: false })
+    }
+
+    fn text(&self) -> String {
+        let rows = [self.cpu.row(3)];
+        tables::table_of(3, &["device", "name", "kind"], rows)
+            + "auto takes cpu: this program was built without GPU support (`--features gpu` adds it)\n"
+    }
+}
+
+#[cfg(feature = "gpu")]
+impl Report {
+    fn new() -> Result<Self, Failure> {
+        use topostream::device::{DeviceChoice, gpu::adapters};
+        let adapters = adapters::list();
+        let auto = adapters::pick(&adapters, &DeviceChoice::Auto)?;
+        let auto = auto.map_or("cpu".into(), |at| adapters[at].index.to_string());
+        Ok(Self { auto, cpu: Cpu::here(), gpu_support: true, adapters })
+    }
+
+    fn text(&self) -> String {
+        let header = ["device", "name", "kind", "backend", "memory", "binding", "buffer", "bindings", "subgroup"];
+        let mut rows = vec![self.cpu.row(header.len())];
+        for adapter in &self.adapters {
+            let limits = &adapter.limits;
+            let subgroup = match limits.subgroup_min == limits.subgroup_max {
+                true => limits.subgroup_min.to_string(),
+                false => format!("{} to {}", limits.subgroup_min, limits.subgroup_max),
+            };
+            rows.push(vec![
+                adapter.index.to_string(),
+                adapter.name.clone(),
+                adapter.kind.to_string(),
+                adapter.backend.clone(),
+                adapter.memory_bytes.map_or("unknown".into(), tables::bytes),
+                tables::bytes(limits.storage_binding_bytes),
+                tables::bytes(limits.buffer_bytes),
+                tables::count(limits.storage_buffers_per_stage.into()),
+                subgroup,
+            ]);
+        }
+        let drivers: String =
+            self.adapters.iter().map(|of| format!("device {}: driver {}\n", of.index, of.driver)).collect();
+        tables::table_of(4, &header, rows) + &drivers + &self.fast_paths() + &self.closing()
+    }
+
+    /// A row for each fast path, a column for each adapter.
+    fn fast_paths(&self) -> String {
+        let Some(first) = self.adapters.first() else { return String::new() };
+        let names: Vec<String> = self.adapters.iter().map(|adapter| format!("device {}", adapter.index)).collect();
+        let header: Vec<&str> = std::iter::once("fast path").chain(names.iter().map(String::as_str)).collect();
+        let header = [&header[..], &["without it"]].concat();
+        let rows = first.fast_paths.iter().enumerate().map(|(at, path)| {
+            let had = self.adapters.iter().map(|adapter| if adapter.fast_paths[at].available { "yes" } else { "no" });
+            [path.name].into_iter().chain(had).chain([path.instead]).map(String::from).collect()
+        });
+        tables::table_of(header.len(), &header, rows)
+    }
+
+    fn closing(&self) -> String {
+        use topostream::device::gpu::adapters::NO_ADAPTER;
+        let auto = self.adapters.iter().find(|adapter| adapter.index.to_string() == self.auto);
+        match auto {
+            Some(adapter) => format!("auto takes device {}: {}\n", adapter.index, adapter.name),
+            None if self.adapters.is_empty() => format!("auto takes cpu: {NO_ADAPTER}\n"),
+            None => {
+                "auto takes cpu: there is no hardware GPU, and software that stands in for one is slower than the CPU \
+                     device; a name or a number asks for it\n"
+                    .into()
+            }
+        }
+    }
+}
+
+impl Cpu {
+    fn here() -> Self {
+        Self { threads: std::thread::available_parallelism().map_or(1, usize::from) }
+    }
+
+    /// The CPU device in a table of so many columns.
+    fn row(&self, columns: usize) -> Vec<String> {
+        let threads = format!("{} threads", self.threads);
+        let mut row = vec!["cpu".into(), threads, "processor".into()];
+        row.resize(columns.max(3), String::new());
+        row
+    }
+}

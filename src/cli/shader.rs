@@ -1,0 +1,98 @@
+//! `topostream shader`: a module as a GPU would be given it.
+
+use super::args::{EncodingName, page_size, widths};
+use super::run::SumsName;
+use super::{Failure, Outcome, print};
+use clap::{Args, ValueEnum};
+use topostream::algorithm::Algorithm;
+use topostream::algorithms::{Bfs, PageRank};
+use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
+use topostream::{Direction, VertexId};
+
+/// Print a shader as GPUs are given it: what one kernel of one algorithm needs, checked. shaders/README.md explains it.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PrintShader {
+    /// The algorithm
+    algorithm: AlgorithmName,
+    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages or fill
+    kernel: KernelName,
+    /// How neighbours are written
+    #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
+    encoding: EncodingName,
+    /// With `--encoding record-id`: how many bytes page ids have, and slot numbers [default: 2,2]
+    #[arg(long, value_name = "P,Q", value_parser = widths)]
+    id_widths: Option<(u8, u8)>,
+    /// The size of a page
+    #[arg(long, default_value = "1MiB", value_parser = page_size, value_name = "SIZE")]
+    page_size: u32,
+    /// Over a store with weights, for an algorithm that reads them
+    #[arg(long)]
+    weights: bool,
+    /// Over in-lists: pull PageRank, bottom-up BFS
+    #[arg(long)]
+    in_lists: bool,
+    /// BFS: keep parents
+    #[arg(long)]
+    parents: bool,
+    /// PageRank: how shares are added up
+    #[arg(long, default_value = "exact", value_name = "NUMBERS")]
+    sums: SumsName,
+    /// Vertices of the graph
+    #[arg(long, default_value_t = 1 << 20, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    vertices: u64,
+    /// A buffer holds the values of 2^N vertices
+    #[arg(long, default_value_t = 28, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=32))]
+    chunk_log2: u32,
+    /// For devices that add floats atomically
+    #[arg(long, help_heading = "Device")]
+    float_atomics: bool,
+    /// For devices that add 64-bit integers atomically
+    #[arg(long, help_heading = "Device")]
+    wide_integers: bool,
+    /// For devices with subgroup operations
+    #[arg(long, help_heading = "Device")]
+    subgroups: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  topostream shader pagerank segments --in-lists
+  topostream shader bfs lists --encoding record-id --id-widths 3,3 --parents";
+
+#[derive(Clone, Copy, ValueEnum)]
+enum AlgorithmName {
+    Pagerank,
+    Bfs,
+}
+
+impl PrintShader {
+    pub fn run(self) -> Outcome {
+        match self.algorithm {
+            AlgorithmName::Pagerank => self.print(&PageRank { sums: self.sums.into(), ..PageRank::default() }),
+            AlgorithmName::Bfs => self.print(&Bfs { parents: self.parents, ..Bfs::from(VertexId(0)) }),
+        }
+    }
+
+    fn print(&self, algorithm: &impl Algorithm) -> Outcome {
+        let direction = if self.in_lists { Direction::In } else { Direction::Out };
+        let declared = Declared::of(algorithm, self.in_lists).expect("algorithms of the program have shaders");
+        let visits = algorithm.visits(self.in_lists);
+        let visit = visits.iter().find(|visit| visit.0 == direction);
+        let options = ModuleOptions {
+            encoding: self.encoding.with(self.id_widths)?,
+            page_bytes: self.page_size,
+            weights: self.weights,
+            direction,
+            visit: visit.expect("algorithms of the program read both kinds of lists").1,
+            attribute_chunk_vertices_log2: self.chunk_log2,
+            vertices: self.vertices,
+            float_atomics: self.float_atomics,
+            wide_integers: self.wide_integers,
+            subgroups: self.subgroups,
+        };
+        let module = compose(&declared, self.kernel, &options);
+        check(&module).map_err(|error| Failure::Other(error.to_string()))?;
+        print(&module.text)
+    }
+}

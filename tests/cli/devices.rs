@@ -1,0 +1,63 @@
+//! `topostream devices`: what can run algorithms here, whatever there is.
+
+use crate::program::{Done, Folder};
+
+/// Drivers may complain on stderr where a session has no directory for them.
+fn devices(folder: &Folder, options: &str, environment: &[(&str, &str)]) -> Done {
+    let line = format!("devices {options}");
+    let mut command = folder.command(&line);
+    command.env("XDG_RUNTIME_DIR", folder.path("."));
+    for (name, value) in environment {
+        command.env(name, value);
+    }
+    Done::of(&line, command.output().unwrap()).succeeds()
+}
+
+#[test]
+fn the_cpu_is_always_there_and_auto_is_said() {
+    let folder = Folder::new();
+    let done = devices(&folder, "", &[]).prints(&["device", "cpu", "processor", "auto takes"]);
+    let json = devices(&folder, "--json", &[]).json();
+    assert!(json["cpu"]["threads"].as_u64().unwrap() > 0);
+    assert_eq!(json["gpu_support"].as_bool(), Some(cfg!(feature = "gpu")));
+    let auto = json["auto"].as_str().unwrap();
+    assert!(
+        done.stdout.contains(&format!("auto takes {}", if auto == "cpu" { "cpu" } else { "device" })),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+#[cfg(feature = "gpu")]
+fn adapters_are_told_with_their_limits_and_fast_paths() {
+    let folder = Folder::new();
+    let text = devices(&folder, "", &[]).stdout;
+    let json = devices(&folder, "--json", &[]).json();
+    for (at, adapter) in json["adapters"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(adapter["index"], at);
+        assert!(text.contains(adapter["name"].as_str().unwrap()), "{text}");
+        assert!(adapter["limits"]["storage_binding_bytes"].as_u64().unwrap() >= 1 << 27);
+        for path in adapter["fast_paths"].as_array().unwrap() {
+            assert!(path["available"].is_boolean());
+            assert!(text.contains(path["name"].as_str().unwrap()) && text.contains(path["instead"].as_str().unwrap()));
+        }
+        for name in ["host memory import", "transfer queue", "f32 atomics", "64-bit atomics", "subgroups", "timestamps"]
+        {
+            assert!(adapter["fast_paths"].as_array().unwrap().iter().any(|path| path["name"] == name), "{name}");
+        }
+        let software = adapter["kind"] == "software";
+        assert!(!software || json["auto"] != at.to_string(), "auto never takes software");
+    }
+}
+
+/// No driver is no failure: the text says what to do.
+#[test]
+#[cfg(all(feature = "gpu", target_os = "linux"))]
+fn a_machine_without_drivers_is_told_what_to_do() {
+    let folder = Folder::new();
+    let nowhere = [("VK_ICD_FILENAMES", "/nowhere.json"), ("VK_DRIVER_FILES", "/nowhere.json")];
+    devices(&folder, "", &nowhere).prints(&["cpu", "auto takes cpu", "libvulkan1", "--device cpu"]);
+    let json = devices(&folder, "--json", &nowhere).json();
+    assert_eq!((json["auto"].as_str(), json["adapters"].as_array().map(Vec::len)), (Some("cpu"), Some(0)));
+}

@@ -1,0 +1,481 @@
+//! GPUs from below: imported memory, arenas, the transfer queue, and how a device fails. On hardware where there is some,
+//! else on software Vulkan (Debian: `mesa-vulkan-drivers`).
+
+#![cfg(feature = "gpu")]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use topostream::Error;
+use topostream::device::DeviceChoice;
+use topostream::device::gpu::import::device_buffer;
+use topostream::device::gpu::{Adapter, Gpu, GpuOptions, HostImport, HostMemory, SharedBuffer, adapters};
+use topostream::error::GpuError;
+use topostream::fetch::{Frame, PagePool};
+use topostream_formats::buffer::AlignedBuffer;
+use wgpu::BufferUsages;
+
+const MIB: u64 = 1 << 20;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Hardware before software; `None` where these tests are switched off.
+fn adapter() -> Option<Adapter> {
+    if std::env::var("TOPOSTREAM_GPU_TESTS").is_ok_and(|value| value == "off") {
+        return None;
+    }
+    let found = adapters::choose(&DeviceChoice::Auto).unwrap().or_else(|| {
+        let software = adapters::list().first().map(|report| DeviceChoice::Index(report.index));
+        software.and_then(|choice| adapters::choose(&choice).unwrap())
+    });
+    assert!(
+        found.is_some(),
+        "no GPU and no software Vulkan (on Debian: apt-get install mesa-vulkan-drivers); TOPOSTREAM_GPU_TESTS=off skips \
+         these tests"
+    );
+    found
+}
+
+/// Ends a test quietly where GPU tests are switched off.
+macro_rules! gpu_or_return {
+    ($options:expr) => {
+        match adapter() {
+            Some(adapter) => Gpu::open(&adapter, &$options).unwrap(),
+            None => return,
+        }
+    };
+    () => {
+        gpu_or_return!(GpuOptions::default())
+    };
+}
+
+/// Frames of 64 KiB, each word of which is a hash of its place.
+fn frames(count: u32) -> Vec<Frame> {
+    let mut frames = PagePool::frames(count, 64 << 10, 0);
+    for (at, frame) in frames.iter_mut().enumerate() {
+        fill(frame, at as u32);
+    }
+    frames
+}
+
+fn fill(frame: &mut Frame, seed: u32) {
+    for (at, word) in frame.bytes_mut().chunks_exact_mut(4).enumerate() {
+        let value = (seed << 16 | at as u32).wrapping_mul(2_654_435_761);
+        word.copy_from_slice(&value.to_le_bytes());
+    }
+}
+
+fn pool(frames: &[Frame]) -> Arc<dyn HostMemory> {
+    let pool: Arc<PagePool> = Arc::clone(frames[0].pool());
+    pool
+}
+
+fn sum(bytes: &[u8]) -> u32 {
+    let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+    words.fold(0, u32::wrapping_add)
+}
+
+const KERNELS: &str = "
+    @group(0) @binding(0) var<storage, read> words: array<u32>;
+    @group(0) @binding(1) var<storage, read_write> total: atomic<u32>;
+    @compute @workgroup_size(64)
+    fn add(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+        var part = 0u;
+        for (var at = id.x; at < arrayLength(&words); at += groups.x * 64u) { part += words[at]; }
+        atomicAdd(&total, part);
+    }
+    @group(0) @binding(2) var<storage, read_write> written: array<u32>;
+    @compute @workgroup_size(64)
+    fn write(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+        for (var at = id.x; at < arrayLength(&written); at += groups.x * 64u) { written[at] = at * 3u; }
+    }";
+
+/// A kernel over bindings, from the text above.
+struct Kernel<'a> {
+    gpu: &'a Gpu,
+    pipeline: wgpu::ComputePipeline,
+}
+
+impl<'a> Kernel<'a> {
+    fn new(gpu: &'a Gpu, entry_point: &str) -> Self {
+        let pipeline = gpu.scoped("a kernel", || {
+            let source = wgpu::ShaderSource::Wgsl(KERNELS.into());
+            let module = gpu.device().create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+            gpu.device().create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(entry_point),
+                layout: None,
+                module: &module,
+                entry_point: Some(entry_point),
+                compilation_options: Default::default(),
+                cache: None,
+            })
+        });
+        Self { gpu, pipeline: pipeline.unwrap() }
+    }
+
+    fn submit(&self, buffers: &[(u32, &wgpu::Buffer)]) -> wgpu::SubmissionIndex {
+        let entries: Vec<wgpu::BindGroupEntry<'_>> = buffers
+            .iter()
+            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding: *binding, resource: buffer.as_entire_binding() })
+            .collect();
+        let layout = &self.pipeline.get_bind_group_layout(0);
+        let group = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
+        let group = self.gpu.device().create_bind_group(&group);
+        let mut encoder = self.gpu.device().create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(16, 1, 1);
+        drop(pass);
+        self.gpu.queue().submit([encoder.finish()])
+    }
+}
+
+fn done(gpu: &Gpu, submission: wgpu::SubmissionIndex) {
+    assert!(gpu.wait(submission, MINUTE).unwrap(), "the GPU takes more than a minute");
+}
+
+/// The sum of a buffer's words, found by a kernel.
+fn sum_on(gpu: &Gpu, words: &wgpu::Buffer) -> u32 {
+    let total = gpu.buffer("total", 4, BufferUsages::STORAGE | BufferUsages::COPY_SRC).unwrap();
+    done(gpu, Kernel::new(gpu, "add").submit(&[(0, words), (1, &total)]));
+    u32::from_le_bytes(read(gpu, &total, 0, 4).try_into().unwrap())
+}
+
+/// A part of a buffer, through staging memory.
+fn read(gpu: &Gpu, buffer: &wgpu::Buffer, offset: u64, bytes: u64) -> Vec<u8> {
+    let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).unwrap();
+    done(gpu, copy(gpu, buffer, offset, &staging, 0, bytes));
+    staging.map_async(wgpu::MapMode::Read, .., |result| result.unwrap());
+    gpu.poll().unwrap();
+    staging.get_mapped_range(..).unwrap().to_vec()
+}
+
+fn copy(
+    gpu: &Gpu,
+    source: &wgpu::Buffer,
+    source_offset: u64,
+    dest: &wgpu::Buffer,
+    dest_offset: u64,
+    bytes: u64,
+) -> wgpu::SubmissionIndex {
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(source, source_offset, dest, dest_offset, bytes);
+    gpu.queue().submit([encoder.finish()])
+}
+
+fn gpu_error<T: std::fmt::Debug>(result: Result<T, impl Into<Error>>) -> GpuError {
+    match result.map_err(Into::into) {
+        Err(Error::Gpu(error)) => error,
+        other => panic!("expected an error of the GPU, found {other:?}"),
+    }
+}
+
+#[test]
+fn a_kernel_reads_imported_memory_in_several_chunks() {
+    let gpu = gpu_or_return!();
+    let frames = frames(100);
+    let import = HostImport::new(&gpu, pool(&frames), 32 * (64 << 10)).unwrap();
+    let sizes: Vec<u64> = import.chunks().iter().map(|chunk| chunk.size()).collect();
+    assert_eq!(sizes, [2 * MIB, 2 * MIB, 2 * MIB, 4 * (64 << 10)], "three chunks and a tail");
+    for (chunk, frames) in import.chunks().iter().zip(frames.chunks(32)) {
+        let expected = frames.iter().fold(0u32, |total, frame| total.wrapping_add(sum(frame.page())));
+        assert_eq!(sum_on(&gpu, chunk), expected);
+    }
+    assert_eq!(import.locate(0), (0, 0));
+    assert_eq!(import.locate(2 * MIB - 1), (0, 2 * MIB - 1));
+    assert_eq!(import.locate(6 * MIB + 5), (3, 5));
+}
+
+#[test]
+fn what_the_host_writes_is_seen_by_the_next_submission() {
+    let gpu = gpu_or_return!();
+    let mut frames = frames(4);
+    let import = HostImport::new(&gpu, pool(&frames), 4 * (64 << 10)).unwrap();
+    for round in 0..20 {
+        fill(&mut frames[round % 4], 1000 + round as u32);
+        let expected = frames.iter().fold(0u32, |total, frame| total.wrapping_add(sum(frame.page())));
+        assert_eq!(sum_on(&gpu, &import.chunks()[0]), expected, "round {round}");
+    }
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn what_a_device_writes_is_seen_by_the_host() {
+    let gpu = gpu_or_return!();
+    let memory = Arc::new(AlignedBuffer::new(MIB as usize));
+    let shared: Arc<dyn HostMemory> = Arc::clone(&memory) as _;
+    // SAFETY: the memory is looked at when the submission has been waited for, and not before.
+    let import = unsafe { HostImport::writable(&gpu, shared, MIB) }.unwrap();
+    done(&gpu, Kernel::new(&gpu, "write").submit(&[(2, &import.chunks()[0])]));
+    for (at, word) in memory.chunks_exact(4).enumerate() {
+        assert_eq!(u32::from_le_bytes(word.try_into().unwrap()), at as u32 * 3);
+    }
+}
+
+#[test]
+fn pages_are_copied_to_an_arena() {
+    let off = GpuOptions { host_import: false, transfer_queue: false, ..Default::default() };
+    let (gpu, portable) = (gpu_or_return!(), gpu_or_return!(off));
+    let frames = frames(8);
+    let import = HostImport::new(&gpu, pool(&frames), 8 * (64 << 10)).unwrap();
+    let arena = device_buffer(&gpu, "arena", 16 * (64 << 10)).unwrap();
+    for (at, frame) in frames.iter().enumerate() {
+        let (from, to) = ((at as u64) << 16, (15 - at as u64) << 16);
+        done(&gpu, copy(&gpu, &import.chunks()[0], from, &arena, to, 64 << 10));
+        assert_eq!(read(&gpu, &arena, to, 64 << 10), frame.page(), "page {at}");
+    }
+    // Without a way past wgpu the arena is an ordinary buffer, and works the same.
+    let arena = device_buffer(&portable, "arena", 64 << 10).unwrap();
+    portable.queue().write_buffer(&arena, 0, frames[3].page());
+    assert_eq!(read(&portable, &arena, 0, 64 << 10), frames[3].page());
+    assert_eq!(sum_on(&portable, &arena), sum(frames[3].page()));
+}
+
+#[test]
+fn memory_that_cannot_be_imported_is_a_typed_error() {
+    let gpu = gpu_or_return!();
+    let unavailable = |gpu: &Gpu, bytes: usize, chunk: u64, word: &str| {
+        let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::new(bytes));
+        let error = gpu_error(HostImport::new(gpu, memory, chunk));
+        let text = error.to_string();
+        assert!(matches!(error, GpuError::Unavailable { .. }) && text.contains(word), "{text}");
+    };
+    unavailable(&gpu, 8192, 0, "multiples");
+    unavailable(&gpu, 8192, 100, "multiples");
+    unavailable(&gpu, 5000, 4096, "multiples");
+    unavailable(&gpu, 8192, 1 << 40, "at most");
+    unavailable(
+        &gpu_or_return!(GpuOptions { host_import: false, ..Default::default() }),
+        8192,
+        4096,
+        "may not be used",
+    );
+}
+
+#[test]
+fn every_fast_path_can_be_switched_off() {
+    let off = GpuOptions {
+        binding_bytes_max: Some(MIB),
+        host_import: false,
+        transfer_queue: false,
+        float_atomics: false,
+        wide_atomics: false,
+        subgroups: false,
+    };
+    let gpu = gpu_or_return!(off);
+    let caps = gpu.caps();
+    assert!(!(caps.host_import || caps.float_atomics || caps.wide_atomics || caps.subgroups));
+    assert_eq!((caps.transfer_family, caps.binding_bytes_max), (None, MIB));
+    let features = gpu.device().features();
+    let allowed = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
+    assert!(allowed.contains(features), "{features:?}");
+    for bytes in [0, 100, 5000] {
+        let options = GpuOptions { binding_bytes_max: Some(bytes), ..Default::default() };
+        let refused = Gpu::open(&adapter().unwrap(), &options);
+        assert!(matches!(refused, Err(Error::Parameter(_))), "{bytes}");
+    }
+}
+
+#[test]
+fn a_low_binding_limit_is_kept() {
+    let gpu = gpu_or_return!(GpuOptions { binding_bytes_max: Some(MIB), ..Default::default() });
+    let memory = || -> Arc<dyn HostMemory> { Arc::new(AlignedBuffer::new(4 * MIB as usize)) };
+    assert!(matches!(gpu_error(HostImport::new(&gpu, memory(), 2 * MIB)), GpuError::Unavailable { .. }));
+    assert_eq!(HostImport::new(&gpu, memory(), MIB).unwrap().chunks().len(), 4);
+    let (small, large) = (device_buffer(&gpu, "small", MIB).unwrap(), device_buffer(&gpu, "large", 2 * MIB).unwrap());
+    let bind = |buffer: &SharedBuffer| {
+        let layout = &Kernel::new(&gpu, "write").pipeline.get_bind_group_layout(0);
+        let entries = [wgpu::BindGroupEntry { binding: 2, resource: buffer.as_entire_binding() }];
+        let group = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
+        gpu.scoped("binding", || gpu.device().create_bind_group(&group))
+    };
+    bind(&small).unwrap();
+    assert!(matches!(gpu_error(bind(&large)), GpuError::Fault { .. }));
+    gpu.check().expect("an error that was caught is not the device's");
+}
+
+#[test]
+fn memory_that_is_not_there_is_a_typed_error() {
+    let gpu = gpu_or_return!();
+    let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+    let out_of_memory = |error: GpuError, word: &str| {
+        let text = error.to_string();
+        assert!(matches!(error, GpuError::OutOfMemory { .. }) && text.contains(word), "{text}");
+    };
+    // More than a buffer can be.
+    out_of_memory(gpu_error(gpu.buffer("ranks", 1 << 50, storage)), "ranks of 1125899906842624 bytes");
+    out_of_memory(gpu_error(device_buffer(&gpu, "arena", 1 << 50)), "arena of 1125899906842624 bytes");
+    out_of_memory(gpu_error(device_buffer(&gpu, "arena", 0)), "from 1 to");
+    gpu.buffer("ranks", MIB, storage).expect("the device goes on");
+    gpu.check().unwrap();
+}
+
+#[test]
+fn defects_are_errors_and_no_panics() {
+    let gpu = gpu_or_return!();
+    let usages = BufferUsages::MAP_READ | BufferUsages::MAP_WRITE | BufferUsages::STORAGE;
+    let fault = gpu_error(gpu.buffer("odd", 64, usages));
+    assert!(matches!(fault, GpuError::Fault { .. }) && fault.to_string().contains("odd of 64 bytes"), "{fault}");
+    let source = wgpu::ShaderSource::Wgsl("fn half(".into());
+    let module = wgpu::ShaderModuleDescriptor { label: None, source };
+    let fault = gpu_error(gpu.scoped("the kernel half", || gpu.device().create_shader_module(module)));
+    assert!(matches!(fault, GpuError::Fault { .. }) && fault.to_string().contains("the kernel half"), "{fault}");
+    gpu.check().expect("errors that were caught are not the device's");
+    // Outside of any scope it is kept, and the device is not to be trusted further.
+    let dest = gpu.buffer("small", 16, BufferUsages::COPY_DST).unwrap();
+    let source = gpu.buffer("large", 64, BufferUsages::COPY_SRC).unwrap();
+    let submission = copy(&gpu, &source, 0, &dest, 0, 64);
+    let fault = gpu_error(gpu.wait(submission, MINUTE));
+    assert!(matches!(fault, GpuError::Fault { .. }), "{fault}");
+    assert_eq!(gpu_error(gpu.buffer("further", 16, BufferUsages::COPY_DST)), fault);
+}
+
+#[test]
+fn a_lost_device_is_a_typed_error_and_no_hang() {
+    let gpu = gpu_or_return!();
+    let begun = Instant::now();
+    let frames = frames(4);
+    let import = HostImport::new(&gpu, pool(&frames), 4 * (64 << 10)).unwrap();
+    let arena = device_buffer(&gpu, "arena", 4 * (64 << 10)).unwrap();
+    let kernel = Kernel::new(&gpu, "write");
+    let before = kernel.submit(&[(2, &arena)]);
+    gpu.lose();
+    let lost = gpu_error(gpu.wait(before, MINUTE));
+    assert!(matches!(lost, GpuError::Lost { .. }) && lost.to_string().contains("--device cpu"), "{lost}");
+    let after = copy(&gpu, &import.chunks()[0], 0, &arena, 0, 4);
+    assert_eq!(gpu_error(gpu.wait(after, MINUTE)), lost);
+    assert_eq!(gpu_error(gpu.poll()), lost);
+    assert_eq!(gpu_error(gpu.check()), lost);
+    assert_eq!(gpu_error(gpu.buffer("more", 64, BufferUsages::STORAGE)), lost);
+    assert_eq!(gpu_error(device_buffer(&gpu, "more", 64)), lost);
+    assert_eq!(gpu_error(HostImport::new(&gpu, pool(&frames), 4 * (64 << 10))), lost);
+    assert!(begun.elapsed() < MINUTE);
+    drop((import, arena, gpu.device().clone()));
+}
+
+#[test]
+fn a_wait_ends_when_its_time_is_up() {
+    let gpu = gpu_or_return!();
+    let arena = device_buffer(&gpu, "arena", 64 * MIB).unwrap();
+    let kernel = Kernel::new(&gpu, "write");
+    let mut last = kernel.submit(&[(2, &arena)]);
+    for _ in 0..20 {
+        last = kernel.submit(&[(2, &arena)]);
+    }
+    let begun = Instant::now();
+    // Whether it is done by now depends on the machine; that the answer comes at once does not.
+    gpu.wait(last.clone(), Duration::ZERO).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    done(&gpu, last.clone());
+    assert!(gpu.wait(last, Duration::ZERO).unwrap(), "what is done stays done");
+}
+
+/// On hardware only: software Vulkan promises what the machine does not have, and takes it when it is written to.
+#[test]
+fn a_full_device_is_a_typed_error_and_goes_on() {
+    let gpu = gpu_or_return!();
+    let report = adapter().unwrap().report;
+    let Some(memory_bytes) = report.memory_bytes.filter(|_| report.is_hardware()) else { return };
+    let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+    let fill = |make: &dyn Fn() -> Result<wgpu::Buffer, Error>| {
+        let buffers: Vec<_> = (0..memory_bytes / (1 << 30) + 2).map(|_| make()).collect();
+        assert!(buffers.iter().take(2).all(Result::is_ok));
+        let refused = buffers.into_iter().find_map(Result::err).expect("a device has an end");
+        assert!(matches!(refused, Error::Gpu(GpuError::OutOfMemory { .. })), "{refused}");
+        gpu.poll().unwrap();
+    };
+    fill(&|| gpu.buffer("ranks", 1 << 30, storage));
+    fill(&|| Ok((*device_buffer(&gpu, "arena", 1 << 30)?).clone()));
+    let arena = device_buffer(&gpu, "arena", MIB).unwrap();
+    done(&gpu, Kernel::new(&gpu, "write").submit(&[(2, &arena)]));
+    assert_eq!(read(&gpu, &arena, 4, 4), 3u32.to_le_bytes());
+}
+
+/// Resident memory, in bytes.
+#[cfg(target_os = "linux")]
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().trim().parse::<u64>().unwrap() << 10
+}
+
+/// One device lives through all of it, so that what is looked at is buffers and host memory, not the driver's own caches.
+#[test]
+#[cfg(target_os = "linux")]
+fn nothing_leaks_in_whatever_order_it_is_dropped() {
+    let gpu = gpu_or_return!();
+    let kernel = Kernel::new(&gpu, "add");
+    let round = |order: usize| {
+        let frames = frames(128);
+        let import = HostImport::new(&gpu, pool(&frames), 32 * (64 << 10)).unwrap();
+        let arena = device_buffer(&gpu, "arena", 8 * MIB).unwrap();
+        let total = gpu.buffer("total", 4, BufferUsages::STORAGE).unwrap();
+        // Still under way when things are dropped.
+        let submission = kernel.submit(&[(0, &import.chunks()[1]), (1, &total)]);
+        for quarter in 0..4 {
+            copy(&gpu, &import.chunks()[quarter], 0, &arena, quarter as u64 * 2 * MIB, 2 * MIB);
+        }
+        let memory = Arc::downgrade(frames[0].pool());
+        match order % 4 {
+            0 => drop((frames, import, arena, total)),
+            1 => drop((arena, import, frames)),
+            2 => {
+                let kept = import.chunks()[2].clone();
+                drop((frames, import, arena));
+                drop(kept);
+            }
+            _ => {
+                done(&gpu, submission);
+                drop((import, frames, arena));
+            }
+        }
+        memory
+    };
+    let settle = || {
+        done(&gpu, gpu.queue().submit([]));
+        gpu.poll().unwrap();
+        resident_bytes()
+    };
+    (0..8).map(round).for_each(drop);
+    let before = settle();
+    let memories: Vec<_> = (0..50).map(round).collect();
+    let after = settle();
+    assert!(memories.iter().all(|memory| memory.strong_count() == 0), "host memory is still held");
+    // Other tests run beside this one, and take less than that.
+    assert!(after < before + 200 * MIB, "resident bytes grew from {before} to {after} in rounds of 16 MiB each");
+}
+
+#[test]
+fn devices_and_what_they_made_are_dropped_in_any_order() {
+    for order in 0..6 {
+        let gpu = gpu_or_return!();
+        let frames = frames(4);
+        let import = HostImport::new(&gpu, pool(&frames), 2 * (64 << 10)).unwrap();
+        let arena = device_buffer(&gpu, "arena", MIB).unwrap();
+        copy(&gpu, &import.chunks()[0], 0, &arena, 0, 64 << 10);
+        match order {
+            0 => drop((gpu, import, arena, frames)),
+            1 => drop((frames, gpu, arena, import)),
+            2 => drop((import, gpu, frames, arena)),
+            3 => drop((arena, frames, import, gpu)),
+            4 => {
+                gpu.lose();
+                drop((gpu, frames, import, arena));
+            }
+            _ => {
+                gpu.lose();
+                drop((import, arena, gpu, frames));
+            }
+        }
+    }
+}
+
+/// The trait object above is what the engine's own pool gives.
+#[test]
+fn a_pool_is_host_memory() {
+    let frames: Vec<Frame> = PagePool::frames(2, 64 << 10, 64 << 10);
+    assert_eq!(pool(&frames).memory().len(), 4 * (64 << 10));
+}
+
+#[cfg(target_os = "linux")]
+#[path = "gpu_transfer/mod.rs"]
+mod transfer;

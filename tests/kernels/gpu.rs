@@ -1,0 +1,172 @@
+//! A GPU, and modules run on it: buffers by what they are for, and nothing of the engine.
+
+use std::collections::HashMap;
+
+use topostream::device::gpu::compose::{Access, Binding, Module, Resource, check};
+use wgpu::util::DeviceExt;
+use wgpu::{BufferUsages, Features};
+
+/// A device with everything that its adapter can do.
+pub struct Gpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    pub name: String,
+    pub float_atomics: bool,
+    pub wide_integers: bool,
+    pub subgroups: bool,
+}
+
+/// A pipeline with what it binds.
+struct Prepared {
+    pipeline: wgpu::ComputePipeline,
+    groups: Vec<wgpu::BindGroup>,
+}
+
+/// The buffers of a run.
+pub type Buffers = HashMap<Resource, wgpu::Buffer>;
+
+impl Gpu {
+    /// The first adapter, a real one if there is one.
+    pub fn open() -> Option<Self> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+        adapters.sort_by_key(|adapter| adapter.get_info().device_type == wgpu::DeviceType::Cpu);
+        let adapter = adapters.into_iter().next()?;
+        let wide = Features::SHADER_INT64 | Features::SHADER_INT64_ATOMIC_ALL_OPS;
+        let wanted = Features::SHADER_FLOAT32_ATOMIC | Features::SUBGROUP | wide;
+        let features = adapter.features() & wanted;
+        let descriptor = wgpu::DeviceDescriptor {
+            required_features: features,
+            required_limits: adapter.limits(),
+            ..wgpu::DeviceDescriptor::default()
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor)).unwrap();
+        Some(Self {
+            device,
+            queue,
+            name: adapter.get_info().name,
+            float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
+            wide_integers: features.contains(wide),
+            subgroups: features.contains(Features::SUBGROUP),
+        })
+    }
+
+    /// A buffer with these words; a uniform may be one too.
+    pub fn buffer(&self, words: &[u32]) -> wgpu::Buffer {
+        let usage = BufferUsages::STORAGE | BufferUsages::UNIFORM | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        let contents = bytemuck::cast_slice(if words.len() < 4 { &[0; 4] } else { words });
+        let buffer = self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage });
+        if words.len() < 4 {
+            self.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(words));
+        }
+        buffer
+    }
+
+    /// Runs a module once.
+    pub fn run(&self, module: &Module, buffers: &Buffers, grid: [u32; 2]) {
+        check(module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
+        let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
+        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
+        let shader = self.device.create_shader_module(descriptor);
+        self.submit(&self.prepare(module, &shader, buffers), grid, 1);
+    }
+
+    /// Seconds that a module takes when it is run over and over, with none of the checks that make foreign shaders safe.
+    #[expect(unsafe_code, reason = "checks would be timed too")]
+    pub fn time(&self, module: &Module, buffers: &Buffers, grid: [u32; 2]) -> f64 {
+        let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
+        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
+        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+        // SAFETY: kernels stay within their buffers; the tests beside this run them with checks.
+        let shader = unsafe { self.device.create_shader_module_trusted(descriptor, unchecked) };
+        let prepared = self.prepare(module, &shader, buffers);
+        let wait = || self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        self.submit(&prepared, grid, 1);
+        wait();
+        let started = std::time::Instant::now();
+        const TIMES: u32 = 5;
+        self.submit(&prepared, grid, TIMES);
+        wait();
+        started.elapsed().as_secs_f64() / f64::from(TIMES)
+    }
+
+    /// Makes a pipeline of a module, with exactly the bindings that it lists.
+    fn prepare(&self, module: &Module, shader: &wgpu::ShaderModule, buffers: &Buffers) -> Prepared {
+        let groups = module.bindings.last().map_or(0, |binding| binding.group + 1);
+        let layouts: Vec<_> = (0..groups).map(|group| self.group_layout(module, group)).collect();
+        let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &layouts.iter().map(Some).collect::<Vec<_>>(),
+            immediate_size: 0,
+        });
+        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(&module.label),
+            layout: Some(&layout),
+            module: shader,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                zero_initialize_workgroup_memory: false,
+                ..Default::default()
+            },
+            cache: None,
+        });
+        let bind = |(group, layout): (usize, &wgpu::BindGroupLayout)| {
+            let own = module.bindings.iter().filter(|binding| binding.group == group as u32);
+            let entry = |binding: &Binding| wgpu::BindGroupEntry {
+                binding: binding.binding,
+                resource: buffers[&binding.resource].as_entire_binding(),
+            };
+            let entries: Vec<_> = own.map(entry).collect();
+            self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+        };
+        Prepared { pipeline, groups: layouts.iter().enumerate().map(bind).collect() }
+    }
+
+    fn submit(&self, prepared: &Prepared, grid: [u32; 2], times: u32) {
+        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&prepared.pipeline);
+        for (group, bound) in prepared.groups.iter().enumerate() {
+            pass.set_bind_group(group as u32, bound, &[]);
+        }
+        (0..times).for_each(|_| pass.dispatch_workgroups(grid[0], grid[1], 1));
+        drop(pass);
+        self.queue.submit([encoder.finish()]);
+    }
+
+    fn group_layout(&self, module: &Module, group: u32) -> wgpu::BindGroupLayout {
+        let entries: Vec<_> = module
+            .bindings
+            .iter()
+            .filter(|binding| binding.group == group)
+            .map(|binding| wgpu::BindGroupLayoutEntry {
+                binding: binding.binding,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: match binding.access {
+                        Access::Uniform => wgpu::BufferBindingType::Uniform,
+                        access => wgpu::BufferBindingType::Storage { read_only: access == Access::Read },
+                    },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            })
+            .collect();
+        self.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries })
+    }
+
+    /// What is in a buffer once all that was run is done.
+    pub fn read(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
+        let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
+        let size = buffer.size();
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        let copy = self.device.create_buffer(&descriptor);
+        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.copy_buffer_to_buffer(buffer, 0, &copy, 0, size);
+        self.queue.submit([encoder.finish()]);
+        copy.map_async(wgpu::MapMode::Read, .., |mapped| mapped.unwrap());
+        self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        bytemuck::cast_slice(&copy.get_mapped_range(..).unwrap()).to_vec()
+    }
+}
