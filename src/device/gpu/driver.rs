@@ -97,26 +97,8 @@ impl<A: Algorithm> Driver<A> {
         messages: Sender<Message>,
         done: mpsc::UnboundedSender<Result<Vec<PageDone>>>,
     ) -> Result<Self> {
+        let (declared, plan) = plan_for(&home, &setup)?;
         let RunSetup { algorithm, graph, store, pool, frames, threads, trace } = setup;
-        let name = algorithm.name();
-        let missing =
-            || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
-        let declared = Declared::of(&*algorithm, graph.has_in_lists).ok_or_else(missing)?;
-        let visits = algorithm.visits(graph.has_in_lists);
-        let mut directions: Vec<Direction> = visits.iter().map(|&(direction, _)| direction).collect();
-        directions.dedup();
-        let request = Request {
-            algorithm: algorithm.name(),
-            attributes: &declared.attributes,
-            traversal: declared.traversal,
-            weights: algorithm.needs_weights(),
-            directions: &directions,
-            store: &store,
-            slot_bytes: pool.frame_bytes() as u64,
-            frames,
-            host_import: home.gpu.caps().host_import,
-        };
-        let plan = DevicePlan::new(&request, &home.settings, home.gpu.caps())?;
         home.prepare(&plan, &store, &graph, &pool, frames)?;
         let gpu = &home.gpu;
         let buffers = RunBuffers::new(gpu, &plan, &declared.attributes, graph.vertices, declared.traversal)?;
@@ -145,7 +127,6 @@ impl<A: Algorithm> Driver<A> {
             home,
             step,
             hubs,
-
             messages,
             done,
             checkers,
@@ -203,7 +184,7 @@ impl<A: Algorithm> Driver<A> {
         // A reply that nobody waits for any more is no error.
         match message {
             Message::Initialise(reply) => drop(reply.send(self.sound().and_then(|()| self.initialise()))),
-            Message::Pages(step, reply) => drop(reply.send(self.sound().and_then(|()| Ok(self.pages(&step))))),
+            Message::Pages(step, reply) => drop(reply.send(self.sound().map(|()| self.pages(&step)))),
             Message::Begin(step, reply) => drop(reply.send(self.sound().map(|()| self.begin(&step)))),
             Message::Resident(pages, policy, reply) => drop(reply.send(self.start_resident(pages, policy))),
             Message::Page(task) => self.take_page(task),
@@ -519,6 +500,30 @@ fn examine(
 pub(super) fn run_degree(topology: &topostream_formats::Topology, vertex: u32) -> u64 {
     let directory = topology.directory();
     directory.run_degree(directory.page_of(topostream_formats::VertexId(vertex)))
+}
+
+/// What an algorithm declares, and what it gets of the device's memory.
+fn plan_for<A: Algorithm>(home: &Home, setup: &RunSetup<A>) -> Result<(Declared, DevicePlan)> {
+    let RunSetup { algorithm, graph, store, pool, frames, .. } = setup;
+    let name = algorithm.name();
+    let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
+    let declared = Declared::of(&**algorithm, graph.has_in_lists).ok_or_else(missing)?;
+    let visits = algorithm.visits(graph.has_in_lists);
+    let mut directions: Vec<Direction> = visits.iter().map(|&(direction, _)| direction).collect();
+    directions.dedup();
+    let request = Request {
+        algorithm: name,
+        attributes: &declared.attributes,
+        traversal: declared.traversal,
+        weights: algorithm.needs_weights(),
+        directions: &directions,
+        store,
+        slot_bytes: pool.frame_bytes() as u64,
+        frames: *frames,
+        host_import: home.gpu.caps().host_import,
+    };
+    let plan = DevicePlan::new(&request, &home.settings, home.gpu.caps())?;
+    Ok((declared, plan))
 }
 
 /// A queue with room for `entries` parts of long lists.

@@ -43,7 +43,6 @@ impl Home {
             float_atomics: allowed.float_atomics,
             wide_atomics: allowed.wide_integers,
             subgroups: allowed.subgroups,
-            ..GpuOptions::default()
         };
         let gpu = Gpu::open(adapter, &options)?;
         let transfer = gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?;

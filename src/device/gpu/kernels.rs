@@ -17,7 +17,10 @@ pub struct Kernel {
 
 /// Every kernel that has been used, by what it was composed for, and for whom.
 #[derive(Default)]
-pub struct Kernels(HashMap<(KernelName, ModuleOptions), Vec<(Declared, Arc<Kernel>)>>);
+pub struct Kernels(HashMap<(KernelName, ModuleOptions), Vec<Known>>);
+
+/// A kernel and the algorithm that it was composed for.
+type Known = (Declared, Arc<Kernel>);
 
 impl Kernels {
     /// Composes a kernel, or finds it.
