@@ -3,7 +3,7 @@
 
 #![cfg(feature = "gpu")]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use topostream::Error;
 use topostream::device::DeviceChoice;
@@ -17,8 +17,17 @@ use wgpu::BufferUsages;
 const MIB: u64 = 1 << 20;
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// Held by a test from its first device on, until its thread ends and with it the last of them. One test fills the device;
+/// and NVIDIA's driver (580) hangs at times when a device is destroyed while other threads use other devices.
+static TURN: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    static MY_TURN: MutexGuard<'static, ()> = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+}
+
 /// Hardware before software; `None` where these tests are switched off.
 fn adapter() -> Option<Adapter> {
+    MY_TURN.with(|_| ());
     if std::env::var("TOPOSTREAM_GPU_TESTS").is_ok_and(|value| value == "off") {
         return None;
     }
@@ -440,8 +449,7 @@ fn nothing_leaks_in_whatever_order_it_is_dropped() {
     let memories: Vec<_> = (0..50).map(round).collect();
     let after = settle();
     assert!(memories.iter().all(|memory| memory.strong_count() == 0), "host memory is still held");
-    // Other tests run beside this one, and take less than that.
-    assert!(after < before + 200 * MIB, "resident bytes grew from {before} to {after} in rounds of 16 MiB each");
+    assert!(after < before + 100 * MIB, "resident bytes grew from {before} to {after} in rounds of 16 MiB each");
 }
 
 #[test]

@@ -1,7 +1,12 @@
-// Segments: a unit is EDGES_PER_UNIT edges of a page, whosever lists they are, and each thread takes EDGES_PER_THREAD
-// consecutive ones (warp segmentation, Khorasani, Gupta and Bhuyan, PACT 2015, carried to workgroups). Neighbours are brought
-// to workgroup memory by all threads side by side, so that page memory is read once and in whole lines; each thread then
-// finds the list that its first edge belongs to, and walks from there.
+// Segments: a unit is EDGES_PER_UNIT edges of a page, whosever lists they are, and each thread takes EDGES_PER_THREAD of them
+// (warp segmentation, Khorasani, Gupta and Bhuyan, PACT 2015, carried to workgroups): it finds the list that its first edge
+// belongs to, and walks from there. Page memory is read once and in whole lines.
+//
+// Over in-lists (PULL), what is gathered goes to the list's own vertex: a thread takes consecutive edges, so that it has few
+// lists. Neighbours go through workgroup memory, where threads side by side bring them.
+//
+// Over out-lists, what is scattered goes to the neighbours: 32 threads take 32 edges side by side, so that the neighbours of
+// one list, which are sorted, meet in the same lines of memory. Each reads its own, where a neighbour is a word.
 //
 // The host says in `rows` which slot a unit's first edge belongs to.
 
@@ -17,11 +22,10 @@ var<workgroup> scratch: array<u32, SLOTS_CACHED + 8u>;
 // Whether a list of the unit is visited.
 var<workgroup> wanted: atomic<u32>;
 
-// A share of a page: edges first to end - 1, which belong to slots low to high.
+// A unit's edges: from `first` on, in the records of slots low to high.
 struct Segment {
     page: BatchPage,
     first: u32,
-    end: u32,
     low: u32,
     high: u32,
     // Whether the slots are in workgroup memory.
@@ -123,60 +127,101 @@ fn slot_of(segment: Segment, begin: u32, edge: u32) -> u32 {
     return low;
 }
 
-// The part of a list that stands in a segment.
-struct Stretch {
-    list: List,
+// What a thread takes of a segment: edges first, first + stride, … below end.
+struct Share {
     first: u32,
     end: u32,
+    stride: u32,
+}
+
+// Consecutive edges, of the first `edges` ones.
+fn consecutive(segment: Segment, edges: u32, lane: u32) -> Share {
+    let first = lane * EDGES_PER_THREAD;
+    return Share(segment.first + first, segment.first + min(first + EDGES_PER_THREAD, edges), 1u);
+}
+
+// Every 32nd edge of the part that 32 threads have together. They begin where a line of memory does, so that the last ones
+// may have one more.
+fn side_by_side(segment: Segment, edges: u32, lane: u32) -> Share {
+    var skip = 0u;
+    if ALIGNED {
+        skip = neighbour_word(segment.page, segment.first) & 31u;
+    }
+    let part = lane / 32u;
+    var first = part * 32u * EDGES_PER_THREAD + lane % 32u;
+    if first < skip {
+        first += 32u;
+    }
+    var end = edges;
+    if part + 1u < WORKGROUP / 32u {
+        end = min((part + 1u) * 32u * EDGES_PER_THREAD - skip, edges);
+    }
+    return Share(segment.first + first - skip, segment.first + end, 32u);
+}
+
+// The edges of a share that are one list's.
+struct Stretch {
+    list: List,
+    edges: Share,
 }
 
 // Takes a stretch, four edges at a time: what they touch is asked for side by side.
 fn take_stretch(segment: Segment, stretch: Stretch) {
-    var record = list_open(stretch.list);
-    var edge = stretch.first;
+    let list = stretch.list;
+    let stride = stretch.edges.stride;
+    var record = list_open(list);
+    var edge = stretch.edges.first;
+    var left = steps(stretch.edges, edge, stretch.edges.end);
     var goes_on = true;
-    while goes_on && edge + 4u <= stretch.end {
-        goes_on = take_edge(&record, segment, stretch.list, edge)
-            && take_edge(&record, segment, stretch.list, edge + 1u)
-            && take_edge(&record, segment, stretch.list, edge + 2u)
-            && take_edge(&record, segment, stretch.list, edge + 3u);
-        edge += 4u;
+    while goes_on && left >= 4u {
+        goes_on = take_edge(&record, segment, list, edge)
+            && take_edge(&record, segment, list, edge + stride)
+            && take_edge(&record, segment, list, edge + 2u * stride)
+            && take_edge(&record, segment, list, edge + 3u * stride);
+        edge += 4u * stride;
+        left -= 4u;
     }
-    while goes_on && edge < stretch.end {
-        goes_on = take_edge(&record, segment, stretch.list, edge);
-        edge += 1u;
+    while goes_on && left > 0u {
+        goes_on = take_edge(&record, segment, list, edge);
+        edge += stride;
+        left -= 1u;
     }
-    list_close(record, stretch.list);
+    list_close(record, list);
 }
 
 fn take_edge(record: ptr<function, Record>, segment: Segment, list: List, edge: u32) -> bool {
-    let at = place(edge - segment.first);
-    var weight = 0u;
-    if WEIGHTS {
-        weight = weights[at];
+    if STAGED {
+        let at = place(edge - segment.first);
+        var weight = 0u;
+        if WEIGHTS {
+            weight = weights[at];
+        }
+        return list_edge(record, list, vertices[at], weight);
+    } else {
+        return list_edge(record, list, neighbour(segment.page, edge), weight_of(segment.page, edge));
     }
-    return list_edge(record, list, vertices[at], weight);
 }
 
-// Takes edges first to end - 1 of the page; returns how many of them are in lists that are visited.
-fn walk(segment: Segment, first: u32, end: u32) -> u32 {
+// Takes a share of a segment, which is not empty; returns how many edges of it are in lists that are visited.
+fn walk(segment: Segment, share: Share) -> u32 {
     let page = segment.page;
-    var slot = slot_of(segment, segment.low, first);
-    var edge = first;
+    let is_large = page.degree != 0u;
+    var slot = slot_of(segment, segment.low, share.first);
+    var edge = share.first;
     var edges = 0u;
     loop {
         let list_first = begin_of(segment, slot);
         let list_end = begin_of(segment, slot + 1u);
-        let stop = min(list_end, end);
+        let own = steps(share, edge, list_end);
         let vertex = page.start_vertex + slot;
         if visits(vertex) {
-            let whole = page.degree == 0u && list_first >= first && list_end <= end;
-            let degree = select(page.degree, list_end - list_first, page.degree == 0u);
-            take_stretch(segment, Stretch(List(vertex, degree, whole), edge, stop));
-            edges += stop - edge;
+            let whole = share.stride == 1u && !is_large && list_first >= share.first && list_end <= share.end;
+            let list = List(vertex, select(list_end - list_first, page.degree, is_large), whole);
+            take_stretch(segment, Stretch(list, Share(edge, min(list_end, share.end), share.stride)));
+            edges += own;
         }
-        edge = stop;
-        if edge >= end {
+        edge += own * share.stride;
+        if edge >= share.end {
             break;
         }
         slot += 1u;
@@ -185,6 +230,11 @@ fn walk(segment: Segment, first: u32, end: u32) -> u32 {
         }
     }
     return edges;
+}
+
+// How many edges of a share there are from one on, in the list that ends at `list_end`.
+fn steps(share: Share, edge: u32, list_end: u32) -> u32 {
+    return (min(list_end, share.end) - edge + share.stride - 1u) / share.stride;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -198,23 +248,25 @@ fn main(
         return;
     }
     let page = batch.pages[page_of_unit(unit)];
-    let share = unit - page.first_unit;
-    let first = share * EDGES_PER_UNIT;
+    let number = unit - page.first_unit;
+    let first = number * EDGES_PER_UNIT;
     let end = min(first + EDGES_PER_UNIT, page.edge_count);
-    let low = rows[page.row + share];
-    let high = min(rows[page.row + share + 1u], page.slot_count - 1u);
-    let segment = Segment(page, first, end, low, high, slots_of(low, high) <= SLOTS_CACHED);
+    let low = rows[page.row + number];
+    let high = min(rows[page.row + number + 1u], page.slot_count - 1u);
+    let segment = Segment(page, first, low, high, slots_of(low, high) <= SLOTS_CACHED);
     var edges = end - first;
     if !VISIT_ALL {
         edges = select(0u, edges, is_wanted(segment, lane));
     }
-    if ALIGNED {
-        load_vertices(segment, edges, lane);
-    } else {
-        load_unaligned(segment, edges, lane);
-    }
-    if WEIGHTS {
-        load_weights(segment, edges, lane);
+    if STAGED {
+        if ALIGNED {
+            load_vertices(segment, edges, lane);
+        } else {
+            load_unaligned(segment, edges, lane);
+        }
+        if WEIGHTS {
+            load_weights(segment, edges, lane);
+        }
     }
     if segment.cached && edges > 0u {
         load_slots(segment, lane);
@@ -223,11 +275,15 @@ fn main(
         count_begin(lane);
     }
     workgroupBarrier();
-    let own_first = first + lane * EDGES_PER_THREAD;
-    let own_end = min(own_first + EDGES_PER_THREAD, first + edges);
+    var share: Share;
+    if PULL {
+        share = consecutive(segment, edges, lane);
+    } else {
+        share = side_by_side(segment, edges, lane);
+    }
     var visited_edges = 0u;
-    if own_first < own_end {
-        visited_edges = walk(segment, own_first, own_end);
+    if share.first < share.end {
+        visited_edges = walk(segment, share);
     }
     if VISIT_ALL {
         if lane == 0u {

@@ -3,22 +3,19 @@
 
 alias Fixed = vec2<u32>;
 
-// A number from 0 to 2, rounded to the nearest.
+// A number from 0 to 2, rounded to the nearest. Without branches: it may stand between loads that should not wait.
 fn fixed_from(value: f32) -> Fixed {
     let bits = bitcast<u32>(value);
-    // value = mantissa * 2^(exponent - 150), or too small to count.
+    // value = mantissa * 2^(exponent - 150), or too small to count: moved up by exponent - 87 bits, or down, where beyond 24
+    // bits nothing is left.
     let exponent = (bits >> 23u) & 0xffu;
-    let mantissa = (bits & 0x7fffffu) | 0x800000u;
-    if exponent >= 119u {
-        return Fixed(0u, mantissa << (exponent - 119u));
-    }
-    if exponent > 87u {
-        let shift = exponent - 87u;
-        return Fixed(mantissa << shift, mantissa >> (32u - shift));
-    }
-    // Below, bits fall off the end; beyond 24 of them, nothing is left.
-    let off = min(87u - exponent, 25u);
-    return Fixed((mantissa + ((1u << off) >> 1u)) >> off, 0u);
+    let up = max(exponent, 87u) - 87u;
+    let down = min(87u - min(exponent, 87u), 25u);
+    let mantissa = (((bits & 0x7fffffu) | 0x800000u) + ((1u << down) >> 1u)) >> down;
+    let far = up >= 32u;
+    let low = mantissa << (up & 31u);
+    let high = (mantissa >> 1u) >> (31u - (up & 31u));
+    return Fixed(select(low, 0u, far), select(high, low, far));
 }
 
 fn fixed_add(a: Fixed, b: Fixed) -> Fixed {

@@ -84,6 +84,8 @@ pub struct Transfer {
     pub copy_ns: u64,
     /// Nanoseconds of copies while kernels ran.
     pub overlap_ns: u64,
+    /// Nanoseconds of kernels over vertices and the page directory, at the end.
+    pub vertex_kernels_ns: u64,
     /// How often kernels were launched over batches of pages.
     pub batches: u64,
 }
@@ -96,6 +98,7 @@ impl Transfer {
         self.in_place_bytes += other.in_place_bytes;
         self.copy_ns += other.copy_ns;
         self.overlap_ns += other.overlap_ns;
+        self.vertex_kernels_ns += other.vertex_kernels_ns;
         self.batches += other.batches;
     }
 }

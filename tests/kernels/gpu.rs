@@ -22,6 +22,17 @@ struct Prepared {
     groups: Vec<wgpu::BindGroup>,
 }
 
+impl Prepared {
+    fn encode(&self, encoder: &mut wgpu::CommandEncoder, grid: [u32; 2]) {
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(&self.pipeline);
+        for (group, bound) in self.groups.iter().enumerate() {
+            pass.set_bind_group(group as u32, bound, &[]);
+        }
+        pass.dispatch_workgroups(grid[0], grid[1], 1);
+    }
+}
+
 /// The buffers of a run.
 pub type Buffers = HashMap<Resource, wgpu::Buffer>;
 
@@ -68,26 +79,37 @@ impl Gpu {
         let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
         let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
         let shader = self.device.create_shader_module(descriptor);
-        self.submit(&self.prepare(module, &shader, buffers), grid, 1);
+        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        self.prepare(module, &shader, buffers).encode(&mut encoder, grid);
+        self.queue.submit([encoder.finish()]);
     }
 
-    /// Seconds that a module takes when it is run over and over, with none of the checks that make foreign shaders safe.
+    /// Seconds that modules take, one after the other, when they are run over and over with none of the checks that make
+    /// foreign shaders safe. A buffer's first word is set to zero before each time.
     #[expect(unsafe_code, reason = "checks would be timed too")]
-    pub fn time(&self, module: &Module, buffers: &Buffers, grid: [u32; 2]) -> f64 {
-        let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
-        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
-        let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
-        // SAFETY: kernels stay within their buffers; the tests beside this run them with checks.
-        let shader = unsafe { self.device.create_shader_module_trusted(descriptor, unchecked) };
-        let prepared = self.prepare(module, &shader, buffers);
-        let wait = || self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
-        self.submit(&prepared, grid, 1);
-        wait();
-        let started = std::time::Instant::now();
-        const TIMES: u32 = 5;
-        self.submit(&prepared, grid, TIMES);
-        wait();
-        started.elapsed().as_secs_f64() / f64::from(TIMES)
+    pub fn time(&self, modules: &[(&Module, [u32; 2])], buffers: &Buffers, zeroed: Resource) -> f64 {
+        let prepare = |&(module, grid): &(&Module, [u32; 2])| {
+            let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
+            let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
+            let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
+            // SAFETY: kernels stay within their buffers; the tests beside this run them with checks.
+            let shader = unsafe { self.device.create_shader_module_trusted(descriptor, unchecked) };
+            (self.prepare(module, &shader, buffers), grid)
+        };
+        let prepared: Vec<_> = modules.iter().map(prepare).collect();
+        let run = |times: u32| {
+            let started = std::time::Instant::now();
+            let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            for _ in 0..times {
+                encoder.clear_buffer(&buffers[&zeroed], 0, Some(4));
+                prepared.iter().for_each(|(prepared, grid)| prepared.encode(&mut encoder, *grid));
+            }
+            self.queue.submit([encoder.finish()]);
+            self.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+            started.elapsed().as_secs_f64() / f64::from(times)
+        };
+        run(1);
+        run(5)
     }
 
     /// Makes a pipeline of a module, with exactly the bindings that it lists.
@@ -120,18 +142,6 @@ impl Gpu {
             self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
         };
         Prepared { pipeline, groups: layouts.iter().enumerate().map(bind).collect() }
-    }
-
-    fn submit(&self, prepared: &Prepared, grid: [u32; 2], times: u32) {
-        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        pass.set_pipeline(&prepared.pipeline);
-        for (group, bound) in prepared.groups.iter().enumerate() {
-            pass.set_bind_group(group as u32, bound, &[]);
-        }
-        (0..times).for_each(|_| pass.dispatch_workgroups(grid[0], grid[1], 1));
-        drop(pass);
-        self.queue.submit([encoder.finish()]);
     }
 
     fn group_layout(&self, module: &Module, group: u32) -> wgpu::BindGroupLayout {

@@ -1,4 +1,4 @@
-//! How fast the kernels are, over pages in the GPU's memory: `cargo test --test kernels -- --ignored --nocapture speed`.
+//! How fast the kernels are, over pages in the GPU's memory: `SCALE=22 cargo test --test kernels -- --ignored --nocapture`.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use topostream::algorithm::{Algorithm, Visit};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
 use topostream::attributes::AttributeType;
 use topostream::device::gpu::compose::layout::{
-    BatchHeader, BatchPage, HubHeader, Step, WORKGROUP, edges_per_unit, grid,
+    BatchHeader, BatchPage, Fill, HubHeader, Step, WORKGROUP, edges_per_unit, grid,
 };
 use topostream::device::gpu::compose::units::list_units;
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
@@ -27,8 +27,14 @@ struct Pages {
     edges: u64,
 }
 
-fn rmat(scale: u32) -> Vec<(u32, u32)> {
+/// With `scrambled`, vertices are numbered by chance; else those of many edges come first.
+fn rmat(scale: u32, scrambled: bool) -> Vec<(u32, u32)> {
     let mut chance = Chance(1);
+    let mut names: Vec<u32> = (0..1 << scale).collect();
+    for at in (1..names.len()).rev().filter(|_| scrambled) {
+        names.swap(at, Chance(at as u64).below(at as u32 + 1) as usize);
+    }
+    let name = |vertex: u32| names[vertex as usize];
     let edge = |_| {
         let (mut source, mut dest) = (0, 0);
         let mut bits = 0;
@@ -41,14 +47,14 @@ fn rmat(scale: u32) -> Vec<(u32, u32)> {
             source = source << 1 | u32::from(quadrant >= 49_807);
             dest = dest << 1 | u32::from((37_356..49_807).contains(&quadrant) || quadrant >= 62_259);
         }
-        (source, dest)
+        (name(source), name(dest))
     };
     (0..16u64 << scale).map(edge).collect()
 }
 
 impl Pages {
-    fn new(scale: u32) -> Self {
-        let edges = rmat(scale);
+    fn new(scale: u32, scrambled: bool) -> Self {
+        let edges = rmat(scale, scrambled);
         let vertices = 1usize << scale;
         let mut begin = vec![0u32; vertices + 1];
         edges.iter().for_each(|edge| begin[edge.0 as usize + 1] += 1);
@@ -145,41 +151,52 @@ fn buffers(gpu: &Gpu, pages: &Pages, declared: &Declared) -> Buffers {
     buffers.insert(Resource::Totals, gpu.buffer(&vec![0; 4 << 14]));
     buffers.insert(Resource::Pages, gpu.buffer(&pages.words));
     buffers.insert(Resource::Rows, gpu.buffer(&pages.rows));
-    // The queue is not emptied between runs: from the second one on, long lists are done in place.
     let mut queue: Vec<u32> = bytemuck::cast_slice(&[HubHeader { capacity: 1 << 16, ..HubHeader::default() }]).to_vec();
     queue.resize(4 + (5 << 16), 0);
     buffers.insert(Resource::HubQueue, gpu.buffer(&queue));
     buffers
 }
 
-fn measure(gpu: &Gpu, pages: &Pages, algorithm: &impl Algorithm, direction: Direction, native: bool, label: &str) {
-    let declared = Declared::of(algorithm, direction == Direction::In).unwrap();
-    let mut buffers = buffers(gpu, pages, &declared);
-    let visits = algorithm.visits(direction == Direction::In);
-    let options = ModuleOptions {
+fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: bool) -> ModuleOptions {
+    ModuleOptions {
         encoding: Encoding::VertexId,
         page_bytes: PAGE_WORDS as u32 * 4,
         weights: false,
         direction,
-        visit: visits.iter().find(|visit| visit.0 == direction).map_or(Visit::All, |visit| visit.1),
+        visit,
         attribute_chunk_vertices_log2: 32,
         vertices: pages.degrees.len() as u64,
-        float_atomics: gpu.float_atomics && native,
-        wide_integers: gpu.wide_integers && native,
-        subgroups: gpu.subgroups && native,
-    };
+        float_atomics: gpu.float_atomics,
+        wide_integers: gpu.wide_integers && wide,
+        subgroups: gpu.subgroups,
+    }
+}
+
+fn measure(gpu: &Gpu, pages: &Pages, algorithm: &impl Algorithm, direction: Direction, wide: bool, label: &str) {
+    let declared = Declared::of(algorithm, direction == Direction::In).unwrap();
+    let mut buffers = buffers(gpu, pages, &declared);
+    let visits = algorithm.visits(direction == Direction::In);
+    let visit = visits.iter().find(|visit| visit.0 == direction).map_or(Visit::All, |visit| visit.1);
+    let options = options(gpu, pages, direction, visit, wide);
     for lanes in [None, Some(0), Some(2), Some(4), Some(5), Some(6)] {
         let (batch, units) = pages.batch(lanes);
         buffers.insert(Resource::Batch, gpu.buffer(&batch));
-        let kernel = if lanes.is_some() { KernelName::Lists } else { KernelName::Segments };
-        let seconds = gpu.time(&compose(&declared, kernel, &options), &buffers, grid(units));
+        let module = |kernel| compose(&declared, kernel, &options);
+        let seconds = match lanes {
+            None => gpu.time(&[(&module(KernelName::Segments), grid(units))], &buffers, Resource::HubQueue),
+            Some(_) => {
+                let (lists, hubs) = (module(KernelName::Lists), module(KernelName::Hubs));
+                gpu.time(&[(&lists, grid(units)), (&hubs, [2048, 1])], &buffers, Resource::HubQueue)
+            }
+        };
         let speed = pages.edges as f64 / seconds / 1e9;
         let name = lanes.map_or("segments".into(), |lanes| format!("lists, 2^{lanes} lanes"));
         println!("{label}, {name}: {:.2} ms, {speed:.1} G edges/s", seconds * 1e3);
     }
     if !declared.traversal {
-        let blocks = (pages.degrees.len() as u32).div_ceil(WORKGROUP).min(1 << 13);
-        let seconds = gpu.time(&compose(&declared, KernelName::VertexPhase, &options), &buffers, grid(blocks));
+        let blocks = (pages.degrees.len() as u32).div_ceil(WORKGROUP).min(1 << 11);
+        let module = compose(&declared, KernelName::VertexPhase, &options);
+        let seconds = gpu.time(&[(&module, grid(blocks))], &buffers, Resource::HubQueue);
         println!(
             "{label}, vertex phase: {:.2} ms, {:.1} G/s",
             seconds * 1e3,
@@ -193,16 +210,26 @@ fn measure(gpu: &Gpu, pages: &Pages, algorithm: &impl Algorithm, direction: Dire
 fn speed() {
     let Some(gpu) = Gpu::open() else { return };
     let scale = std::env::var("SCALE").map_or(20, |scale| scale.parse().expect("SCALE is a number"));
-    let pages = Pages::new(scale);
-    println!("{}: scale {scale}, {} pages, {} edges", gpu.name, pages.pages.len(), pages.edges);
-    for native in [true, false] {
-        for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
-            for sums in [Sums::Exact, Sums::Single] {
-                let pagerank = PageRank { traffic, sums, ..PageRank::default() };
-                let label = format!("{traffic:?} {sums:?}{}", if native { "" } else { " portable" });
-                measure(&gpu, &pages, &pagerank, direction, native, &label);
-            }
+    let scrambled = std::env::var_os("SCRAMBLED").is_some();
+    let pages = Pages::new(scale, scrambled);
+    let (name, count) = (&gpu.name, pages.pages.len());
+    println!("{name}: scale {scale}, scrambled {scrambled}, {count} pages, {} edges", pages.edges);
+    let fill = Fill { value: 7, words: 4, ..Fill::default() };
+    let nothing = HashMap::from([
+        (Resource::Fill, gpu.buffer(bytemuck::cast_slice(&[fill]))),
+        (Resource::Filled, gpu.buffer(&[0; 4])),
+    ]);
+    let bfs = Declared::of(&Bfs::from(VertexId(0)), false).unwrap();
+    let module = compose(&bfs, KernelName::Fill, &options(&gpu, &pages, Direction::Out, Visit::All, true));
+    let seconds = gpu.time(&[(&module, [1, 1])], &nothing, Resource::Filled);
+    println!("nothing: {:.3} ms", seconds * 1e3);
+    for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
+        for (sums, wide, label) in
+            [(Sums::Exact, true, "exact"), (Sums::Exact, false, "exact in halves"), (Sums::Single, true, "single")]
+        {
+            let pagerank = PageRank { traffic, sums, ..PageRank::default() };
+            measure(&gpu, &pages, &pagerank, direction, wide, &format!("{traffic:?}, {label}"));
         }
     }
-    measure(&gpu, &pages, &Bfs::from(VertexId(0)), Direction::Out, true, "BFS, all visited");
+    measure(&gpu, &pages, &Bfs::from(VertexId(0)), Direction::Out, true, "BFS, all active");
 }

@@ -203,8 +203,7 @@ fn hardware_is_likely() -> bool {
     files.flatten().any(|file| SIGNS.iter().any(|sign| file.file_name().to_string_lossy().starts_with(sign)))
 }
 
-/// One for the whole program, and never given back: loading drivers and unloading them takes time, and drivers do not
-/// expect both at once from several threads.
+/// One for the whole program, and never given back: drivers are loaded once.
 fn instance() -> &'static wgpu::Instance {
     static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
     INSTANCE.get_or_init(|| {

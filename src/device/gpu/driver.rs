@@ -22,7 +22,7 @@ use crate::device::{PageDone, PageTask, Transfer, Work};
 use crate::error::{Error, Result};
 use crate::fetch::PageRef;
 use crate::trace::{Detail, Lane, Timeline};
-use crossbeam_channel::{RecvTimeoutError, Sender};
+use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,6 +31,8 @@ use topostream_formats::page::Page;
 use topostream_formats::{Direction, Error as StoreError, Store};
 use wgpu::BufferUsages as Usage;
 
+/// How long the driver looks for messages before it sleeps.
+const SPIN: Duration = Duration::from_micros(60);
 /// How long the driver sleeps between looks at the device while launches or copies are under way.
 const LOOK: Duration = Duration::from_micros(30);
 /// Bytes of one submission to the transfer queue: enough to keep it busy, few enough that kernels can begin soon.
@@ -151,9 +153,10 @@ impl<A: Algorithm> Driver<A> {
     /// Works until it is told to stop; gives the adapter back.
     pub fn run(mut self, take: &Messages) -> Home {
         loop {
-            let message = match self.is_idle() {
-                true => take.recv().ok(),
-                false => match take.recv_timeout(LOOK) {
+            let message = match soon(take) {
+                Some(message) => Some(message),
+                None if self.is_idle() => Some(take.recv().unwrap_or(Message::Stop)),
+                None => match take.recv_timeout(LOOK) {
                     Err(RecvTimeoutError::Timeout) => None,
                     message => Some(message.unwrap_or(Message::Stop)),
                 },
@@ -184,8 +187,7 @@ impl<A: Algorithm> Driver<A> {
         // A reply that nobody waits for any more is no error.
         match message {
             Message::Initialise(reply) => drop(reply.send(self.sound().and_then(|()| self.initialise()))),
-            Message::Pages(step, reply) => drop(reply.send(self.sound().map(|()| self.pages(&step)))),
-            Message::Begin(step, reply) => drop(reply.send(self.sound().map(|()| self.begin(&step)))),
+            Message::Begin(step) => self.begin(&step),
             Message::Resident(pages, policy, reply) => drop(reply.send(self.start_resident(pages, policy))),
             Message::Page(task) => self.take_page(task),
             Message::Checked(job, result) => {
@@ -194,7 +196,8 @@ impl<A: Algorithm> Driver<A> {
             }
             Message::Completed(number) => self.completed(number),
             Message::End(step, reply) => {
-                let result = self.finish_pages(take).and_then(|()| self.end(&step));
+                let result = self.launch_all(take).and_then(|()| self.end(&step));
+                self.collect(take);
                 drop(reply.send(result));
             }
             Message::Finish(reply) => drop(reply.send(self.sound().and_then(|()| self.download()))),
@@ -218,15 +221,24 @@ impl<A: Algorithm> Driver<A> {
         }
     }
 
-    /// Works until nothing of this superstep is left to do.
-    fn finish_pages(&mut self, take: &Messages) -> Result<()> {
+    /// Works until everything of this superstep has been launched. What comes behind on the device's queue runs after it.
+    fn launch_all(&mut self, take: &Messages) -> Result<()> {
         loop {
             self.sound()?;
             self.advance()?;
-            let left = self.checking + self.waiting.len() + self.to_copy.len() + self.ready.len();
-            if left == 0 && self.is_idle() {
+            let left = self.checking + self.waiting.len() + self.to_copy.len() + self.copying.len() + self.ready.len();
+            if left == 0 {
                 return Ok(());
             }
+            if let Some(message) = soon(take).or_else(|| take.recv_timeout(LOOK).ok()) {
+                self.handle(message, take);
+            }
+        }
+    }
+
+    /// After a wait for the device: takes back what the launches of the superstep held.
+    fn collect(&mut self, take: &Messages) {
+        while !self.launches.is_empty() && self.home.gpu.poll().is_ok() {
             match take.recv_timeout(LOOK) {
                 Ok(message) => self.handle(message, take),
                 Err(_) => continue,
@@ -238,9 +250,12 @@ impl<A: Algorithm> Driver<A> {
     fn settle(&mut self) {
         let deadline = Instant::now() + Duration::from_secs(20);
         while self.home.gpu.check().is_ok() && !self.is_idle() && Instant::now() < deadline {
-            self.home.gpu.device().poll(wgpu::PollType::wait_indefinitely()).ok();
+            let last = self.home.gpu.queue().submit([]);
+            let idle = self.home.gpu.wait(last, Duration::from_secs(1)).unwrap_or(true);
             self.poll_copies().ok();
-            self.launches.clear();
+            if idle {
+                break;
+            }
         }
         // Slots that were on their way have no page.
         let (launches, copying) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.copying));
@@ -298,6 +313,7 @@ impl<A: Algorithm> Driver<A> {
                 }
                 Some(slot) => {
                     self.transfer.resident_pages += 1;
+                    self.work.edges += self.edges(page);
                     let job = Job { page, frame: None, slot: Some(slot), row: None, work: Work::default() };
                     self.make_ready(job);
                 }
@@ -500,6 +516,19 @@ fn examine(
 pub(super) fn run_degree(topology: &topostream_formats::Topology, vertex: u32) -> u64 {
     let directory = topology.directory();
     directory.run_degree(directory.page_of(topostream_formats::VertexId(vertex)))
+}
+
+/// What comes within a few microseconds: sleeping and waking up again would take longer.
+fn soon(take: &Messages) -> Option<Message> {
+    let begun = Instant::now();
+    loop {
+        match take.try_recv() {
+            Ok(message) => return Some(message),
+            Err(TryRecvError::Disconnected) => return Some(Message::Stop),
+            Err(TryRecvError::Empty) if begun.elapsed() > SPIN => return None,
+            Err(TryRecvError::Empty) => std::hint::spin_loop(),
+        }
+    }
 }
 
 /// What an algorithm declares, and what it gets of the device's memory.

@@ -176,12 +176,7 @@ impl<A: Algorithm> Driver<A> {
         let policy = self.policy;
         let mut done = Vec::new();
         for mut job in jobs {
-            match job.frame {
-                Some(_) => done.extend(self.release(&mut job)),
-                // Nobody has been told of the work on a page that was in the arena.
-                None if job.work.edges == 0 => self.work.edges += self.edges(job.page),
-                None => {}
-            }
+            done.extend(self.release(&mut job));
             if let Some(slot) = job.slot {
                 self.arena().put_back(job.page, slot, policy);
             }

@@ -50,7 +50,7 @@ pub use open::{Caps, Gpu, GpuOptions};
 pub use transfer::{Copy, TransferQueue, TransferTicket};
 
 use super::{Device, PageDone, PageTask, StepEnd};
-use crate::algorithm::{Algorithm, Graph, Scalars, State, Step};
+use crate::algorithm::{Algorithm, Graph, Scalars, State, Step, Visit};
 use crate::cache::Policy;
 use crate::error::{Error, GpuError, Result};
 use crate::fetch::{PagePool, PageRef};
@@ -58,25 +58,29 @@ use crate::plan::PagePlan;
 use crate::trace::Timeline;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use driver::Driver;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use topostream_formats::{Error as StoreError, Store};
+use topostream_formats::{Direction, Error as StoreError, PageId, Store};
 
 /// What the driver is told.
 enum Message {
-    Initialise(Sender<Result<Scalars>>),
-    Pages(Step, Sender<Result<PagePlan>>),
-    Begin(Step, Sender<Result<()>>),
+    Initialise(Sender<Result<(Scalars, NextPages)>>),
+    Begin(Step),
     Resident(Vec<PageRef>, Policy, Sender<Vec<PageRef>>),
     Page(PageTask),
     Checked(batch::Job, std::result::Result<(), StoreError>),
     Completed(u64),
-    End(Step, Sender<Result<StepEnd>>),
+    End(Step, Sender<Result<(StepEnd, NextPages)>>),
     Finish(Sender<Result<State>>),
     Stop,
 }
+
+/// Bits of the pages that each possible next superstep visits; none for what visits all.
+type NextPages = HashMap<(Direction, Visit), Vec<u32>>;
 
 /// What a device needs to know of a run.
 pub struct RunSetup<A> {
@@ -99,6 +103,8 @@ pub struct RunSetup<A> {
 /// The GPU device.
 pub struct GpuDevice {
     name: String,
+    store: Arc<Store>,
+    next_pages: NextPages,
     messages: Sender<Message>,
     done: mpsc::UnboundedReceiver<Result<Vec<PageDone>>>,
     driver: Option<JoinHandle<Home>>,
@@ -118,11 +124,11 @@ impl GpuDevice {
     ) -> Result<Self> {
         let (messages, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
-        let name = home.name();
+        let (name, store, next_pages) = (home.name(), Arc::clone(&setup.store), NextPages::new());
         let driver = Driver::new(home, setup, messages.clone(), report)?;
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
-        Ok(Self { name, messages, done, driver: Some(driver), home: keep })
+        Ok(Self { name, store, next_pages, messages, done, driver: Some(driver), home: keep })
     }
 
     /// Asks the driver, and waits for its answer.
@@ -130,6 +136,14 @@ impl GpuDevice {
         let (reply, answer) = bounded(1);
         let gone = || stopped(&self.name, "its thread has ended");
         self.messages.send(question(reply)).map_err(|_| gone())?;
+        // Most answers come at once.
+        let begun = Instant::now();
+        while begun.elapsed() < SPIN {
+            if let Ok(answer) = answer.try_recv() {
+                return Ok(answer);
+            }
+            std::hint::spin_loop();
+        }
         answer.recv().map_err(|_| gone())
     }
 }
@@ -144,15 +158,27 @@ impl Device for GpuDevice {
     }
 
     fn initialise(&mut self) -> Result<Scalars> {
-        self.ask(Message::Initialise)?
+        let (totals, next_pages) = self.ask(Message::Initialise)??;
+        self.next_pages = next_pages;
+        Ok(totals)
     }
 
     fn pages(&mut self, step: &Step) -> Result<PagePlan> {
-        self.ask(|reply| Message::Pages(*step, reply))?
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let direction = topology.direction();
+        let page_ref = |page| PageRef { direction, page: PageId(page) };
+        let all = 0..topology.page_count();
+        Ok(match self.next_pages.get(&(step.direction, step.visit)) {
+            None => PagePlan { pages: all.map(page_ref).collect(), policy: Policy::Scan },
+            Some(bits) => {
+                let set = |&page: &u32| bits[page as usize / 32] >> (page % 32) & 1 != 0;
+                PagePlan { pages: all.filter(set).map(page_ref).collect(), policy: Policy::Lru }
+            }
+        })
     }
 
     fn begin(&mut self, step: &Step) -> Result<()> {
-        self.ask(|reply| Message::Begin(*step, reply))?
+        self.messages.send(Message::Begin(*step)).map_err(|_| stopped(&self.name, "its thread has ended"))
     }
 
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
@@ -175,7 +201,9 @@ impl Device for GpuDevice {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
-        self.ask(|reply| Message::End(*step, reply))?
+        let (end, next_pages) = self.ask(|reply| Message::End(*step, reply))??;
+        self.next_pages = next_pages;
+        Ok(end)
     }
 
     fn finish(self: Box<Self>) -> Result<State> {
@@ -198,6 +226,9 @@ impl Drop for GpuDevice {
 fn stopped(device: &str, message: &str) -> Error {
     Error::Gpu(GpuError::Fault { device: device.into(), what: "device driver".into(), message: message.into() })
 }
+
+/// How long an answer is looked for before sleeping: waking up takes as long.
+const SPIN: Duration = Duration::from_micros(60);
 
 /// What the driver's thread is started with.
 type Messages = Receiver<Message>;

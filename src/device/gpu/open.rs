@@ -70,6 +70,9 @@ pub struct Caps {
 }
 
 /// An open GPU.
+///
+/// Where a program has several open, it should drop them when none is in use any more: NVIDIA's driver (580, Linux) hangs at
+/// times, inside `vkDestroyDevice`, while other threads use other devices.
 #[derive(Debug)]
 pub struct Gpu {
     // Before the device: it holds nothing that outlives it, and says so by its place.

@@ -3,6 +3,7 @@
 //! One small readback ends a superstep: the sums of the vertex phase (or the census of the next frontier), the counters, a
 //! bit for each page that the next superstep may visit, and the timestamps.
 
+use super::NextPages;
 use super::buffers::{COUNTERS_BYTES, chunks, words_of};
 use super::compose::layout::{self, CensusTotal, Counters, Fill, Step as StepLayout};
 use super::compose::{KernelName, Resource};
@@ -10,19 +11,16 @@ use super::driver::{Driver, hub_queue};
 use super::launch::dispatch_pass;
 use super::open::Gpu;
 use super::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes, hub_bytes};
-use super::timing::{overlap_ns, union_ns};
+use super::timing::{DeviceSpan, overlap_ns, union_ns};
 use crate::algorithm::{Algorithm, Scalars, Seeds, State, Step, Summary, Visit};
 use crate::attributes::AttributeType;
-use crate::cache::Policy;
 use crate::device::StepEnd;
 use crate::error::Result;
-use crate::fetch::PageRef;
-use crate::plan::PagePlan;
 use crate::trace::Lane;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::time::Duration;
-use topostream_formats::{Direction, PageId};
+use topostream_formats::Direction;
 
 /// What a readback may take: the longest of kernels is far below it.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -33,6 +31,9 @@ const WORKGROUP: u64 = layout::WORKGROUP as u64;
 /// How many pages a workgroup of `next-pages` looks at side by side.
 const PAGES_A_GROUP: u32 = 8;
 
+/// Kernels over pages: what counts as computing.
+const OVER_PAGES: [&str; 3] = [KernelName::Lists.name(), KernelName::Segments.name(), KernelName::Hubs.name()];
+
 /// Parts of a readback: where each lies.
 #[derive(Default)]
 struct Layout {
@@ -42,7 +43,7 @@ struct Layout {
 
 impl<A: Algorithm> Driver<A> {
     /// Sets first values and seeds.
-    pub(super) fn initialise(&mut self) -> Result<Scalars> {
+    pub(super) fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
         let mut encoder = self.encoder();
         for place in 0..self.declared.attributes.len() {
             let initial = self.declared.attributes[place].initial;
@@ -58,7 +59,8 @@ impl<A: Algorithm> Driver<A> {
         // What is visited first is what "the superstep before the first" has activated.
         self.step = Step { superstep: u32::MAX, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
         self.write_step();
-        Ok(self.vertices(KernelName::Initialise)?.summary.totals)
+        let end = self.vertices(KernelName::Initialise)?;
+        Ok((end.summary.totals, std::mem::take(&mut self.next_pages)))
     }
 
     /// Sets the values where a run begins.
@@ -83,20 +85,6 @@ impl<A: Algorithm> Driver<A> {
         for ((attribute, chunk, word), value) in words {
             let chunks = attribute.map_or(self.buffers.frontier(0), |place| self.buffers.attribute(place));
             self.home.gpu.queue().write_buffer(&chunks[chunk], 4 * word, &value.to_le_bytes());
-        }
-    }
-
-    /// The pages of a superstep, as the end of the one before has found them.
-    pub(super) fn pages(&self, step: &Step) -> PagePlan {
-        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
-        let direction = topology.direction();
-        let page_ref = |page| PageRef { direction, page: PageId(page) };
-        match self.next_pages.get(&(step.direction, step.visit)) {
-            None => PagePlan { pages: (0..topology.page_count()).map(page_ref).collect(), policy: Policy::Scan },
-            Some(bits) => {
-                let set = |&page: &u32| bits[page as usize / 32] >> (page % 32) & 1 != 0;
-                PagePlan { pages: (0..topology.page_count()).filter(set).map(page_ref).collect(), policy: Policy::Lru }
-            }
         }
     }
 
@@ -145,10 +133,10 @@ impl<A: Algorithm> Driver<A> {
         Ok(())
     }
 
-    pub(super) fn end(&mut self, _step: &Step) -> Result<StepEnd> {
+    pub(super) fn end(&mut self, _step: &Step) -> Result<(StepEnd, NextPages)> {
         let mut end = self.vertices(KernelName::VertexPhase)?;
         end.work.add_assign(std::mem::take(&mut self.work));
-        Ok(end)
+        Ok((end, std::mem::take(&mut self.next_pages)))
     }
 
     /// Runs the kernels over vertices and pages that end a superstep (or a beginning), and reads back what they found.
@@ -183,7 +171,8 @@ impl<A: Algorithm> Driver<A> {
     ) -> Result<wgpu::Buffer> {
         let page_bits: Vec<u64> = visits.iter().map(|&(direction, _)| self.page_bits_bytes(direction)).collect();
         let bits: u64 = if traversal { page_bits.iter().sum() } else { 0 };
-        let total = layout.bytes + bits + self.timing.bytes();
+        // Each visit has a pass of its own to come, with a beginning and an end.
+        let total = layout.bytes + bits + self.timing.bytes() + 16 * visits.len() as u64;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let readback = match self.readback.take().filter(|kept| kept.size() >= total.next_multiple_of(16)) {
             Some(kept) => kept,
@@ -232,14 +221,18 @@ impl<A: Algorithm> Driver<A> {
         if self.step.visit != Visit::All {
             end.work.edges = counters.edges();
         }
-        let mut kernels = self.timing.spans(rest);
+        let spans = self.timing.spans(rest);
+        let over_pages = |span: &DeviceSpan| OVER_PAGES.contains(&span.name);
+        let (mut kernels, mut others): (Vec<_>, Vec<_>) = spans.into_iter().partition(over_pages);
         let copies = std::mem::take(&mut self.copy_spans);
         if let Some(timeline) = &self.trace {
             self.timing.tell(timeline, Lane::Kernels, &kernels);
+            self.timing.tell(timeline, Lane::Kernels, &others);
             self.timing.tell(timeline, Lane::Copies, &copies);
         }
         end.work.compute_ns = union_ns(&mut kernels) as u64;
         end.transfer = std::mem::take(&mut self.transfer);
+        end.transfer.vertex_kernels_ns = union_ns(&mut others) as u64;
         end.transfer.copy_ns = union_ns(&mut copies.clone()) as u64;
         end.transfer.overlap_ns = overlap_ns(&kernels, &copies) as u64;
         self.grow_hubs(counters.hub_wanted);
@@ -282,7 +275,8 @@ impl<A: Algorithm> Driver<A> {
             })
         };
         let bound: Vec<_> = (0..kernel.groups()).map(bind).collect();
-        dispatch_pass(encoder, &kernel, &bound.iter().collect::<Vec<_>>(), groups, None);
+        let stamps = self.timing.next(&self.home.gpu, name.name());
+        dispatch_pass(encoder, &kernel, &bound.iter().collect::<Vec<_>>(), groups, stamps);
         Ok(())
     }
 

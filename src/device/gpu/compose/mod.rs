@@ -63,7 +63,7 @@ impl KernelName {
     ];
 
     /// Its name, for people.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Lists => "lists",
             Self::Segments => "segments",

@@ -11,9 +11,9 @@ pub(super) const FILE: &str = "(generated)";
 
 /// Constants that an `if` may be decided by.
 pub(super) fn switches(algorithm: &Declared, options: &ModuleOptions) -> HashMap<String, bool> {
-    let width = options.encoding.width_bytes();
+    let (width, pull) = (options.encoding.width_bytes(), options.direction == Direction::In);
     let own = [
-        ("PULL", options.direction == Direction::In),
+        ("PULL", pull),
         ("WEIGHTS", options.weights),
         ("VISIT_ALL", options.visit == Visit::All),
         ("SUBGROUPS", options.subgroups),
@@ -21,6 +21,8 @@ pub(super) fn switches(algorithm: &Declared, options: &ModuleOptions) -> HashMap
         // A neighbour is a word, or it may begin within one and end in the next or, if it is of 7 bytes, the one after.
         ("ALIGNED", width == 4),
         ("THREE_WORDS", width == 7),
+        // Whether `segments` brings neighbours to workgroup memory.
+        ("STAGED", pull || width != 4),
     ];
     own.iter().chain(&algorithm.shader.switches).map(|&(name, value)| (name.to_owned(), value)).collect()
 }
