@@ -4,6 +4,8 @@ mod bad_input;
 mod budget;
 mod damage;
 mod devices;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod graph;
 mod interrupt;
 mod program;

@@ -34,6 +34,8 @@ impl Folder {
     pub fn command_of(&self, program: &str, line: &str) -> Command {
         let mut command = Command::new(program);
         command.args(line.split_whitespace()).current_dir(self.0.path()).stdin(Stdio::null());
+        // Graphics drivers complain on stderr where a session has none.
+        command.env("XDG_RUNTIME_DIR", self.0.path());
         command
     }
 

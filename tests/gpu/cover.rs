@@ -19,7 +19,7 @@ pub fn pairwise(counts: &[usize], seed: u64, may: impl Fn(&[usize]) -> bool) -> 
         let news = |row: &Vec<usize>| pairs(row).filter(|pair| wanted.contains(pair)).count();
         match candidates.max_by_key(news) {
             Some(row) => {
-                pairs(&row).for_each(|pair| drop(wanted.remove(&pair)));
+                wanted.retain(|&wanted| pairs(&row).all(|pair| pair != wanted));
                 rows.push(row);
             }
             None => drop(wanted.remove(&first)),

@@ -9,6 +9,8 @@
 mod common;
 #[path = "../published/mod.rs"]
 mod published;
+#[path = "../real/mod.rs"]
+mod real_graphs;
 #[path = "../reference/mod.rs"]
 mod reference;
 

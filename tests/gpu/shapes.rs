@@ -78,7 +78,7 @@ gpu_test! {
 gpu_test! {
     /// Many supersteps with hardly anything in them.
     fn a_path() {
-        let n = 700;
+        let n = 200;
         let path = EdgeList::new(n, (0..n - 1).map(|vertex| (vertex, vertex + 1)).collect());
         let store = TestStore::new(&path, &small_pages(Encoding::VertexId));
         let engine = store.engine(Setting::default().options());

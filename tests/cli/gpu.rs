@@ -1,0 +1,144 @@
+//! `run --device`: which device runs, what the report says of it, and what is said where there is none such.
+//!
+//! Software Vulkan is what these run on. Where there is none they have nothing to say; tests/gpu insists on it.
+
+use crate::graph::{Graph, columns};
+use crate::program::{Done, Folder};
+
+const SCALE: u32 = 8;
+
+/// The adapters of this machine, as `devices --json` tells.
+struct Machine {
+    folder: Folder,
+    adapters: Vec<serde_json::Value>,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let folder = Folder::new();
+        folder.rmat("s", SCALE, "--in-edges --page-size 64KiB");
+        let json = folder.run("devices --json").succeeds().json();
+        let adapters = json["adapters"].as_array().cloned().unwrap_or_default();
+        Self { folder, adapters }
+    }
+
+    fn software(&self) -> Option<&serde_json::Value> {
+        let found = self.adapters.iter().find(|adapter| adapter["kind"] == "software");
+        if found.is_none() {
+            println!("skipped: no software Vulkan is here");
+        }
+        found
+    }
+
+    fn has_hardware(&self) -> bool {
+        self.adapters.iter().any(|adapter| adapter["kind"] != "software")
+    }
+
+    fn run(&self, options: &str) -> Done {
+        self.folder.run(&format!("run pagerank s --iterations 5 {options}"))
+    }
+}
+
+#[test]
+fn a_device_is_taken_by_name_or_number_and_named_in_the_report() {
+    let machine = Machine::new();
+    let Some(adapter) = machine.software() else { return };
+    let name = adapter["name"].as_str().unwrap();
+    let expected = Graph::rmat(&machine.folder, SCALE).pagerank(5);
+    let first = name.split(' ').next().unwrap().to_uppercase();
+    for device in [adapter["index"].to_string(), first] {
+        let report = machine.run(&format!("--device {device} --json --output r.csv")).succeeds().json();
+        assert_eq!(report["device"], name);
+        let transfer = &report["total"]["transfer"];
+        let moved = ["resident_pages", "copied_bytes", "in_place_bytes"].map(|key| transfer[key].as_u64().unwrap());
+        assert!(moved.iter().sum::<u64>() > 0 && transfer["batches"].as_u64().unwrap() >= 5, "{transfer}");
+        for (id, values) in columns(&machine.folder.read("r.csv"), ',') {
+            let (found, expected) = (values[0], expected[&id]);
+            assert!((found - expected).abs() <= 1e-4 * expected, "vertex {id}: {found} instead of {expected}");
+        }
+        machine.run(&format!("--device {device}")).succeeds().prints(&[name, "on the device", "batches"]);
+    }
+}
+
+#[test]
+fn every_gpu_option_is_heard() {
+    let machine = Machine::new();
+    let Some(adapter) = machine.software() else { return };
+    let device = &adapter["index"];
+    for options in [
+        "--distribution vertex --batch-pages 1",
+        "--distribution warp:8 --device-cache 0",
+        "--distribution hybrid --device-memory 64MiB --transfer copy",
+        "--distribution segments --without host-import --without transfer-queue",
+        "--without float-atomics --without wide-integers --without subgroups --sums single",
+    ] {
+        let report = machine.run(&format!("--device {device} --json {options}")).succeeds().json();
+        assert_eq!(report["device"], adapter["name"], "{options}");
+    }
+    let cached = |options: &str| {
+        let report = machine.run(&format!("--device {device} --json {options}")).succeeds().json();
+        report["total"]["transfer"]["resident_pages"].as_u64().unwrap()
+    };
+    assert_eq!((cached("--device-cache 0"), cached("") > 0), (0, true));
+    machine
+        .run(&format!("--device {device} --device-memory 1KiB"))
+        .fails(1, &["pagerank needs", "of device memory", "1024 bytes can be had", "attributes"]);
+    let in_place = format!("--device {device} --transfer in-place");
+    machine.run(&format!("{in_place} --distribution vertex")).fails(1, &["in-place", "copies"]);
+    machine.run(&format!("{in_place} --without host-import")).fails(1, &["in-place", "copies"]);
+}
+
+#[test]
+fn a_device_that_is_not_there_is_answered_with_those_that_are() {
+    let machine = Machine::new();
+    let names: Vec<&str> = machine.adapters.iter().map(|adapter| adapter["name"].as_str().unwrap()).collect();
+    for device in ["99", "nosuch"] {
+        let done = machine.run(&format!("--device {device}")).fails(1, &[device]);
+        match names.is_empty() {
+            true => assert!(done.stderr.contains("libvulkan1"), "{}", done.stderr),
+            false => assert!(names.iter().all(|name| done.stderr.contains(name)), "{}", done.stderr),
+        }
+    }
+}
+
+#[test]
+fn a_gpu_means_hardware() {
+    let machine = Machine::new();
+    let done = machine.run("--device gpu --json");
+    if machine.has_hardware() {
+        assert_ne!(done.succeeds().json()["device"], "cpu");
+    } else {
+        done.fails(1, &["--device cpu"]);
+    }
+}
+
+#[test]
+fn auto_never_takes_software() {
+    let machine = Machine::new();
+    let report = machine.run("--json").succeeds().json();
+    let device = report["device"].as_str().unwrap().to_owned();
+    match machine.has_hardware() {
+        true => assert!(machine.adapters.iter().any(|adapter| adapter["name"] == device.as_str()), "{device}"),
+        false => assert!(device.starts_with("cpu"), "{device}"),
+    }
+    machine.run("").succeeds().prints(&[&format!("pagerank on {device}")]);
+    let report = machine.run("--device cpu --json").succeeds().json();
+    assert!(report["device"].as_str().unwrap().starts_with("cpu"));
+}
+
+#[test]
+fn wrong_gpu_arguments_end_with_2() {
+    let folder = Folder::new();
+    let cases: &[(&str, &[&str])] = &[
+        ("--distribution warp:3", &["warp:3", "warp:2 to warp:32", "segments"]),
+        ("--distribution edges", &["edges", "hybrid"]),
+        ("--batch-pages 0", &["0", "1..=65536"]),
+        ("--transfer fast", &["fast", "in-place", "copy"]),
+        ("--without vulkan", &["vulkan", "host-import", "subgroups"]),
+        ("--device-memory much", &["much", "sizes look like 64KiB"]),
+        ("--sums double", &["double", "exact", "single"]),
+    ];
+    for (options, words) in cases {
+        folder.run(&format!("run pagerank s {options}")).fails(2, words);
+    }
+}
