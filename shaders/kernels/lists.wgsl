@@ -1,34 +1,11 @@
-// Lists: 2^k threads take a list of a small page (k is the page's own: 0 is vertex-centric, more are edge-centric virtual
-// warps), and workgroups take chunks of a large page. Lists of more than HUB_EDGES edges are left to the `hubs` kernel where
-// its queue has room.
+// Lists: a unit is as many lists of a small page as a workgroup has threads, and 2^k threads take each of them (k is the page's
+// own: 0 is vertex-centric, more are edge-centric virtual warps), round by round; or it is a chunk of a large page, for all
+// threads. Lists of more than HUB_EDGES edges are left to the `hubs` kernel where its queue has room.
 
-// What a thread has of a list: edges first, first + stride, … below end.
-struct Part {
-    list: List,
-    first: u32,
-    end: u32,
-    stride: u32,
-}
-
-// A chunk of a large page, all threads side by side.
-fn part_of_large(page: BatchPage, unit: u32, lane: u32) -> Part {
-    let list = List(page.start_vertex, page.degree, false);
-    let first = (unit - page.first_unit) * LARGE_CHUNK;
-    return Part(list, first + lane, min(first + LARGE_CHUNK, page.edge_count), WORKGROUP);
-}
-
-// A list of a small page, 2^k threads side by side; without edges where there is no such list.
-fn part_of_small(page: BatchPage, unit: u32, lane: u32) -> Part {
-    let lanes_log2 = page.lanes_log2;
-    let slot = (unit - page.first_unit) * (WORKGROUP >> lanes_log2) + (lane >> lanes_log2);
-    if slot >= page.slot_count {
-        return Part(List(0u, 0u, false), 0u, 0u, 1u);
-    }
-    let begin = slot_begin(page, slot);
-    let end = slot_begin(page, slot + 1u);
-    let list = List(page.start_vertex + slot, end - begin, lanes_log2 == 0u);
-    return Part(list, begin + (lane & ((1u << lanes_log2) - 1u)), end, 1u << lanes_log2);
-}
+// Where the records of a unit's lists begin and end.
+var<workgroup> begins: array<u32, WORKGROUP + 1u>;
+// For each list of the unit, 1 if it is worked on here.
+var<workgroup> taken: array<u32, WORKGROUP>;
 
 // Puts a list into the hub queue. False: there is no room for it.
 fn queue_hub(page_number: u32, list: List, first: u32, end: u32) -> bool {
@@ -45,8 +22,82 @@ fn queue_hub(page_number: u32, list: List, first: u32, end: u32) -> bool {
     return fits;
 }
 
-// For each list of the unit, whether it went to the queue.
-var<workgroup> queued: array<u32, WORKGROUP>;
+// What a thread has of a list: edges first, first + stride, … below end. `sharing` threads side by side have parts of it.
+struct Part {
+    list: List,
+    first: u32,
+    end: u32,
+    sharing: u32,
+}
+
+// Takes a part, which may be empty. In uniform control flow, with as many threads to a list in each.
+fn take_part(page: BatchPage, part: Part, lane: u32) {
+    var record: Record;
+    var list = part.list;
+    let takes = part.first < part.end;
+    if takes {
+        record = list_open(list);
+        take_edges(&record, page, list, part.first, part.end, part.sharing);
+    }
+    if JOINED {
+        let lanes = joinable(part.sharing, lane);
+        record = joined(record, lanes);
+        // The first thread of each group has an edge if any of them has.
+        if takes && lane % lanes == 0u {
+            list.whole = list.whole || (page.degree == 0u && lanes == part.sharing);
+            list_close(record, list);
+        }
+    } else if takes {
+        list_close(record, list);
+    }
+}
+
+// A chunk of a large page, all threads side by side; returns how many edges this thread has.
+fn take_large(page: BatchPage, number: u32, lane: u32) -> u32 {
+    let list = List(page.start_vertex, page.degree, false);
+    let first = number * LARGE_CHUNK + lane;
+    let end = select(0u, min((number + 1u) * LARGE_CHUNK, page.edge_count), visits(list.vertex));
+    take_part(page, Part(list, first, end, WORKGROUP), lane);
+    return select(0u, (end - first + WORKGROUP - 1u) / WORKGROUP, first < end);
+}
+
+// The lists of slots first_slot on; returns how many edges this thread's own list has, if it is visited.
+fn take_small(page_number: u32, page: BatchPage, first_slot: u32, lane: u32) -> u32 {
+    let count = min(page.slot_count - first_slot, WORKGROUP);
+    if lane < count {
+        begins[lane] = slot_begin(page, first_slot + lane);
+    }
+    if lane == 0u {
+        begins[count] = slot_begin(page, first_slot + count);
+    }
+    workgroupBarrier();
+    var edges = 0u;
+    if lane < count {
+        let begin = begins[lane];
+        let end = begins[lane + 1u];
+        let vertex = page.start_vertex + first_slot + lane;
+        if begin < end && visits(vertex) {
+            edges = end - begin;
+        }
+        taken[lane] = min(edges, 1u);
+        if edges > HUB_EDGES && queue_hub(page_number, List(vertex, edges, false), begin, end) {
+            taken[lane] = 0u;
+        }
+    }
+    workgroupBarrier();
+    let lanes = 1u << page.lanes_log2;
+    for (var round = 0u; round < lanes; round += 1u) {
+        let at = round * (WORKGROUP >> page.lanes_log2) + (lane >> page.lanes_log2);
+        var part = Part(List(0u, 0u, false), 0u, 0u, lanes);
+        if at < count && taken[min(at, WORKGROUP - 1u)] != 0u {
+            let end = begins[at + 1u];
+            let list = List(page.start_vertex + first_slot + at, end - begins[at], lanes == 1u);
+            part = Part(list, begins[at] + (lane & (lanes - 1u)), end, lanes);
+        }
+        take_part(page, part, lane);
+    }
+    return edges;
+}
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -60,57 +111,19 @@ fn main(
     }
     let page_number = page_of_unit(unit);
     let page = batch.pages[page_number];
-    var part: Part;
-    var is_leader = false;
+    let number = unit - page.first_unit;
+    if !VISIT_ALL {
+        count_begin(lane);
+    }
+    var edges: u32;
     if page.degree != 0u {
-        part = part_of_large(page, unit, lane);
+        edges = take_large(page, number, lane);
     } else {
-        part = part_of_small(page, unit, lane);
-        is_leader = (lane & (part.stride - 1u)) == 0u;
+        edges = take_small(page_number, page, number * WORKGROUP, lane);
     }
-    if part.first >= part.end || !visits(part.list.vertex) {
-        part.end = 0u;
-        is_leader = false;
+    // Where all lists are visited, the host knows how many edges they have.
+    if !VISIT_ALL {
+        workgroupBarrier();
+        count_end(lane, edges);
     }
-    count_begin(lane);
-    let place = lane >> page.lanes_log2;
-    if is_leader {
-        queued[place] = 0u;
-        if part.list.degree > HUB_EDGES {
-            queued[place] = select(0u, 1u, queue_hub(page_number, part.list, part.first, part.end));
-        }
-    }
-    workgroupBarrier();
-    var edges = 0u;
-    if part.first < part.end {
-        if page.degree != 0u {
-            edges = (part.end - part.first + WORKGROUP - 1u) / WORKGROUP;
-        } else if is_leader {
-            edges = part.list.degree;
-        }
-    }
-    // Whether the list is left to the hubs kernel.
-    let is_left = page.degree == 0u && queued[place] != 0u;
-    if JOINED {
-        let sharing = select(1u << page.lanes_log2, WORKGROUP, page.degree != 0u);
-        let lanes = joinable(sharing, lane);
-        var record: Record;
-        var list = part.list;
-        let takes = part.first < part.end && !is_left;
-        if takes {
-            record = list_open(list);
-            take_edges(&record, page, list, part.first, part.end, part.stride);
-        }
-        record = joined(record, lanes);
-        // The first thread of each group has an edge if any of them has.
-        if takes && lane % lanes == 0u {
-            list.whole = page.degree == 0u && lanes == sharing;
-            list_close(record, list);
-        }
-    } else if part.first < part.end && !is_left {
-        var record = list_open(part.list);
-        take_edges(&record, page, part.list, part.first, part.end, part.stride);
-        list_close(record, part.list);
-    }
-    count_end(lane, edges);
 }

@@ -301,11 +301,8 @@ fn main(
     if share.first < share.end {
         visited_edges = walk(segment, share);
     }
-    if VISIT_ALL {
-        if lane == 0u {
-            count(edges);
-        }
-    } else {
+    // Where all lists are visited, the host knows how many edges they have.
+    if !VISIT_ALL {
         count_end(lane, visited_edges);
     }
 }

@@ -259,7 +259,9 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
         let mut rig = Rig::new(gpu, graph, tally(), chunk_log2, portable);
         rig.put_column(Resource::Frontier, 0, &set);
         rig.put_attribute(3, &set);
-        assert_eq!(rig.run_edges(direction, visit, sharing), count, "edges counted: {case}");
+        // Where all lists are visited, the host knows without being told.
+        let counted = if visit == Visit::All { 0 } else { count };
+        assert_eq!(rig.run_edges(direction, visit, sharing), counted, "edges counted: {case}");
         assert!(rig.attribute(1) == seen, "edges of lists: {case}");
         assert!(rig.attribute(0) == told, "edges told: {case}");
         let wholes = rig.attribute(2);

@@ -50,7 +50,7 @@ impl BatchTable {
     /// of the list in a large page, 0 in a small one.
     pub fn add(&mut self, entry: &DirectoryEntry, offset: u64, row: u64, degree: u64) {
         let lanes_log2 = lanes_log2(entry, self.distribution);
-        let units = self.units_of(entry, lanes_log2);
+        let units = self.units_of(entry);
         self.entries.push(BatchPage {
             word: (offset / 4) as u32,
             first_unit: self.units,
@@ -65,11 +65,11 @@ impl BatchTable {
     }
 
     /// How many workgroups a page takes.
-    fn units_of(&self, entry: &DirectoryEntry, lanes_log2: u32) -> u32 {
+    fn units_of(&self, entry: &DirectoryEntry) -> u32 {
         match self.distribution {
             Distribution::Segments => entry.edge_count.div_ceil(edges_per_unit(self.weights)),
             _ if entry.run > 0 => entry.edge_count.div_ceil(LARGE_CHUNK),
-            _ => entry.slot_count.div_ceil(WORKGROUP >> lanes_log2),
+            _ => entry.slot_count.div_ceil(WORKGROUP),
         }
     }
 
@@ -110,8 +110,8 @@ mod tests {
             table.units
         };
         assert_eq!(units(&small, Distribution::Vertex), 4);
-        assert_eq!(units(&small, Distribution::Warp(32)), 125);
-        assert_eq!(units(&small, Distribution::Hybrid), 63);
+        assert_eq!(units(&small, Distribution::Warp(32)), 4);
+        assert_eq!(units(&small, Distribution::Hybrid), 4);
         assert_eq!(units(&large, Distribution::Vertex), 16_000u32.div_ceil(LARGE_CHUNK));
         for entry in [&small, &large] {
             assert_eq!(units(entry, Distribution::Segments), 16_000u32.div_ceil(edges_per_unit(false)));

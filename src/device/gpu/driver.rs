@@ -286,7 +286,7 @@ impl<A: Algorithm> Driver<A> {
         match (self.home.settings.distribution, visit, place) {
             // Over the bus each word should be asked for once.
             (Distribution::Auto, _, Place::Frames(_)) => Distribution::Segments,
-            (Distribution::Auto, Visit::All, Place::Arena(_)) if direction == Direction::Out => Distribution::Segments,
+            (Distribution::Auto, _, Place::Arena(_)) if direction == Direction::Out => Distribution::Segments,
             // Who looks for one neighbour among many stops early: lanes beside it would look in vain.
             (Distribution::Auto, Visit::Without(_), Place::Arena(_)) => Distribution::Vertex,
             (Distribution::Auto, _, Place::Arena(_)) => Distribution::Hybrid,

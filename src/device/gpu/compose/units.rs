@@ -6,7 +6,7 @@ use topostream_formats::page::Page;
 /// Units of a page under the `lists` kernel.
 pub fn list_units(page: &BatchPage) -> u32 {
     match page.degree {
-        0 => page.slot_count.div_ceil(WORKGROUP >> page.lanes_log2),
+        0 => page.slot_count.div_ceil(WORKGROUP),
         _ => page.edge_count.div_ceil(LARGE_CHUNK),
     }
 }
