@@ -32,7 +32,7 @@ fn main(
     let last = step.vertices_last / 32u;
     let blocks = blocks_of(unit, workgroups.x * workgroups.y, last);
     var counts: vec4<u32>;
-    for (var block = blocks.first; block < blocks.end; block += 1u) {
+    for (var block = blocks.first; block < blocks.end; block += blocks.stride) {
         let word = block * WORKGROUP + lane;
         if word <= last {
             counts = add_counts(counts, counts_of_word(word));

@@ -9,7 +9,7 @@ fn main(
     let unit = unit_number(workgroup_id, workgroups);
     let blocks = blocks_of(unit, workgroups.x * workgroups.y, step.vertices_last);
     var sum: Sum;
-    for (var block = blocks.first; block < blocks.end; block += 1u) {
+    for (var block = blocks.first; block < blocks.end; block += blocks.stride) {
         let vertex = block * WORKGROUP + lane;
         if vertex <= step.vertices_last {
             sum = sum_with(sum, vertex_update(vertex));

@@ -1,4 +1,4 @@
-// Sums over vertices, the same bits on every run: each workgroup has its own range, each thread adds its own vertices in
+// Sums over vertices, the same bits on every run: each workgroup has its own vertices, each thread adds its own in
 // order, and threads are added up in a fixed tree.
 
 // A sum with what its roundings have lost so far (Kahan 1965).
@@ -27,14 +27,14 @@ fn sum_of_workgroup(lane: u32, sum: vec4<f32>) -> vec4<f32> {
     return partial_sums[0];
 }
 
-// A workgroup's share of 0..=last: blocks of as many as it has threads.
+// A workgroup's share of 0..=last, in blocks of as many as it has threads: every so manieth block, so that workgroups that run
+// side by side read memory that lies side by side.
 struct Blocks {
     first: u32,
     end: u32,
+    stride: u32,
 }
 
 fn blocks_of(unit: u32, units: u32, last: u32) -> Blocks {
-    let length = last / (units * WORKGROUP) + 1u;
-    let first = unit * length;
-    return Blocks(first, min(first + length, last / WORKGROUP + 1u));
+    return Blocks(unit, last / WORKGROUP + 1u, units);
 }

@@ -6,6 +6,7 @@ use super::memory::{Context, RawBuffer};
 use crate::error::GpuError;
 use ash::vk;
 use std::fmt;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -189,9 +190,8 @@ impl Lanes {
                 device.reset_query_pool(self.queries, query, 2);
                 device.cmd_write_timestamp(commands, done, self.queries, query);
             }
-            for copy in copies {
-                let region = vk::BufferCopy::default().src_offset(copy.source_offset).dst_offset(copy.dest_offset);
-                device.cmd_copy_buffer(commands, copy.source.buffer, copy.dest.buffer, &[region.size(copy.bytes)]);
+            for ((source, dest), regions) in regions(copies) {
+                device.cmd_copy_buffer(commands, source, dest, &regions);
             }
             if timed {
                 device.cmd_write_timestamp(commands, done, self.queries, query + 1);
@@ -268,4 +268,22 @@ impl Drop for Lanes {
             taken.store(false, Ordering::Release);
         }
     }
+}
+
+/// Copies as few commands and regions: by pair of buffers, with what lies side by side in both of them as one.
+fn regions(copies: &[RawCopy]) -> BTreeMap<(vk::Buffer, vk::Buffer), Vec<vk::BufferCopy>> {
+    let mut by_pair: BTreeMap<_, Vec<vk::BufferCopy>> = BTreeMap::new();
+    for copy in copies {
+        let region = vk::BufferCopy::default().src_offset(copy.source_offset).dst_offset(copy.dest_offset);
+        by_pair.entry((copy.source.buffer, copy.dest.buffer)).or_default().push(region.size(copy.bytes));
+    }
+    for regions in by_pair.values_mut() {
+        regions.sort_by_key(|region| region.src_offset);
+        regions.dedup_by(|next, last| {
+            let follows = last.src_offset + last.size == next.src_offset && last.dst_offset + last.size == next.dst_offset;
+            last.size += if follows { next.size } else { 0 };
+            follows
+        });
+    }
+    by_pair
 }
