@@ -19,9 +19,17 @@ fn list_open(list: List) -> Record {
     return record;
 }
 
+// Pull looks at its neighbour's share, push only at which vertex it is.
+fn list_gather(neighbour: u32) -> u32 {
+    if PULL {
+        return bitcast<u32>(share_load(neighbour));
+    }
+    return neighbour;
+}
+
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     if PULL {
-        let share = share_load(neighbour);
+        let share = bitcast<f32>(neighbour);
         if EXACT {
             (*record).exact = fixed_add((*record).exact, fixed_from(share));
         } else {

@@ -3,7 +3,8 @@
 // belongs to, and walks from there. Page memory is read once and in whole lines.
 //
 // Over in-lists (PULL), what is gathered goes to the list's own vertex: a thread takes consecutive edges, so that it has few
-// lists. Neighbours go through workgroup memory, where threads side by side bring them.
+// lists. What its neighbours have goes through workgroup memory, where threads side by side bring it: no thread waits for
+// one neighbour before it asks for the next.
 //
 // Over out-lists, what is scattered goes to the neighbours: 32 threads take 32 edges side by side, so that the neighbours of
 // one list, which are sorted, meet in the same lines of memory. Each reads its own, where a neighbour is a word.
@@ -12,9 +13,9 @@
 
 const ROUND = 1024u;
 
-// The unit's neighbours as vertices; one word is left out behind each thread's share, so that threads side by side meet no
+// What the unit's neighbours have; one word is left out behind each thread's share, so that threads side by side meet no
 // bank twice.
-var<workgroup> vertices: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
+var<workgroup> gathered: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
 var<workgroup> weights: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
 // Neighbours of other widths than a word, as they stand in the page: ROUND of them at a time, of 8 bytes at most.
 // Then the unit's slots.
@@ -52,14 +53,28 @@ fn is_wanted(segment: Segment, lane: u32) -> bool {
     return atomicLoad(&wanted) != 0u;
 }
 
-// Brings the first `edges` neighbours to workgroup memory. Threads read from where a line of memory begins.
-fn load_vertices(segment: Segment, edges: u32, lane: u32) {
+// Brings what the first `edges` neighbours have to workgroup memory. Threads read from where a line of memory begins, and
+// four edges at a time, so that none waits for another.
+fn load_gathered(segment: Segment, edges: u32, lane: u32) {
     let begin = neighbour_word(segment.page, segment.first);
     let skip = begin & 31u;
-    for (var i = lane; i < edges + skip; i += WORKGROUP) {
-        if i >= skip {
-            vertices[place(i - skip)] = vertex_of(pages[begin + i - skip], 0u);
-        }
+    let line = begin - skip;
+    var i = lane;
+    if i < skip {
+        i += WORKGROUP;
+    }
+    for (; i + 3u * WORKGROUP < edges + skip; i += 4u * WORKGROUP) {
+        let a = list_gather(vertex_of(pages[line + i], 0u));
+        let b = list_gather(vertex_of(pages[line + i + WORKGROUP], 0u));
+        let c = list_gather(vertex_of(pages[line + i + 2u * WORKGROUP], 0u));
+        let d = list_gather(vertex_of(pages[line + i + 3u * WORKGROUP], 0u));
+        gathered[place(i - skip)] = a;
+        gathered[place(i - skip + WORKGROUP)] = b;
+        gathered[place(i - skip + 2u * WORKGROUP)] = c;
+        gathered[place(i - skip + 3u * WORKGROUP)] = d;
+    }
+    for (; i < edges + skip; i += WORKGROUP) {
+        gathered[place(i - skip)] = list_gather(vertex_of(pages[line + i], 0u));
     }
 }
 
@@ -67,10 +82,10 @@ fn load_vertices(segment: Segment, edges: u32, lane: u32) {
 fn load_unaligned(segment: Segment, edges: u32, lane: u32) {
     for (var done = 0u; done < EDGES_PER_UNIT; done += ROUND) {
         let count = min(edges - min(done, edges), ROUND);
-        let words = (count * WIDTH + 3u) / 4u;
+        let word_count = (count * WIDTH + 3u) / 4u;
         let begin = neighbour_word(segment.page, segment.first + done);
         let skip = begin & 31u;
-        for (var i = lane; i < words + skip; i += WORKGROUP) {
+        for (var i = lane; i < word_count + skip; i += WORKGROUP) {
             if i >= skip {
                 scratch[i - skip] = pages[begin + i - skip];
             }
@@ -78,7 +93,8 @@ fn load_unaligned(segment: Segment, edges: u32, lane: u32) {
         workgroupBarrier();
         for (var i = lane; i < count; i += WORKGROUP) {
             let at = (i * WIDTH) >> 2u;
-            vertices[place(done + i)] = vertex_within(vec3<u32>(scratch[at], scratch[at + 1u], scratch[at + 2u]), i);
+            let words = vec3<u32>(scratch[at], scratch[at + 1u], scratch[at + 2u]);
+            gathered[place(done + i)] = list_gather(vertex_within(words, i));
         }
         workgroupBarrier();
     }
@@ -196,9 +212,9 @@ fn take_edge(record: ptr<function, Record>, segment: Segment, list: List, edge: 
         if WEIGHTS {
             weight = weights[at];
         }
-        return list_edge(record, list, vertices[at], weight);
+        return list_edge(record, list, gathered[at], weight);
     } else {
-        return list_edge(record, list, neighbour(segment.page, edge), weight_of(segment.page, edge));
+        return list_edge(record, list, list_gather(neighbour(segment.page, edge)), weight_of(segment.page, edge));
     }
 }
 
@@ -260,7 +276,7 @@ fn main(
     }
     if STAGED {
         if ALIGNED {
-            load_vertices(segment, edges, lane);
+            load_gathered(segment, edges, lane);
         } else {
             load_unaligned(segment, edges, lane);
         }

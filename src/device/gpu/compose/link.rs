@@ -143,11 +143,15 @@ impl Output {
 
 pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Module {
     let switches = prelude::switches(algorithm, options);
-    let generated = prelude::text(algorithm, options, &switches);
     let decided = |(file, text)| Source::new(file, &decide_ifs(text, &switches));
+    let own = Source { is_algorithm: true, ..decided((algorithm.shader.file, algorithm.shader.text)) };
+    let mut generated = prelude::text(algorithm, options, &switches);
+    if !own.declarations.iter().any(|one| one.name == "list_gather") {
+        generated += prelude::LIST_GATHER;
+    }
     let mut sources = vec![Source::new(prelude::FILE, &generated)];
     sources.extend(LIBRARY.map(decided));
-    sources.push(Source { is_algorithm: true, ..decided((algorithm.shader.file, algorithm.shader.text)) });
+    sources.push(own);
     sources.push(decided(kernel_file(kernel)));
     let accessors = Accessors::new(algorithm, kernel, options);
     let mut reached = Reached::new(&sources, &accessors, kernel);

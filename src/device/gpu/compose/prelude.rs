@@ -9,6 +9,9 @@ use topostream_formats::{Direction, Encoding};
 /// The name of what is generated, in messages.
 pub(super) const FILE: &str = "(generated)";
 
+/// What a neighbour brings, where the algorithm does not say: itself.
+pub(super) const LIST_GATHER: &str = "fn list_gather(neighbour: u32) -> u32 {\n    return neighbour;\n}\n";
+
 /// Constants that an `if` may be decided by.
 pub(super) fn switches(algorithm: &Declared, options: &ModuleOptions) -> HashMap<String, bool> {
     let (width, pull) = (options.encoding.width_bytes(), options.direction == Direction::In);
