@@ -135,6 +135,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         vertices: chunks * 1024 - 7,
         float_atomics,
         wide_integers,
+        in_place: false,
         subgroups,
     }
 }

@@ -45,6 +45,19 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
     return true;
 }
 
+// What two threads have gathered of one list.
+fn list_join(a: Record, b: Record) -> Record {
+    return Record(fixed_add(a.exact, b.exact), a.single + b.single);
+}
+
+fn list_shuffle(record: Record, mask: u32) -> Record {
+    if EXACT {
+        return Record(subgroupShuffleXor(record.exact, mask), 0.0);
+    } else {
+        return Record(Fixed(), subgroupShuffleXor(record.single, mask));
+    }
+}
+
 fn list_close(record: Record, list: List) {
     if PULL {
         if EXACT {

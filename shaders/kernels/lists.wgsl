@@ -88,9 +88,29 @@ fn main(
         } else if is_leader {
             edges = part.list.degree;
         }
-        if page.degree != 0u || queued[place] == 0u {
-            take_edges(page, part.list, part.first, part.end, part.stride);
+    }
+    // Whether the list is left to the hubs kernel.
+    let is_left = page.degree == 0u && queued[place] != 0u;
+    if JOINED {
+        let sharing = select(1u << page.lanes_log2, WORKGROUP, page.degree != 0u);
+        let lanes = joinable(sharing, lane);
+        var record: Record;
+        var list = part.list;
+        let takes = part.first < part.end && !is_left;
+        if takes {
+            record = list_open(list);
+            take_edges(&record, page, list, part.first, part.end, part.stride);
         }
+        record = joined(record, lanes);
+        // The first thread of each group has an edge if any of them has.
+        if takes && lane % lanes == 0u {
+            list.whole = page.degree == 0u && lanes == sharing;
+            list_close(record, list);
+        }
+    } else if part.first < part.end && !is_left {
+        var record = list_open(part.list);
+        take_edges(&record, page, part.list, part.first, part.end, part.stride);
+        list_close(record, part.list);
     }
     count_end(lane, edges);
 }

@@ -44,6 +44,9 @@ pub struct PrintShader {
     /// A buffer holds the values of 2^N vertices
     #[arg(long, default_value_t = 28, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=32))]
     chunk_log2: u32,
+    /// Over pages that are read where they lie in main memory
+    #[arg(long)]
+    in_place: bool,
     /// For devices that add floats atomically
     #[arg(long, help_heading = "Device")]
     float_atomics: bool,
@@ -89,6 +92,7 @@ impl PrintShader {
             vertices: self.vertices,
             float_atomics: self.float_atomics,
             wide_integers: self.wide_integers,
+            in_place: self.in_place,
             subgroups: self.subgroups,
         };
         let module = compose(&declared, self.kernel, &options);

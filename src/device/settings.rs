@@ -42,7 +42,7 @@ impl Default for GpuSettings {
 }
 
 /// The most pages of one launch where nothing else is asked for.
-pub const BATCH_PAGES_DEFAULT: u32 = 1024;
+pub const BATCH_PAGES_DEFAULT: u32 = 4096;
 
 /// What an adapter may have, and a run may do without: all results are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

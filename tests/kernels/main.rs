@@ -67,6 +67,7 @@ impl<'a> Rig<'a> {
             vertices: VERTICES.into(),
             float_atomics: gpu.float_atomics && !portable,
             wide_integers: gpu.wide_integers && !portable,
+            in_place: portable,
             subgroups: gpu.subgroups && !portable,
         };
         let mut rig = Self { gpu, graph, algorithm, options, buffers: HashMap::new() };

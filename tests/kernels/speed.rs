@@ -168,6 +168,7 @@ fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: b
         vertices: pages.degrees.len() as u64,
         float_atomics: gpu.float_atomics,
         wide_integers: gpu.wide_integers && wide,
+        in_place: false,
         subgroups: gpu.subgroups,
     }
 }

@@ -282,21 +282,24 @@ impl<A: Algorithm> Driver<A> {
         self.home.arena.as_mut().expect("prepared with the run")
     }
 
-    /// How work is shared out in this superstep.
-    pub(super) fn distribution(&self) -> Distribution {
-        match (self.home.settings.distribution, self.step.visit) {
-            (Distribution::Auto, Visit::All) => Distribution::Segments,
-            (Distribution::Auto, _) if self.plan.in_place => Distribution::Segments,
+    /// How work is shared out in a batch of pages in one place: what measured best there (docs/benchmarks.md), where nothing
+    /// else is asked for.
+    pub(super) fn distribution(&self, place: Place) -> Distribution {
+        let Step { visit, direction, .. } = self.step;
+        match (self.home.settings.distribution, visit, place) {
+            // Over the bus each word should be asked for once.
+            (Distribution::Auto, _, Place::Frames(_)) => Distribution::Segments,
+            (Distribution::Auto, Visit::All, Place::Arena(_)) if direction == Direction::Out => Distribution::Segments,
             // Who looks for one neighbour among many stops early: lanes beside it would look in vain.
-            (Distribution::Auto, Visit::Without(_)) => Distribution::Vertex,
-            (Distribution::Auto, Visit::Frontier) => Distribution::Hybrid,
-            (asked, _) => asked,
+            (Distribution::Auto, Visit::Without(_), Place::Arena(_)) => Distribution::Vertex,
+            (Distribution::Auto, _, Place::Arena(_)) => Distribution::Hybrid,
+            (asked, _, _) => asked,
         }
     }
 
-    /// Whether pages of this superstep may be read in their frames.
+    /// Whether pages may be read in their frames.
     pub(super) fn in_place(&self) -> bool {
-        self.plan.in_place && self.distribution() == Distribution::Segments
+        self.plan.in_place
     }
 
     // ---- Pages in ---------------------------------------------------------------------------------------------------
@@ -331,13 +334,12 @@ impl<A: Algorithm> Driver<A> {
         let policy = self.policy;
         let slot = self.arena().slot(policy);
         let index = frame.index() as usize;
-        let segments = self.distribution() == Distribution::Segments;
         if fresh {
             self.frame_rows[index] = None;
         }
         // What stays in a slot may be shared out by segments later on, in another run.
         let row_wanted = match slot.is_none() && self.in_place() {
-            true => segments && self.frame_rows[index] != Some(page),
+            true => self.frame_rows[index] != Some(page),
             false => self.plan.row_words > 0,
         };
         let job = Job { page, frame: Some(frame), slot, row: None, work: Work::default() };
@@ -479,8 +481,9 @@ impl<A: Algorithm> Driver<A> {
 
     /// Whether the arena will keep a page once it has been used.
     pub(super) fn stays(&self, job: &Job) -> bool {
-        let stream = self.plan.stream_slots > 0 && self.policy == Policy::Scan;
-        job.slot.is_some() && !stream
+        let streams = self.plan.stream_slots > 0 && self.policy == Policy::Scan;
+        let cache = self.plan.slots > self.plan.stream_slots;
+        job.slot.is_some() && cache && !streams
     }
 
     /// Neighbours in a page, where all lists are visited; else the device counts.

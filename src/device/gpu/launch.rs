@@ -32,13 +32,13 @@ impl<A: Algorithm> Driver<A> {
 
     fn launch_batch(&mut self, place: Place, mut jobs: Vec<Job>) -> Result<()> {
         let ring = self.free_rings.pop().expect("asked by the caller");
-        let table = self.table(&mut jobs);
+        let table = self.table(place, &mut jobs);
         let mut encoder = self.home.gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         self.encode_copies(&mut encoder, &jobs);
         self.home.gpu.queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes());
         let (x, y) = table.groups();
         if x > 0 {
-            let segments = self.distribution() == Distribution::Segments;
+            let segments = self.distribution(place) == Distribution::Segments;
             let name = if segments { KernelName::Segments } else { KernelName::Lists };
             if !segments {
                 // The count; the room for entries stands behind it.
@@ -59,8 +59,8 @@ impl<A: Algorithm> Driver<A> {
     }
 
     /// Describes a batch, and uploads the unit rows that are new.
-    fn table(&mut self, jobs: &mut [Job]) -> BatchTable {
-        let mut table = BatchTable::new(self.distribution(), self.algorithm.needs_weights());
+    fn table(&mut self, place: Place, jobs: &mut [Job]) -> BatchTable {
+        let mut table = BatchTable::new(self.distribution(place), self.algorithm.needs_weights());
         for job in jobs {
             let topology = self.store.topology(job.page.direction).expect("pages of topologies that exist");
             let entry = topology.directory().entries()[job.page.page.index()];
@@ -119,7 +119,8 @@ impl<A: Algorithm> Driver<A> {
         ring: usize,
         groups: (u32, u32),
     ) -> Result<()> {
-        let kernel = self.kernel(name, self.step.direction, self.step.visit)?;
+        let in_place = matches!(place, Place::Frames(_));
+        let kernel = self.kernel(name, self.step.direction, self.step.visit, in_place)?;
         for group in 0..kernel.groups() {
             let key = (name, group, place, ring);
             if !self.groups.contains_key(&key) {
@@ -148,8 +149,14 @@ impl<A: Algorithm> Driver<A> {
     }
 
     /// A kernel of this run.
-    pub(super) fn kernel(&mut self, name: KernelName, direction: Direction, visit: Visit) -> Result<Arc<Kernel>> {
-        let options = self.options(direction, visit);
+    pub(super) fn kernel(
+        &mut self,
+        name: KernelName,
+        direction: Direction,
+        visit: Visit,
+        in_place: bool,
+    ) -> Result<Arc<Kernel>> {
+        let options = ModuleOptions { in_place, ..self.options(direction, visit) };
         self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
     }
 
@@ -165,6 +172,7 @@ impl<A: Algorithm> Driver<A> {
             vertices: self.graph.vertices,
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
+            in_place: false,
             subgroups: caps.subgroups,
         }
     }

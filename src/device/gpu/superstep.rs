@@ -123,7 +123,7 @@ impl<A: Algorithm> Driver<A> {
             encoder.clear_buffer(&buffer, 0, None);
             return Ok(());
         }
-        let kernel = self.kernel(KernelName::Fill, Direction::Out, Visit::All)?;
+        let kernel = self.kernel(KernelName::Fill, Direction::Out, Visit::All, false)?;
         let words = (buffer.size() / 4) as u32;
         let fill = uniform(&self.home.gpu, bytemuck::bytes_of(&Fill { value, words, ..Fill::default() }))?;
         let find = |resource: &Resource| if *resource == Resource::Filled { &buffer } else { &fill };
@@ -266,7 +266,7 @@ impl<A: Algorithm> Driver<A> {
         groups: (u32, u32),
         step: Option<&wgpu::Buffer>,
     ) -> Result<()> {
-        let kernel = self.kernel(name, direction, visit)?;
+        let kernel = self.kernel(name, direction, visit, false)?;
         let graph = self.home.graph.as_ref().expect("prepared with the run");
         let bind = |group| {
             kernel.bind(&self.home.gpu, group, |resource| match (resource, step) {

@@ -135,6 +135,8 @@ pub struct ModuleOptions {
     pub wide_integers: bool,
     /// Whether there are subgroup operations (`SUBGROUP`).
     pub subgroups: bool,
+    /// Whether pages are read where they lie in main memory: over a bus, each word should be asked for once.
+    pub in_place: bool,
 }
 
 impl ModuleOptions {

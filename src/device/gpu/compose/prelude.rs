@@ -20,12 +20,14 @@ pub(super) fn switches(algorithm: &Declared, options: &ModuleOptions) -> HashMap
         ("WEIGHTS", options.weights),
         ("VISIT_ALL", options.visit == Visit::All),
         ("SUBGROUPS", options.subgroups),
+        // Whether threads that share a list join what they have gathered before one of them closes it.
+        ("JOINED", pull && options.subgroups && algorithm.shader.text.contains("fn list_join")),
         ("RECORD_IDS", options.encoding != Encoding::VertexId),
         // A neighbour is a word, or it may begin within one and end in the next or, if it is of 7 bytes, the one after.
         ("ALIGNED", width == 4),
         ("THREE_WORDS", width == 7),
         // Whether `segments` brings neighbours to workgroup memory.
-        ("STAGED", pull || width != 4),
+        ("STAGED", pull || width != 4 || options.in_place),
     ];
     own.iter().chain(&algorithm.shader.switches).map(|&(name, value)| (name.to_owned(), value)).collect()
 }
