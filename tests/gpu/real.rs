@@ -48,5 +48,4 @@ published! {
     pgp: "PGPgiantcompo", "PGPgiantcompo.graph", Given::Both, ENCODINGS[1];
     facebook: "facebook_combined", "facebook_combined.txt", Given::Once, ENCODINGS[3];
     wiki_vote: "wiki-Vote", "wiki-Vote.txt", Given::Both, Encoding::VertexId;
-    uk_2007: "uk-2007-05-100k", "uk-2007-05-100k.el.zst", Given::Both, ENCODINGS[2];
 }
