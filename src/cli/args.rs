@@ -275,7 +275,7 @@ impl ResourceArgs {
                 wide_integers: allowed(FastPathName::WideIntegers),
                 subgroups: allowed(FastPathName::Subgroups),
             },
-            binding_bytes_max: None,
+            ..GpuSettings::default()
         }
     }
 }

@@ -264,6 +264,7 @@ mod tests {
             copy_ns: 2_000_000_000,
             overlap_ns: 1_500_000_000,
             batches: 7,
+            ..Transfer::default()
         };
         report.steps[0] = StepReport { pages: 4, transfer, ..StepReport::default() };
         report.total.add(&report.steps[0].clone());

@@ -21,6 +21,9 @@ pub struct GpuSettings {
     pub fast_paths: FastPaths,
     /// A limit on the bytes of one binding that is lower than the adapter's, for tests.
     pub binding_bytes_max: Option<u64>,
+    /// Copies go as by a queue of their own on the kernels' queue, for tests on devices that have no other.
+    #[doc(hidden)]
+    pub copies_on_compute_queue: bool,
 }
 
 impl Default for GpuSettings {
@@ -33,6 +36,7 @@ impl Default for GpuSettings {
             transfer: PageTransfer::Auto,
             fast_paths: FastPaths::default(),
             binding_bytes_max: None,
+            copies_on_compute_queue: false,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::graphs::{self, ITERATIONS, Oracle, TestGraph};
 use crate::reference::*;
 use crate::setting::*;
 use std::collections::HashMap;
-use topostream::algorithms::{PageRank, Sums, Traffic};
+use topostream::algorithms::{PageRank, Stop, Sums, Traffic};
 use topostream::device::settings::PageTransfer;
 use topostream::{Engine, Error};
 use topostream_formats::Encoding;
@@ -46,8 +46,8 @@ const BUFFERS: [Option<u64>; 3] = [Some(4), Some(9), None];
 const BATCHES: [u32; 3] = [1, 3, 1024];
 const TRANSFERS: [PageTransfer; 3] = [PageTransfer::Auto, PageTransfer::InPlace, PageTransfer::Copy];
 
-/// Values of each kind: graphs, works, encodings, page sizes, caches, buffers, distributions, batches, transfers, fast paths.
-const COUNTS: [usize; 10] = [4, WORKS.len(), ENCODINGS.len(), 2, 3, 3, DISTRIBUTIONS.len(), 3, 3, 7];
+/// Values of each kind: graphs, works, encodings, page sizes, caches, buffers, distributions, batches, transfers, fast paths, whether copies have a queue.
+const COUNTS: [usize; 11] = [4, WORKS.len(), ENCODINGS.len(), 2, 3, 3, DISTRIBUTIONS.len(), 3, 3, 7, 2];
 
 fn setting(row: &[usize]) -> Setting {
     Setting {
@@ -62,6 +62,7 @@ fn setting(row: &[usize]) -> Setting {
         fetcher: FETCHERS[row.iter().sum::<usize>() % 3],
         threads: 1 + row[6] % 3,
         binding_bytes_max: None,
+        copy_queue: row[10] == 1,
     }
 }
 
@@ -158,6 +159,32 @@ gpu_test! {
                     same.check((graph.name, true, true), &found, &format!("{traffic:?}, run {run}, {setting:?}"));
                 }
             }
+        }
+    }
+}
+
+// ---- Parameters -----------------------------------------------------------------------------------------------------
+
+gpu_test! {
+    /// Damping, rules and iterations have their effect; a tolerance stops where it stops the CPU device.
+    fn parameters_have_their_effect() {
+        let graph = EdgeList::new(1000, random_edges(0..900, 3000, 4));
+        let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+        let setting = Setting::default();
+        let (engine, cpu) = (store.engine(setting.options()), store.engine(on_cpu(setting.options())));
+        for (damping, iterations) in [(0.0, 3), (0.5, 0), (0.5, 1), (0.99, 30)] {
+            for (dangling, traffic) in [Dangling::Spread, Dangling::Lost].into_iter().zip(TRAFFICS) {
+                let found = ranks(&engine, PageRank { damping, ..pagerank(iterations, dangling, traffic) }).unwrap();
+                let error = relative_error(&found.dense(), &rank_iterations(&graph, damping, dangling, iterations as usize));
+                assert!(error <= RANK_ERROR, "damping {damping}, {dangling:?}, {iterations}: off by {error:e}");
+            }
+        }
+        for l1 in [1e-2, 1e-4, 1e-6] {
+            let stop = Stop::Tolerance { l1, iterations_max: 100 };
+            let algorithm = PageRank { stop, ..pagerank(0, Dangling::Spread, Traffic::Push) };
+            let (found, expected) = (ranks(&engine, algorithm).unwrap(), ranks(&cpu, algorithm).unwrap());
+            let (steps, usual) = (found.report.steps.len(), expected.report.steps.len());
+            assert!(steps.abs_diff(usual) <= 1, "{l1:e}: {steps} iterations, {usual} on the CPU");
         }
     }
 }

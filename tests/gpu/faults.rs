@@ -39,6 +39,8 @@ fn ways() -> Vec<Setting> {
             cache: Cache::Off,
             ..setting.clone()
         },
+        Setting { transfer: PageTransfer::Copy, cache: Cache::All, copy_queue: true, ..setting.clone() },
+        Setting { transfer: PageTransfer::Copy, cache: Cache::Off, copy_queue: true, ..setting.clone() },
         Setting { transfer: PageTransfer::Copy, cache: Cache::All, ..setting.clone() },
         Setting { fast_paths: SLOW, cache: Cache::Off, batch_pages: 3, ..setting.clone() },
         Setting { distribution: Distribution::Hybrid, batch_pages: 1, ..setting },

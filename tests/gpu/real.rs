@@ -48,5 +48,4 @@ published! {
     pgp: "PGPgiantcompo", "PGPgiantcompo.graph", Given::Both, ENCODINGS[1];
     facebook: "facebook_combined", "facebook_combined.txt", Given::Once, ENCODINGS[3];
     wiki_vote: "wiki-Vote", "wiki-Vote.txt", Given::Both, Encoding::VertexId;
-    bremen: "bremen_dist", "bremen_dist.gr", Given::Unclean, ENCODINGS[2];
 }

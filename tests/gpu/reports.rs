@@ -35,6 +35,7 @@ gpu_test! {
             Setting { cache: Cache::Off, transfer: PageTransfer::Copy, batch_pages: 3, buffer: Some(6), ..Setting::default() },
             Setting { fast_paths: SLOW, distribution: Distribution::Warp(8), batch_pages: 1, ..Setting::default() },
             Setting { distribution: Distribution::Hybrid, ..Setting::default() },
+            Setting { copy_queue: true, transfer: PageTransfer::Copy, buffer: Some(6), ..Setting::default() },
         ];
         for setting in ways.into_iter().filter(Setting::is_possible) {
             let (gpu, cpu) = (store.engine(setting.options()), store.engine(on_cpu(setting.options())));

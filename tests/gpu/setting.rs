@@ -37,6 +37,8 @@ pub struct Setting {
     pub fetcher: FetcherKind,
     pub threads: usize,
     pub binding_bytes_max: Option<u64>,
+    /// Copies by a queue of their own, which shares the kernels' where there is no other.
+    pub copy_queue: bool,
 }
 
 impl Default for Setting {
@@ -53,6 +55,7 @@ impl Default for Setting {
             fetcher: FetcherKind::Auto,
             threads: 2,
             binding_bytes_max: None,
+            copy_queue: false,
         }
     }
 }
@@ -98,7 +101,9 @@ impl Setting {
         let in_place = self.fast_paths.host_import
             && adapter::has("host memory import")
             && matches!(self.distribution, Distribution::Auto | Distribution::Segments);
-        self.transfer != PageTransfer::InPlace || in_place
+        let FastPaths { host_import, transfer_queue, .. } = self.fast_paths;
+        let copy_queue = host_import && transfer_queue && adapter::has("host memory import");
+        (self.transfer != PageTransfer::InPlace || in_place) && (!self.copy_queue || copy_queue)
     }
 
     pub fn store_options(&self) -> FormatOptions {
@@ -115,6 +120,7 @@ impl Setting {
             transfer: self.transfer,
             fast_paths: self.fast_paths,
             binding_bytes_max: self.binding_bytes_max,
+            copies_on_compute_queue: self.copy_queue && !adapter::has("transfer queue"),
         }
     }
 

@@ -107,7 +107,10 @@ impl<A: Algorithm> Driver<A> {
         let storage = Usage::STORAGE | Usage::COPY_DST;
         let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
         let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
-        let hubs = (hub_queue(gpu, HUBS_FIRST)?, HUBS_FIRST);
+        let halves = std::iter::successors(Some(HUBS_FIRST), |entries| Some(entries / 2));
+        let fitting = |&entries: &u32| hub_bytes(entries) <= gpu.caps().binding_bytes_max;
+        let entries = halves.into_iter().find(fitting).expect("a binding has room for one entry");
+        let hubs = (hub_queue(gpu, entries)?, entries);
         let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
         let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
         let mut timing = Timing::new(gpu);
@@ -541,8 +544,14 @@ fn plan_for<A: Algorithm>(home: &Home, setup: &RunSetup<A>) -> Result<(Declared,
     let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
     let declared = Declared::of(&**algorithm, graph.has_in_lists).ok_or_else(missing)?;
     let visits = algorithm.visits(graph.has_in_lists);
-    let mut directions: Vec<Direction> = visits.iter().map(|&(direction, _)| direction).collect();
-    directions.dedup();
+    let mut directions = Vec::new();
+    for (direction, _) in visits {
+        // One topology serves both ways where the graph is undirected.
+        let own = store.topology(direction).expect("algorithms visit topologies that exist").direction();
+        if !directions.contains(&own) {
+            directions.push(own);
+        }
+    }
     let request = Request {
         algorithm: name,
         attributes: &declared.attributes,

@@ -45,7 +45,10 @@ impl Home {
             subgroups: allowed.subgroups,
         };
         let gpu = Gpu::open(adapter, &options)?;
-        let transfer = gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?;
+        let transfer = match settings.copies_on_compute_queue {
+            true => Some(TransferQueue::beside_wgpu(&gpu)?),
+            false => gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?,
+        };
         let (import, arena, rows, graph) = (None, None, None, None);
         Ok(Self { transfer, import, arena, rows, graph, kernels: Kernels::default(), settings: settings.clone(), gpu })
     }
