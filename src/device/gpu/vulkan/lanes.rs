@@ -5,8 +5,8 @@ use super::error;
 use super::memory::{Context, RawBuffer};
 use crate::error::GpuError;
 use ash::vk;
-use std::fmt;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -280,7 +280,8 @@ fn regions(copies: &[RawCopy]) -> BTreeMap<(vk::Buffer, vk::Buffer), Vec<vk::Buf
     for regions in by_pair.values_mut() {
         regions.sort_by_key(|region| region.src_offset);
         regions.dedup_by(|next, last| {
-            let follows = last.src_offset + last.size == next.src_offset && last.dst_offset + last.size == next.dst_offset;
+            let follows =
+                last.src_offset + last.size == next.src_offset && last.dst_offset + last.size == next.dst_offset;
             last.size += if follows { next.size } else { 0 };
             follows
         });
