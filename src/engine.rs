@@ -459,8 +459,9 @@ impl<'a, A: Algorithm> Session<'a, A> {
             Ok(work) => {
                 traffic.report.add_work(work);
                 self.tries.remove(&page);
-                // What the device keeps need not be here too.
-                match kept {
+                // What the device keeps from scan to scan need not be here too. In a traversal it keeps what was used last, and
+                // what it lets go is better read from here than from disk.
+                match kept && traffic.policy == Policy::Scan {
                     true => self.cache.give_up(frame),
                     false => self.cache.put_back(page, frame, traffic.policy),
                 }
