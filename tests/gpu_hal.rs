@@ -25,10 +25,11 @@ thread_local! {
     static MY_TURN: MutexGuard<'static, ()> = TURN.lock().unwrap_or_else(PoisonError::into_inner);
 }
 
-/// Hardware before software; `None` where these tests are switched off.
+/// Hardware before software; `None` where there is neither and nobody insists, or these tests are switched off.
 fn adapter() -> Option<Adapter> {
     MY_TURN.with(|_| ());
-    if std::env::var("TOPOSTREAM_GPU_TESTS").is_ok_and(|value| value == "off") {
+    let asked = std::env::var("TOPOSTREAM_GPU_TESTS").unwrap_or_default();
+    if asked == "off" {
         return None;
     }
     let found = adapters::choose(&DeviceChoice::Auto).unwrap().or_else(|| {
@@ -36,9 +37,8 @@ fn adapter() -> Option<Adapter> {
         software.and_then(|choice| adapters::choose(&choice).unwrap())
     });
     assert!(
-        found.is_some(),
-        "no GPU and no software Vulkan (on Debian: apt-get install mesa-vulkan-drivers); TOPOSTREAM_GPU_TESTS=off skips \
-         these tests"
+        found.is_some() || asked.is_empty(),
+        "no GPU and no software Vulkan (on Debian: apt-get install mesa-vulkan-drivers)"
     );
     found
 }

@@ -23,12 +23,12 @@ fn count_end(lane: u32, edges: u32) {
     }
     workgroupBarrier();
     if lane == 0u {
-        count(atomicLoad(&counted));
+        count_edges(atomicLoad(&counted));
     }
 }
 
 // Adds to the number of edges, of 64 bits.
-fn count(edges: u32) {
+fn count_edges(edges: u32) {
     let before = atomicAdd(&counters.edges_low, edges);
     if before + edges < before {
         atomicAdd(&counters.edges_high, 1u);

@@ -7,21 +7,22 @@ use topostream::device::gpu::adapters::{self, AdapterReport};
 const VARIABLE: &str = "TOPOSTREAM_GPU_TESTS";
 
 const MISSING: &str = "no Vulkan adapter is here. Install software Vulkan (Debian, Ubuntu: `apt-get install mesa-vulkan-drivers \
-                       libvulkan1`; Fedora: `dnf install mesa-vulkan-drivers`), or set TOPOSTREAM_GPU_TESTS=off";
+                       libvulkan1`; Fedora: `dnf install mesa-vulkan-drivers`)";
 
 /// The adapter that these tests run on; none where they are switched off.
 fn found() -> Option<&'static AdapterReport> {
     static FOUND: OnceLock<Option<AdapterReport>> = OnceLock::new();
     let find = || {
         let asked = std::env::var(VARIABLE).unwrap_or_default();
-        if asked == "off" {
-            println!("skipped: {VARIABLE}=off");
+        let all = adapters::list();
+        if asked == "off" || (asked.is_empty() && all.is_empty()) {
+            // Where nobody insists, a machine with only Rust passes; CI insists.
+            println!("skipped: {}", if asked == "off" { "TOPOSTREAM_GPU_TESTS=off" } else { MISSING });
             return None;
         }
-        let all = adapters::list();
         let at = match asked.as_str() {
             // Software is the same everywhere; any adapter is better than none.
-            "" => all.iter().position(|adapter| !adapter.is_hardware()).or((!all.is_empty()).then_some(0)),
+            "" | "required" => all.iter().position(|adapter| !adapter.is_hardware()).or((!all.is_empty()).then_some(0)),
             _ => adapters::pick(&all, &asked.parse().unwrap()).unwrap_or_else(|error| panic!("{VARIABLE}: {error}")),
         };
         Some(all[at.expect(MISSING)].clone())
@@ -73,11 +74,13 @@ fn without_drivers(setting: Option<&str>) -> std::process::Output {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn without_an_adapter_the_tests_fail_and_say_what_to_do() {
-    let output = without_drivers(None);
+fn without_an_adapter_who_insists_is_told_what_to_do() {
+    let output = without_drivers(Some("required"));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && text.contains("apt-get install") && text.contains(VARIABLE), "{text}");
-    let output = without_drivers(Some("off"));
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && text.contains("skipped"), "{text}");
+    assert!(!output.status.success() && text.contains("apt-get install"), "{text}");
+    for setting in [None, Some("off")] {
+        let output = without_drivers(setting);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && text.contains("skipped"), "{text}");
+    }
 }

@@ -180,7 +180,14 @@ fn gpu() -> Option<Gpu> {
     let gpu = Gpu::open();
     match &gpu {
         Some(gpu) => println!("on {}", gpu.name),
-        None => println!("no adapter: nothing is tested"),
+        None => {
+            println!("no adapter: nothing is tested");
+            assert!(
+                std::env::var("TOPOSTREAM_GPU_TESTS").is_ok_and(|asked| asked == "off")
+                    || std::env::var_os("TOPOSTREAM_GPU_TESTS").is_none(),
+                "an adapter was asked for"
+            );
+        }
     }
     gpu
 }

@@ -72,7 +72,7 @@ pub(super) struct Driver<A> {
     pub(super) hubs: (wgpu::Buffer, u32),
     pub(super) policy: Policy,
     pub(super) messages: Sender<Message>,
-    pub(super) done: mpsc::UnboundedSender<Result<Vec<PageDone>>>,
+    pub(super) done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     pub(super) checkers: rayon::ThreadPool,
     /// Which page's unit row stands in the place of each frame.
     pub(super) frame_rows: Vec<Option<PageRef>>,
@@ -89,6 +89,8 @@ pub(super) struct Driver<A> {
     pub(super) launched: u64,
     pub(super) checking: usize,
     pub(super) failed: bool,
+    /// Until somebody has been told.
+    pub(super) failure: Option<Error>,
 }
 
 impl<A: Algorithm> Driver<A> {
@@ -97,7 +99,7 @@ impl<A: Algorithm> Driver<A> {
         mut home: Home,
         setup: RunSetup<A>,
         messages: Sender<Message>,
-        done: mpsc::UnboundedSender<Result<Vec<PageDone>>>,
+        done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
         let (declared, plan) = plan_for(&home, &setup)?;
         let RunSetup { algorithm, graph, store, pool, frames, threads, trace } = setup;
@@ -150,6 +152,7 @@ impl<A: Algorithm> Driver<A> {
             launched: 0,
             checking: 0,
             failed: false,
+            failure: None,
         })
     }
 
@@ -204,6 +207,7 @@ impl<A: Algorithm> Driver<A> {
                 drop(reply.send(result));
             }
             Message::Finish(reply) => drop(reply.send(self.sound().and_then(|()| self.download()))),
+            Message::Why(reply) => drop(reply.send(self.failure())),
             Message::Stop => {}
         }
     }
@@ -212,16 +216,24 @@ impl<A: Algorithm> Driver<A> {
         self.launches.is_empty() && self.copying.is_empty()
     }
 
-    /// Whether the device is as it should be.
-    fn sound(&self) -> Result<()> {
-        Ok(self.home.gpu.check()?)
+    /// Whether the device is as it should be, and everything before has gone well.
+    fn sound(&mut self) -> Result<()> {
+        if self.failed { Err(self.failure()) } else { Ok(self.home.gpu.check()?) }
     }
 
-    /// Ends the run: the engine hears of it at once, and once only.
+    /// Ends the run. The engine may be waiting for pages, or may have all of them back already: it is woken up, and whatever it
+    /// asks for next, it is told why.
     fn fail(&mut self, error: Error) {
         if !std::mem::replace(&mut self.failed, true) {
-            self.done.send(Err(error)).ok();
+            self.failure = Some(error);
+            self.done.send(None).ok();
         }
+    }
+
+    /// Why the run has ended: in full for the first who asks.
+    fn failure(&mut self) -> Error {
+        let again = || self.home.gpu.health().fault("a run", "it has failed before").into();
+        self.failure.take().unwrap_or_else(again)
     }
 
     /// Works until everything of this superstep has been launched. What comes behind on the device's queue runs after it.
@@ -375,7 +387,7 @@ impl<A: Algorithm> Driver<A> {
                 self.arena().give_up(slot);
             }
             let frame = frame.expect("pages are checked in their frames");
-            self.done.send(Ok(vec![PageDone { page, frame, kept: false, result: Err(error) }])).ok();
+            self.done.send(Some(vec![PageDone { page, frame, kept: false, result: Err(error) }])).ok();
             return;
         }
         match job.slot {
@@ -466,7 +478,7 @@ impl<A: Algorithm> Driver<A> {
                 done.extend(self.release(&mut job));
                 self.make_ready(job);
             }
-            self.done.send(Ok(done)).ok();
+            self.done.send(Some(done)).ok();
         }
         Ok(())
     }

@@ -190,7 +190,7 @@ impl<A: Algorithm> Driver<A> {
             }
         }
         if !done.is_empty() {
-            self.done.send(Ok(done)).ok();
+            self.done.send(Some(done)).ok();
         }
     }
 

@@ -76,6 +76,7 @@ enum Message {
     Completed(u64),
     End(Step, Sender<Result<(StepEnd, NextPages)>>),
     Finish(Sender<Result<State>>),
+    Why(Sender<Error>),
     Stop,
 }
 
@@ -106,7 +107,8 @@ pub struct GpuDevice {
     store: Arc<Store>,
     next_pages: NextPages,
     messages: Sender<Message>,
-    done: mpsc::UnboundedReceiver<Result<Vec<PageDone>>>,
+    /// Pages that are done; none when the run has failed.
+    done: mpsc::UnboundedReceiver<Option<Vec<PageDone>>>,
     driver: Option<JoinHandle<Home>>,
     home: Arc<std::sync::Mutex<Option<Home>>>,
 }
@@ -192,11 +194,17 @@ impl Device for GpuDevice {
 
     fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>> {
         self.done.poll_recv(context).map(|report| {
-            done.extend(report.ok_or_else(|| stopped(&self.name, "its thread has ended"))??);
-            while let Ok(more) = self.done.try_recv() {
-                done.extend(more?);
+            let mut report = report.ok_or_else(|| stopped(&self.name, "its thread has ended"))?;
+            loop {
+                match report {
+                    Some(pages) => done.extend(pages),
+                    None => return Err(self.ask(Message::Why)?),
+                }
+                match self.done.try_recv() {
+                    Ok(more) => report = more,
+                    Err(_) => return Ok(()),
+                }
             }
-            Ok(())
         })
     }
 
