@@ -15,11 +15,11 @@
 //! | [`adapters`], [`open`] | which adapters there are, what they can do, an open one and its health |
 //! | [`import`] | the unsafe part: host memory that the device reads, the second queue |
 //! | [`compose`] | WGSL modules from shaders/, and the accessors generated from attribute declarations |
-//! | [`kernels`] | modules made into pipelines |
-//! | [`plan`], [`buffers`], [`arena`] | device memory: how it is shared out, what stays, what comes and goes |
-//! | [`batch`] | what one launch works on |
-//! | [`driver`], [`launch`], [`superstep`] | the thread: pages in, launches out; the beginning and the end of a superstep |
-//! | [`timing`] | the device's clock |
+//! | `kernels` | modules made into pipelines |
+//! | [`plan`], `buffers`, `arena` | device memory: how it is shared out, what stays, what comes and goes |
+//! | `batch` | what one launch works on |
+//! | `driver`, `launch`, `superstep` | the thread: pages in, launches out; the beginning and the end of a superstep |
+//! | `timing` | the device's clock |
 
 pub mod adapters;
 mod arena;
