@@ -83,11 +83,18 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
 fn vertex_update(vertex: u32) -> vec4<f32> {
     var sum: f32;
     if EXACT {
-        sum = fixed_to_f32(sum_take(vertex));
+        sum = fixed_to_f32(sum_load(vertex));
     } else {
-        sum = sum_take(vertex);
+        sum = sum_load(vertex);
     }
-    return set_rank(vertex, step.scalars.x + step.scalars.y * sum);
+    let totals = set_rank(vertex, step.scalars.x + step.scalars.y * sum);
+    // Last, so that no read waits behind it.
+    if EXACT {
+        sum_store(vertex, Fixed());
+    } else {
+        sum_store(vertex, 0.0);
+    }
+    return totals;
 }
 
 // Sets a vertex's rank; returns what of it is dangling, and by how much it has changed.
