@@ -73,6 +73,30 @@ gpu_test! {
     }
 }
 
+gpu_test! {
+    /// What a run that failed had of the few slots, the next one has again.
+    fn after_a_wrong_shader_the_engine_works() {
+        let graph = weighted_graph();
+        for copy_queue in [false, adapter::has("host memory import")] {
+            let setting =
+                Setting { cache: Cache::Few, transfer: PageTransfer::Copy, copy_queue, ..Setting::default() };
+            let store = TestStore::from_source(|| weighted(&graph), &setting.store_options());
+            let engine = setting.engine(&store, |engine| weighted_sums(engine, Direction::Out).map(drop));
+            let text = include_str!("weighted_sum.wgsl").replace("sum_add(list.vertex", "sum_subtract(list.vertex");
+            let wrong = shader("wrong.wgsl", Box::leak(text.into_boxed_str()));
+            let found = within(60, "after wrong shaders", move || {
+                for _ in 0..4 {
+                    let wrong = WeightedSum { direction: Direction::Out, shader: Some(wrong.clone()) };
+                    let error = engine.run(wrong, &mut |_| {}).map(drop).expect_err("a wrong shader");
+                    assert!(matches!(error, Error::Shader(_)), "{error:?}");
+                }
+                weighted_sums(&engine, Direction::Out).unwrap()
+            });
+            assert!(found == expected_sums(&graph, Direction::Out));
+        }
+    }
+}
+
 // ---- A traversal ----------------------------------------------------------------------------------------------------
 
 /// The least label that reaches each vertex, from many vertices at once: some labels are known at first.

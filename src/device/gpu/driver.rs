@@ -203,6 +203,7 @@ impl<A: Algorithm> Driver<A> {
             Message::Completed(number) => self.completed(number),
             Message::End(step, reply) => {
                 let result = self.launch_all(take).and_then(|()| self.end(&step));
+                self.failed |= result.is_err();
                 self.collect(take);
                 drop(reply.send(result));
             }
@@ -284,8 +285,8 @@ impl<A: Algorithm> Driver<A> {
                 self.arena().give_up(slot);
             }
         }
-        if self.checking > 0 {
-            // Slots of pages that are still with the checkers are lost to the arena: it is made anew.
+        if self.checking > 0 || self.failed {
+            // Slots of pages that are still with the checkers, or were with what failed, are lost to the arena: it is made anew.
             self.home.arena = None;
         }
     }
