@@ -72,7 +72,7 @@ fn passing_faults_of_all_kinds() {
     let far = levels(&graph, 8999);
     let mut retries = 0;
     for seed in (0..12).chain([fresh_seed()]) {
-        let each = 60 + (20 * seed % 240) as u32;
+        let each = 60 + 20 * (seed % 12) as u32;
         let calm = Faults { latency_max: 1 + (seed % 40) as u32, ..Faults::none(seed) };
         let faults = Faults { io_errors: each, flipped_bits: each, short_reads: each, ..calm };
         let buffer = Some(u64::from(FRAMES_MIN) + seed % 30);
