@@ -12,8 +12,9 @@
 //! What it keeps between supersteps lies in attributes or in the four numbers of a [`Step`], so that every device can be
 //! given it.
 
-use crate::attributes::{Attribute, Attributes};
+use crate::attributes::{Attribute, Attributes, Merge};
 use crate::bits::Bits;
+use crate::strategy::Part;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use topostream_formats::Direction;
@@ -48,6 +49,8 @@ impl Graph {
 pub struct State {
     /// The graph.
     pub graph: Arc<Graph>,
+    /// The vertices that are this device's own.
+    pub part: Part,
     /// The algorithm's attributes, as declared.
     pub attributes: Attributes,
     /// For traversals, the vertices that are active in even and in odd supersteps.
@@ -56,18 +59,25 @@ pub struct State {
 
 impl State {
     /// Allocates what an algorithm declares, zeroed.
-    pub fn new(graph: Arc<Graph>, declared: &[Attribute], traversal: bool) -> Self {
-        let vertices = graph.vertices;
-        let frontiers = traversal.then(|| [Bits::new(vertices), Bits::new(vertices)]);
-        Self { graph, attributes: Attributes::new(declared, vertices), frontiers }
+    pub fn new(graph: Arc<Graph>, declared: &[Attribute], traversal: bool, part: Part) -> Self {
+        let frontiers = traversal.then(|| [Bits::of_part(&part), Bits::of_part(&part)]);
+        Self { graph, attributes: Attributes::new(declared, &part), frontiers, part }
     }
 
-    /// Sets the values where a run begins.
-    pub fn plant(&self, seeds: &Seeds) {
-        seeds.values.iter().for_each(|seed| self.attributes.set_bits(seed.attribute, seed.vertex, seed.bits));
-        for &vertex in &seeds.active {
-            self.frontier(0).insert(vertex);
+    /// Sets the values where a run begins. What will be added up with other devices' values is its owner's only.
+    pub fn plant(&self, declared: &[Attribute], seeds: &Seeds) {
+        let here = |seed: &&Seed| declared[seed.attribute].merge != Merge::Add || self.part.owns(seed.vertex);
+        for seed in seeds.values.iter().filter(here) {
+            self.attributes.set_bits(seed.attribute, seed.vertex, seed.bits);
         }
+        for &vertex in &seeds.active {
+            self.frontier(0).learn(vertex);
+        }
+    }
+
+    /// Copies the values of its own vertices to a state that holds all.
+    pub fn copy_own(&self, declared: &[Attribute], all: &Self) {
+        (0..declared.len()).for_each(|place| self.attributes.copy(place, &self.part.own, &all.attributes));
     }
 
     /// The vertices that are active in a superstep.

@@ -1,7 +1,10 @@
 //! Vertex attributes: what an algorithm keeps for every vertex, declared as data so that any device can lay it out.
 
+mod dense;
+
 use crate::bits::Bits;
-use std::ops::Range;
+use crate::strategy::Part;
+use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The type of an attribute.
@@ -18,19 +21,32 @@ pub enum AttributeType {
     Bit,
 }
 
-/// What the edge function does with an attribute.
+/// What the edge function does with an attribute. The first three are GTS's WA: they must be resident on the device, and are
+/// what Strategy-S splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Written, or read at random: it must be resident on the device (GTS: WA).
+    /// Written and read at random. Where several devices share a run, what is read of another device's vertex may be its value at
+    /// the end of the last superstep.
     Writable,
+    /// Written at random, and read by vertex phases, answers and whoever writes it only.
+    Accumulated,
+    /// Written and read of the vertex only whose list it is.
+    Own,
     /// Only read, at random: it must be resident on the device, but need not be merged.
     Gathered,
     /// Only read, and only of the vertex whose list it is: it may be streamed with its page (GTS: RA).
     ReadOnly,
 }
 
+impl Role {
+    /// Whether the edge function writes it.
+    pub fn is_written(self) -> bool {
+        matches!(self, Self::Writable | Self::Accumulated | Self::Own)
+    }
+}
+
 /// How the values that two devices hold of an attribute become one at the end of a superstep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Merge {
     /// Their sum.
     Add,
@@ -80,56 +96,84 @@ enum Column {
     Bit(Bits),
 }
 
-/// A `u32` for every vertex.
+/// A `u32` for every vertex that is held.
 #[derive(Debug)]
-pub struct U32Column(Vec<AtomicU32>);
+pub struct U32Column(Cells<AtomicU32>);
 
-/// An `f32` for every vertex.
+/// An `f32` for every vertex that is held.
 #[derive(Debug)]
-pub struct F32Column(Vec<AtomicU32>);
+pub struct F32Column(Cells<AtomicU32>);
 
-/// A fixed-point sum for every vertex: see [`AttributeType::Fixed63`].
+/// A fixed-point sum for every vertex that is held: see [`AttributeType::Fixed63`].
 #[derive(Debug)]
-pub struct Fixed63Column(Vec<AtomicU64>);
+pub struct Fixed63Column(Cells<AtomicU64>);
+
+/// The values of the vertices that may be written here, and what is known of the others.
+#[derive(Debug)]
+struct Cells<T> {
+    /// The first vertex with a cell.
+    first: u32,
+    cells: Vec<T>,
+    /// What their owners have last told of all vertices; empty where nobody asks.
+    seen: Vec<T>,
+}
+
+impl<T: Default> Cells<T> {
+    fn new(part: &Part, role: Role) -> Self {
+        let held = if part.sharded && role.is_written() { part.own.clone() } else { 0..part.vertices };
+        let seen = if part.has_seen(role) { part.vertices } else { 0 };
+        Self { first: held.start as u32, cells: zeroed(held.end - held.start), seen: zeroed(seen) }
+    }
+}
+
+impl<T> Cells<T> {
+    /// Where a vertex's value is written; none for other devices' vertices.
+    #[inline(always)]
+    fn at(&self, vertex: u32) -> Option<&T> {
+        self.cells.get(vertex.wrapping_sub(self.first) as usize)
+    }
+
+    /// Where a vertex's value is read.
+    #[inline(always)]
+    fn known(&self, vertex: u32) -> &T {
+        self.at(vertex).unwrap_or_else(|| &self.seen[vertex as usize])
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, vertex: u32) {
+        crate::prefetch::line_of(&self.cells, vertex.wrapping_sub(self.first) as usize);
+    }
+}
 
 impl Attributes {
-    /// Allocates the attributes, zeroed.
-    pub fn new(declared: &[Attribute], vertices: u64) -> Self {
+    /// Allocates what a part of the vertices needs of the attributes, zeroed.
+    pub fn new(declared: &[Attribute], part: &Part) -> Self {
         let column = |attribute: &Attribute| match attribute.of {
-            AttributeType::U32 => Column::U32(U32Column(zeroed(vertices))),
-            AttributeType::F32 => Column::F32(F32Column(zeroed(vertices))),
-            AttributeType::Fixed63 => Column::Fixed63(Fixed63Column(zeroed(vertices))),
-            AttributeType::Bit => Column::Bit(Bits::new(vertices)),
+            AttributeType::U32 => Column::U32(U32Column(Cells::new(part, attribute.role))),
+            AttributeType::F32 => Column::F32(F32Column(Cells::new(part, attribute.role))),
+            AttributeType::Fixed63 => Column::Fixed63(Fixed63Column(Cells::new(part, attribute.role))),
+            AttributeType::Bit if attribute.role.is_written() => Column::Bit(Bits::of_part(part)),
+            AttributeType::Bit => Column::Bit(Bits::new(part.vertices)),
         };
         Self(declared.iter().map(column).collect())
     }
 
-    /// Sets the first values of some vertices, as declared.
-    pub fn set_initial(&self, declared: &[Attribute], vertices: Range<u64>) {
+    /// Sets the first values, as declared. What will be added up with other devices' values is its owner's only.
+    pub fn set_initial(&self, declared: &[Attribute], part: &Part) {
         for (column, attribute) in self.0.iter().zip(declared).filter(|(_, attribute)| attribute.initial != 0) {
-            vertices.clone().for_each(|vertex| column.set_bits(vertex as u32, attribute.initial));
+            let vertices = if attribute.merge == Merge::Add { part.own.clone() } else { 0..part.vertices };
+            let vertices = vertices.start as usize..vertices.end as usize;
+            vertices.into_par_iter().with_min_len(PARALLEL_MIN).for_each(|vertex| {
+                column.set_bits(vertex as u32, attribute.initial);
+                column.see(vertex as u32, attribute.initial);
+            });
         }
     }
 
-    /// Sets values as a device with memory of its own has them: 32-bit words, from a word on.
-    pub fn set_words(&self, place: usize, first: u64, words: &[u32]) {
-        let at = first as usize;
-        match &self.0[place] {
-            Column::U32(U32Column(values)) | Column::F32(F32Column(values)) => {
-                values[at..].iter().zip(words).for_each(|(value, &word)| value.store(word, Relaxed));
-            }
-            Column::Fixed63(Fixed63Column(values)) => {
-                let (pairs, _) = words.as_chunks::<2>();
-                let wide = |&[low, high]: &[u32; 2]| u64::from(high) << 32 | u64::from(low);
-                values[at / 2..].iter().zip(pairs).for_each(|(value, pair)| value.store(wide(pair), Relaxed));
-            }
-            Column::Bit(bits) => bits.set_words(at, words),
-        }
-    }
-
-    /// Sets one value by its bits.
+    /// Sets one value by its bits; where its owner is another device, as if it had been told so.
     pub fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
         self.0[place].set_bits(vertex, bits);
+        self.0[place].see(vertex, bits);
     }
 
     /// The attribute that was declared at `place` as [`AttributeType::U32`].
@@ -165,6 +209,9 @@ impl Attributes {
     }
 }
 
+/// What is done for many vertices is shared out in parts of at least so many.
+const PARALLEL_MIN: usize = 1 << 14;
+
 /// Zeros for every vertex.
 pub(crate) fn zeroed<T: Default>(count: u64) -> Vec<T> {
     let mut zeros = crate::huge::vec_with_capacity(count as usize);
@@ -179,10 +226,19 @@ impl Column {
             Self::F32(column) => column.set(vertex, f32::from_bits(bits)),
             Self::Bit(column) => {
                 if bits != 0 {
-                    column.insert(vertex);
+                    column.learn(vertex);
                 }
             }
             Self::Fixed63(_) => panic!("sums begin at zero"),
+        }
+    }
+
+    /// Notes what a vertex's owner has told, where that is asked for.
+    fn see(&self, vertex: u32, bits: u32) {
+        if let Self::U32(U32Column(cells)) | Self::F32(F32Column(cells)) = self
+            && let Some(cell) = cells.seen.get(vertex as usize)
+        {
+            cell.store(bits, Relaxed);
         }
     }
 
@@ -200,13 +256,15 @@ impl U32Column {
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> u32 {
-        self.0[vertex as usize].load(Relaxed)
+        self.0.known(vertex).load(Relaxed)
     }
 
-    /// Sets a vertex's value.
+    /// Sets a vertex's value, if it may be written here.
     #[inline(always)]
     pub fn set(&self, vertex: u32, value: u32) {
-        self.0[vertex as usize].store(value, Relaxed);
+        if let Some(cell) = self.0.at(vertex) {
+            cell.store(value, Relaxed);
+        }
     }
 }
 
@@ -214,26 +272,30 @@ impl F32Column {
     /// Asks for a vertex's value ahead of its use.
     #[inline(always)]
     pub fn prefetch(&self, vertex: u32) {
-        crate::prefetch::line_of(&self.0, vertex as usize);
+        self.0.prefetch(vertex);
     }
 
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> f32 {
-        f32::from_bits(self.0[vertex as usize].load(Relaxed))
+        f32::from_bits(self.0.known(vertex).load(Relaxed))
     }
 
-    /// Sets a vertex's value.
+    /// Sets a vertex's value, if it may be written here.
     #[inline(always)]
     pub fn set(&self, vertex: u32, value: f32) {
-        self.0[vertex as usize].store(value.to_bits(), Relaxed);
+        if let Some(cell) = self.0.at(vertex) {
+            cell.store(value.to_bits(), Relaxed);
+        }
     }
 
-    /// Adds to a vertex's value, whoever else does at the same time.
+    /// Adds to a vertex's value, whoever else does at the same time, if it may be written here.
     #[inline(always)]
     pub fn add(&self, vertex: u32, term: f32) {
         let sum = |bits: u32| Some((f32::from_bits(bits) + term).to_bits());
-        self.0[vertex as usize].fetch_update(Relaxed, Relaxed, sum).ok();
+        if let Some(cell) = self.0.at(vertex) {
+            cell.fetch_update(Relaxed, Relaxed, sum).ok();
+        }
     }
 
     /// A vertex's value; it is zero from here on.
@@ -258,34 +320,38 @@ impl Fixed63Column {
     /// A vertex's sum.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> f64 {
-        self.0[vertex as usize].load(Relaxed) as f64 / ONE
+        self.0.known(vertex).load(Relaxed) as f64 / ONE
     }
 
     /// A vertex's sum; it is zero from here on.
     #[inline(always)]
     pub fn take(&self, vertex: u32) -> f64 {
-        let column = &self.0[vertex as usize];
-        let sum = column.load(Relaxed);
-        column.store(0, Relaxed);
+        let cell = self.0.known(vertex);
+        let sum = cell.load(Relaxed);
+        cell.store(0, Relaxed);
         sum as f64 / ONE
     }
 
-    /// Adds to a vertex's sum, whoever else does at the same time.
+    /// Adds to a vertex's sum, whoever else does at the same time, if it may be written here.
     #[inline(always)]
     pub fn add(&self, vertex: u32, fixed: u64) {
-        self.0[vertex as usize].fetch_add(fixed, Relaxed);
+        if let Some(cell) = self.0.at(vertex) {
+            cell.fetch_add(fixed, Relaxed);
+        }
     }
 
     /// Asks for a vertex's sum ahead of its use.
     #[inline(always)]
     pub fn prefetch(&self, vertex: u32) {
-        crate::prefetch::line_of(&self.0, vertex as usize);
+        self.0.prefetch(vertex);
     }
 
-    /// Sets a vertex's sum: for whoever has all of its terms.
+    /// Sets a vertex's sum, if it may be written here: for whoever has all of its terms.
     #[inline(always)]
     pub fn set(&self, vertex: u32, fixed: u64) {
-        self.0[vertex as usize].store(fixed, Relaxed);
+        if let Some(cell) = self.0.at(vertex) {
+            cell.store(fixed, Relaxed);
+        }
     }
 }
 
@@ -298,7 +364,7 @@ mod tests {
         #[test]
         fn fixed_point_sums_do_not_depend_on_order(mut terms in prop::collection::vec(0.0f64..0.01, 0..100), seed: u64) {
             let add_all = |terms: &[f64]| {
-                let column = Fixed63Column(vec![AtomicU64::new(0)]);
+                let column = Fixed63Column(Cells::new(&Part::whole(1), Role::Accumulated));
                 terms.iter().for_each(|&term| column.add(0, to_fixed63(term)));
                 column.get(0)
             };

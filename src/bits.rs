@@ -1,8 +1,9 @@
 //! A bit for every vertex, set by many threads at once, and quick to walk where few are set.
 
 use crate::attributes::zeroed;
+use crate::strategy::Part;
 use rayon::prelude::*;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Vertices of one word.
@@ -16,13 +17,20 @@ pub struct Bits {
     words: Vec<AtomicU64>,
     summary: Vec<AtomicU64>,
     len: u64,
+    /// The vertices that may be inserted; of the others, none counts as missing.
+    own: Range<u64>,
 }
 
 impl Bits {
     /// An empty set over `0..len`.
     pub fn new(len: u64) -> Self {
         let (words, summary) = (len.div_ceil(WORD), len.div_ceil(BLOCK).div_ceil(WORD));
-        Self { words: zeroed(words), summary: zeroed(summary), len }
+        Self { words: zeroed(words), summary: zeroed(summary), len, own: 0..len }
+    }
+
+    /// An empty set that edges may add a part's own vertices to.
+    pub fn of_part(part: &Part) -> Self {
+        Self { own: part.writable(), ..Self::new(part.vertices) }
     }
 
     /// Main memory of a set over `0..len`, in bytes.
@@ -36,10 +44,16 @@ impl Bits {
         self.words[(vertex / 64) as usize].load(Relaxed) >> (vertex % 64) & 1 != 0
     }
 
-    /// Adds a vertex; true for exactly one of those who add it at the same time. Tests before it writes: on skewed graphs
-    /// most are there already.
+    /// Adds a vertex, if it may be written here; true for exactly one of those who add it at the same time. Tests before it
+    /// writes: on skewed graphs most are there already.
     #[inline(always)]
     pub fn insert(&self, vertex: u32) -> bool {
+        self.own.contains(&u64::from(vertex)) && self.learn(vertex)
+    }
+
+    /// Adds a vertex, whosever it is: what another device has told.
+    #[inline(always)]
+    pub fn learn(&self, vertex: u32) -> bool {
         let (word, bit) = (&self.words[(vertex / 64) as usize], 1 << (vertex % 64));
         if word.load(Relaxed) & bit != 0 {
             return false;
@@ -97,24 +111,30 @@ impl Bits {
         None
     }
 
-    /// The first vertex from `from` on that is not in the set.
+    /// The first vertex from `from` on that may be inserted and is not in the set.
     pub fn next_unset(&self, from: u64) -> Option<u64> {
-        let mut at = from;
-        while at < self.len {
+        let mut at = from.max(self.own.start);
+        while at < self.own.end {
             let rest = !self.words[(at / WORD) as usize].load(Relaxed) >> (at % WORD);
             if rest != 0 {
                 let found = at + u64::from(rest.trailing_zeros());
-                return (found < self.len).then_some(found);
+                return (found < self.own.end).then_some(found);
             }
             at = (at / WORD + 1) * WORD;
         }
         None
     }
 
-    /// Calls `take` for each vertex of `range` that is in the set (or, with `inverted`, that is not).
+    /// Calls `take` for each vertex of `range` that is in the set (or, with `inverted`, that is not, and may be inserted).
     #[inline(always)]
     pub fn for_each_in(&self, range: RangeInclusive<u32>, inverted: bool, mut take: impl FnMut(u32)) {
-        let (first, last) = range.into_inner();
+        let (mut first, mut last) = range.into_inner();
+        if inverted {
+            if self.own.is_empty() {
+                return;
+            }
+            (first, last) = (first.max(self.own.start as u32), last.min((self.own.end - 1) as u32));
+        }
         if first > last {
             return;
         }
@@ -143,20 +163,39 @@ impl Bits {
         }
     }
 
+    /// The bits of 32 vertices.
+    pub fn half_word(&self, at: u32) -> u32 {
+        (self.words[at as usize / 2].load(Relaxed) >> (at % 2 * 32)) as u32
+    }
+
+    /// Takes out those of 32 vertices whose bits are set.
+    pub fn forget(&self, at: u32, bits: u32) {
+        self.words[at as usize / 2].fetch_and(!(u64::from(bits) << (at % 2 * 32)), Relaxed);
+    }
+
     /// How many vertices are in the set, and the sum of `value` over them.
     pub fn census(&self, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
+        self.census_of(0..self.len, value)
+    }
+
+    /// How many of these vertices are in the set, and the sum of `value` over them.
+    pub fn census_of(&self, vertices: Range<u64>, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
+        if vertices.is_empty() {
+            return (0, 0);
+        }
         let block = |block: u64| {
             let (mut count, mut sum) = (0, 0);
-            let last = ((block + 1) * BLOCK).min(self.len) - 1;
-            self.for_each_in((block * BLOCK) as u32..=last as u32, false, |vertex| {
+            let first = (block * BLOCK).max(vertices.start);
+            let last = ((block + 1) * BLOCK).min(vertices.end) - 1;
+            self.for_each_in(first as u32..=last as u32, false, |vertex| {
                 count += 1;
                 sum += value(vertex);
             });
             (count, sum)
         };
         let mut blocks = Vec::new();
-        let mut at = self.next_block(0);
-        while let Some(found) = at {
+        let mut at = self.next_block(vertices.start / BLOCK);
+        while let Some(found) = at.filter(|found| found * BLOCK < vertices.end) {
             blocks.push(found);
             at = self.next_block(found + 1);
         }

@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
+use crate::strategy::Part;
 use crate::trace::{EngineSpans, Timeline};
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -211,7 +212,15 @@ impl Engine {
 
     fn cpu<A: Algorithm>(&self, algorithm: &Arc<A>, graph: &Arc<Graph>) -> Box<dyn Device> {
         let (threads, trace) = (self.options.threads.max(1), self.options.trace.clone());
-        Box::new(CpuDevice::new(Arc::clone(algorithm), Arc::clone(graph), Arc::clone(&self.store), threads, trace))
+        let whole = (Part::whole(graph.vertices), None);
+        Box::new(CpuDevice::new(
+            Arc::clone(algorithm),
+            Arc::clone(graph),
+            Arc::clone(&self.store),
+            threads,
+            trace,
+            whole,
+        ))
     }
 
     /// Shares out what the timeline leaves.
@@ -373,7 +382,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
         report.pages_cached = cached.len() as u64;
         for &page in &cached {
             let frame = self.cache.take(page).expect("just seen in the cache");
-            self.device.submit(PageTask { page, frame, fresh: false });
+            self.device.submit(PageTask { page, frame: Arc::new(frame), fresh: false });
         }
         let (missing, in_device) = (missing.into_iter(), cached.len());
         Traffic { policy, missing, again: Vec::new(), in_device, report, since: Instant::now() }
@@ -443,7 +452,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
         match result {
             Ok(()) => {
                 traffic.in_device += 1;
-                self.device.submit(PageTask { page, frame, fresh: true });
+                self.device.submit(PageTask { page, frame: Arc::new(frame), fresh: true });
                 Ok(())
             }
             Err(source) => {
@@ -455,6 +464,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
 
     fn on_done(&mut self, PageDone { page, frame, kept, result }: PageDone, traffic: &mut Traffic) -> Result<()> {
         traffic.in_device -= 1;
+        let frame = Arc::into_inner(frame).expect("a device that has reported a page has let go of its frame");
         match result {
             Ok(work) => {
                 traffic.report.add_work(work);

@@ -27,6 +27,7 @@ mod huge;
 pub mod plan;
 mod prefetch;
 pub mod report;
+pub mod strategy;
 pub mod trace;
 
 pub use engine::{Engine, EngineOptions, Run};

@@ -106,7 +106,7 @@ impl Algorithm for Bfs {
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let role = Role::Writable;
+        let role = Role::Accumulated;
         let mut declared = vec![
             Attribute { name: "level", of: AttributeType::U32, role, merge: Merge::Min, initial: UNREACHED },
             Attribute { name: "visited", of: AttributeType::Bit, role, merge: Merge::Or, initial: 0 },

@@ -259,9 +259,9 @@ impl Algorithm for PageRank {
     }
 
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
-        let role = match self.direction(has_in_lists) {
-            Direction::Out => Role::ReadOnly,
-            Direction::In => Role::Gathered,
+        let (role, sum_role) = match self.direction(has_in_lists) {
+            Direction::Out => (Role::ReadOnly, Role::Accumulated),
+            Direction::In => (Role::Gathered, Role::Own),
         };
         let of = match self.sums {
             Sums::Exact => AttributeType::Fixed63,
@@ -269,7 +269,7 @@ impl Algorithm for PageRank {
         };
         vec![
             Attribute { name: "share", of: AttributeType::F32, role, merge: Merge::Max, initial: 0 },
-            Attribute { name: "sum", of, role: Role::Writable, merge: Merge::Add, initial: 0 },
+            Attribute { name: "sum", of, role: sum_role, merge: Merge::Add, initial: 0 },
         ]
     }
 

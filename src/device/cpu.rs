@@ -4,6 +4,8 @@
 //! cut into segments of equal edges, so that a last large page does not keep one core busy and the others idle. Segments
 //! are cut by the page alone, never by the number of threads: results do not depend on it.
 
+mod exchange;
+
 use super::{Device, PageDone, PageTask, StepEnd, Work};
 use crate::algorithm::{Algorithm, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
 use crate::attributes::Attribute;
@@ -11,6 +13,8 @@ use crate::bits::Bits;
 use crate::error;
 use crate::plan::PagePlan;
 use crate::prefetch::EDGES_AHEAD;
+use crate::strategy::message::MessageLayout;
+use crate::strategy::{ExchangeMemory, Part as DevicePart};
 use crate::trace::{Detail, Lane, Timeline};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rayon::prelude::*;
@@ -35,6 +39,9 @@ const VERTICES_PER_PART: u64 = 1 << 16;
 pub struct CpuDevice<A: Algorithm> {
     shared: Arc<Shared<A>>,
     declared: Vec<Attribute>,
+    /// What messages to other devices carry, in a traversal.
+    layout: Option<MessageLayout>,
+    exchange: Option<Arc<ExchangeMemory>>,
     step: Arc<Step>,
     tasks: Sender<Task>,
     done: mpsc::UnboundedReceiver<Report>,
@@ -75,17 +82,19 @@ struct SharedPage {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
-    /// Allocates what the algorithm keeps and starts `threads` workers over it. They report checks and edge functions to
-    /// `trace`.
+    /// Allocates what the algorithm keeps of its part of the vertices, and starts `threads` workers over it. They report checks
+    /// and edge functions to `trace`. What other devices have to know of goes through the exchange memory, where there are any.
     pub fn new(
         algorithm: Arc<A>,
         graph: Arc<Graph>,
         store: Arc<Store>,
         threads: usize,
         trace: Option<Arc<Timeline>>,
+        (part, exchange): (DevicePart, Option<Arc<ExchangeMemory>>),
     ) -> Self {
         let declared = algorithm.attributes(graph.has_in_lists);
-        let state = State::new(graph, &declared, algorithm.is_traversal());
+        let layout = algorithm.is_traversal().then(|| MessageLayout::new(&declared, part.sharded));
+        let state = State::new(graph, &declared, algorithm.is_traversal(), part);
         let (tasks, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
         let weights = algorithm.needs_weights();
@@ -98,14 +107,17 @@ impl<A: Algorithm> CpuDevice<A> {
         let workers = (0..threads).map(start).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
         let idle = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
-        Self { shared, declared, step: Arc::new(idle), tasks, done, workers, pool }
+        Self { shared, declared, layout, exchange, step: Arc::new(idle), tasks, done, workers, pool }
     }
 
-    /// Runs `part` over all vertices in parallel and adds the results up in vertex order.
+    /// Runs `part` over all of its own vertices in parallel and adds the results up in vertex order.
     fn over_vertices(&self, part: impl Fn(Range<u64>) -> Scalars + Sync) -> Scalars {
-        let vertices = self.shared.state.graph.vertices;
-        let range = |number: u64| number * VERTICES_PER_PART..((number + 1) * VERTICES_PER_PART).min(vertices);
-        let parts = 0..vertices.div_ceil(VERTICES_PER_PART);
+        let own = self.shared.state.part.own.clone();
+        let range = |number: u64| {
+            let first = own.start + number * VERTICES_PER_PART;
+            first..(first + VERTICES_PER_PART).min(own.end)
+        };
+        let parts = 0..(own.end - own.start).div_ceil(VERTICES_PER_PART);
         let sums: Vec<Scalars> =
             self.pool.install(|| parts.into_par_iter().map(|number| part(range(number))).collect());
         let mut total = Scalars::default();
@@ -127,11 +139,9 @@ impl<A: Algorithm> Device for CpuDevice<A> {
 
     fn initialise(&mut self) -> error::Result<Scalars> {
         let Shared { algorithm, state, .. } = &*self.shared;
-        let totals = self.over_vertices(|vertices| {
-            state.attributes.set_initial(&self.declared, vertices.clone());
-            algorithm.initialise(state, vertices)
-        });
-        state.plant(&algorithm.seeds());
+        self.pool.install(|| state.attributes.set_initial(&self.declared, &state.part));
+        let totals = self.over_vertices(|vertices| algorithm.initialise(state, vertices));
+        state.plant(&self.declared, &algorithm.seeds());
         Ok(totals)
     }
 
@@ -167,7 +177,8 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         let summary = if state.is_traversal() {
             state.frontier(step.superstep).clear();
             let next = state.next_frontier(step.superstep);
-            let (activated, activated_edges) = next.census(|vertex| state.graph.out_degree(vertex).into());
+            let degree = |vertex| state.graph.out_degree(vertex).into();
+            let (activated, activated_edges) = next.census_of(state.part.own.clone(), degree);
             Summary { activated, activated_edges, ..Summary::default() }
         } else {
             let totals = self.over_vertices(|vertices| algorithm.vertex_phase(state, step, vertices));

@@ -14,6 +14,8 @@ use crate::cache::Policy;
 use crate::error::Result;
 use crate::fetch::{Frame, PageRef};
 use crate::plan::PagePlan;
+use crate::strategy::Move;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use topostream_formats::Error as StoreError;
 
@@ -22,8 +24,8 @@ use topostream_formats::Error as StoreError;
 pub struct PageTask {
     /// The page.
     pub page: PageRef,
-    /// The frame with it. The device owns it until it reports.
-    pub frame: Frame,
+    /// The frame with it. Several devices may be given the same one; each lets go of it when it reports.
+    pub frame: Arc<Frame>,
     /// Whether the page has just been read, and must be checked before it is used.
     pub fresh: bool,
 }
@@ -34,7 +36,7 @@ pub struct PageDone {
     /// The page.
     pub page: PageRef,
     /// The frame.
-    pub frame: Frame,
+    pub frame: Arc<Frame>,
     /// Whether the device has kept a copy, so that the frame is not needed for this page again.
     pub kept: bool,
     /// The work that was done, or what is wrong with the page: then none of it has been used.
@@ -156,4 +158,43 @@ pub trait Device: Send {
     /// # Errors
     /// See [`initialise`](Self::initialise).
     fn finish(self: Box<Self>) -> Result<State>;
+}
+
+/// A device that shares a run with others. In a superstep, after all pages:
+///
+/// ```text
+///  traversals:  begin_round(Collect …) · end_round ─▶ begin_round(Apply …) · end_round ─▶ begin_end · end
+///  others:      rounds of Put and Merge ────────────▶ begin_end · end (vertex phase) ───▶ rounds of Put and Take
+/// ```
+///
+/// What begins does not block for long, so that all devices work at the same time. The vertex phase and the census are those
+/// of the device's [own](crate::strategy::Part) vertices; [`Device::pages`] tells of all vertices that are visited, as far as
+/// the device knows (of its own, where it visits those that are not in a set).
+pub trait Member: Device {
+    /// Begins the moves of a round, in order; pages that were submitted or resident come before. What they write to the exchange
+    /// memory is there for everybody, and what they read is not needed any more, once the round has ended.
+    ///
+    /// # Errors
+    /// See [`Device::initialise`]; likewise in the methods below.
+    fn begin_round(&mut self, moves: Vec<Move>) -> Result<()>;
+
+    /// Waits for the round to end.
+    ///
+    /// # Errors
+    /// See [`begin_round`](Self::begin_round).
+    fn end_round(&mut self) -> Result<()>;
+
+    /// Begins what [`Device::end`] waits for. Without it, `end` does all of it.
+    ///
+    /// # Errors
+    /// See [`begin_round`](Self::begin_round).
+    fn begin_end(&mut self, _step: &Step) -> Result<()> {
+        Ok(())
+    }
+
+    /// Writes the values of its own vertices to the state of the whole run.
+    ///
+    /// # Errors
+    /// See [`begin_round`](Self::begin_round).
+    fn contribute(&mut self, state: &State) -> Result<()>;
 }

@@ -5,6 +5,7 @@ use super::compose::layout::{BatchHeader, BatchPage, LARGE_CHUNK, WORKGROUP, edg
 use crate::device::Work;
 use crate::device::settings::Distribution;
 use crate::fetch::{Frame, PageRef};
+use std::sync::Arc;
 use topostream_formats::directory::DirectoryEntry;
 
 /// A page on its way through the device.
@@ -13,7 +14,7 @@ pub struct Job {
     /// The page.
     pub page: PageRef,
     /// The frame that it came in; none once it is in a slot.
-    pub frame: Option<Frame>,
+    pub frame: Option<Arc<Frame>>,
     /// Where it lies in the arena, or will; none for a page that is read in its frame.
     pub slot: Option<Slot>,
     /// The unit row, where it has to be uploaded.

@@ -183,6 +183,15 @@ pub fn words_of(attribute: &Attribute, vertices: u64) -> u64 {
     }
 }
 
+/// The vertices of so many words of an attribute.
+pub fn vertices_of(attribute: &Attribute, words: u64) -> u64 {
+    match attribute.of {
+        AttributeType::U32 | AttributeType::F32 => words,
+        AttributeType::Fixed63 => words / 2,
+        AttributeType::Bit => 32 * words,
+    }
+}
+
 /// A storage buffer with these bytes.
 fn uploaded(gpu: &Gpu, label: &str, bytes: &[u8]) -> Result<wgpu::Buffer> {
     let size = (bytes.len() as u64).next_multiple_of(16).max(16);

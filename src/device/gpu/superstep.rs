@@ -4,7 +4,7 @@
 //! bit for each page that the next superstep may visit, and the timestamps.
 
 use super::NextPages;
-use super::buffers::{COUNTERS_BYTES, chunks, words_of};
+use super::buffers::{COUNTERS_BYTES, chunks, vertices_of, words_of};
 use super::compose::layout::{self, CensusTotal, Counters, Fill, Step as StepLayout};
 use super::compose::{KernelName, Resource};
 use super::driver::{Driver, hub_queue};
@@ -16,6 +16,7 @@ use crate::algorithm::{Algorithm, Scalars, Seeds, State, Step, Summary, Visit};
 use crate::attributes::AttributeType;
 use crate::device::StepEnd;
 use crate::error::Result;
+use crate::strategy::Part;
 use crate::trace::Lane;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -286,13 +287,13 @@ impl<A: Algorithm> Driver<A> {
 
     /// Brings all attributes to main memory.
     pub(super) fn download(&mut self) -> Result<State> {
-        let state = State::new(self.graph.clone(), &self.declared.attributes, false);
+        let whole = Part::whole(self.graph.vertices);
+        let state = State::new(self.graph.clone(), &self.declared.attributes, false, whole);
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         for (place, attribute) in self.declared.attributes.iter().enumerate() {
             for (chunk, vertices) in chunks(self.graph.vertices, self.plan.chunk_vertices_log2).enumerate() {
                 let source = &self.buffers.attribute(place)[chunk];
                 let bytes = 4 * words_of(attribute, vertices.end - vertices.start);
-                let first_word = words_of(attribute, vertices.start);
                 for from in (0..bytes).step_by(PIECE_BYTES as usize) {
                     let size = PIECE_BYTES.min(bytes - from);
                     let staging = self.home.gpu.buffer("download", size.next_multiple_of(8), usage)?;
@@ -301,7 +302,9 @@ impl<A: Algorithm> Driver<A> {
                     let submission = self.home.gpu.queue().submit([encoder.finish()]);
                     let piece = read_buffer(&self.home.gpu, &staging, submission, size)?;
                     let words: Vec<u32> = piece.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-                    state.attributes.set_words(place, first_word + from / 4, &words);
+                    let first = vertices.start + vertices_of(attribute, from / 4);
+                    let end = (first + vertices_of(attribute, size / 4)).min(vertices.end);
+                    state.attributes.set_words(place, &(first..end), &words);
                 }
             }
         }

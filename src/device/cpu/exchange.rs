@@ -1,0 +1,214 @@
+//! What the CPU device tells other devices, and what it makes of theirs.
+
+use super::CpuDevice;
+use crate::algorithm::{Algorithm, State};
+use crate::attributes::{Attribute, AttributeType};
+use crate::device::Member;
+use crate::error::Result;
+use crate::strategy::message::{BLOCK_VERTICES, DENSE, MessageLayout, SPARSE, blocks_of, words_of};
+use crate::strategy::{ExchangeMemory, Move};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+impl<A: Algorithm> Member for CpuDevice<A> {
+    fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
+        self.pool.install(|| moves.iter().for_each(|one| self.make(one)));
+        Ok(())
+    }
+
+    fn end_round(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn contribute(&mut self, state: &State) -> Result<()> {
+        self.pool.install(|| self.shared.state.copy_own(&self.declared, state));
+        Ok(())
+    }
+}
+
+impl<A: Algorithm> CpuDevice<A> {
+    fn make(&self, one: &Move) {
+        let memory = self.exchange.as_ref().expect("moves are made where there is exchange memory");
+        let attributes = &self.shared.state.attributes;
+        let words = |attribute: usize, vertices: &Range<u64>, at| {
+            memory.words(at, dense_words(&self.declared[attribute], vertices))
+        };
+        match one {
+            Move::Put { attribute, vertices, at } => {
+                attributes.put(*attribute, vertices, words(*attribute, vertices, *at));
+            }
+            Move::Merge { attribute, vertices, at } => {
+                let merge = self.declared[*attribute].merge;
+                attributes.merge(*attribute, merge, vertices, words(*attribute, vertices, *at));
+            }
+            Move::Take { attribute, vertices, at } => {
+                attributes.take(*attribute, vertices, words(*attribute, vertices, *at));
+            }
+            Move::Clear { attribute, vertices } => attributes.clear(*attribute, vertices),
+            Move::Collect { vertices, at } => self.message(memory, vertices, *at).collect(),
+            Move::Apply { vertices, at } => self.message(memory, vertices, *at).apply(),
+        }
+    }
+
+    fn message<'a>(&'a self, memory: &'a ExchangeMemory, vertices: &Range<u64>, at: u64) -> Message<'a> {
+        let layout = self.layout.as_ref().expect("messages are traversals'");
+        let words = memory.words(at, layout.words_max(vertices));
+        let (state, superstep) = (&self.shared.state, self.step.superstep);
+        Message { layout, declared: &self.declared, state, superstep, vertices: vertices.clone(), words }
+    }
+}
+
+/// Words of a dense move.
+pub(crate) fn dense_words(attribute: &Attribute, vertices: &Range<u64>) -> u64 {
+    let count = vertices.end - vertices.start;
+    match attribute.of {
+        AttributeType::U32 | AttributeType::F32 => count,
+        AttributeType::Fixed63 => 2 * count,
+        AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
+    }
+}
+
+/// A message that is being written or read.
+struct Message<'a> {
+    layout: &'a MessageLayout,
+    declared: &'a [Attribute],
+    state: &'a State,
+    superstep: u32,
+    vertices: Range<u64>,
+    words: &'a [AtomicU32],
+}
+
+impl Message<'_> {
+    /// The message's blocks, by number, with their vertices.
+    fn blocks(&self) -> impl ParallelIterator<Item = (u64, Range<u64>)> + '_ {
+        (0..blocks_of(&self.vertices)).into_par_iter().map(|block| {
+            let first = self.vertices.start + block * BLOCK_VERTICES;
+            (block, first..(first + BLOCK_VERTICES).min(self.vertices.end))
+        })
+    }
+
+    fn set(&self, at: u64, word: u32) {
+        self.words[at as usize].store(word, Relaxed);
+    }
+
+    fn get(&self, at: u64) -> u32 {
+        self.words[at as usize].load(Relaxed)
+    }
+
+    /// Words of 32 vertices of the set that the superstep has activated, within a block.
+    fn active(&self, vertices: &Range<u64>) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let next = self.state.next_frontier(self.superstep);
+        let end = vertices.end;
+        (vertices.start / 32..vertices.end.div_ceil(32)).map(move |word| {
+            let behind = (end - 32 * word).min(32);
+            (word, next.half_word(word as u32) & ((1u64 << behind) - 1) as u32)
+        })
+    }
+
+    fn collect(&self) {
+        let count_of =
+            |vertices: &Range<u64>| self.active(vertices).map(|(_, bits)| u64::from(bits.count_ones())).sum::<u64>();
+        let count: u64 = self.blocks().map(|(_, vertices)| count_of(&vertices)).sum();
+        let (sparse, places) = self.layout.choose(&self.vertices, count);
+        self.set(0, count as u32);
+        self.set(1, if sparse { SPARSE } else { DENSE });
+        if count == 0 {
+            return;
+        }
+        let next = AtomicU64::new(0);
+        let attributes = &self.state.attributes;
+        self.blocks().for_each(|(block, vertices)| {
+            let mut number = next.fetch_add(count_of(&vertices), Relaxed);
+            if !sparse {
+                self.set(places.bases + block, number as u32);
+            }
+            for (word, mut bits) in self.active(&vertices) {
+                if !sparse {
+                    let at = word - self.vertices.start / 32;
+                    self.set(places.vertices + at, bits);
+                    for (which, &place) in (0..).zip(&self.layout.bits) {
+                        let set = attributes.bits(place).half_word(word as u32);
+                        self.set(places.bits + which * words_of(&self.vertices) + at, set);
+                    }
+                }
+                while bits != 0 {
+                    let vertex = (32 * word) as u32 + bits.trailing_zeros();
+                    bits &= bits - 1;
+                    if sparse {
+                        self.set(places.vertices + number, vertex);
+                        if !self.layout.bits.is_empty() {
+                            self.set(places.bits + number, self.flags(vertex));
+                        }
+                    }
+                    for (which, &place) in (0..).zip(&self.layout.values) {
+                        self.set(places.values + which * count + number, attributes.value(place, vertex));
+                    }
+                    number += 1;
+                }
+            }
+        });
+    }
+
+    /// Which bit attributes a vertex is in.
+    fn flags(&self, vertex: u32) -> u32 {
+        let bit = |(which, &place)| u32::from(self.state.attributes.bits(place).contains(vertex)) << which;
+        (0..).zip(&self.layout.bits).map(bit).sum()
+    }
+
+    fn apply(&self) {
+        let count = u64::from(self.get(0));
+        if count == 0 {
+            return;
+        }
+        if self.get(1) == SPARSE {
+            self.apply_sparse(count);
+        } else {
+            self.apply_dense(count);
+        }
+    }
+
+    fn apply_sparse(&self, count: u64) {
+        let places = self.layout.sparse(count);
+        (0..count as usize).into_par_iter().with_min_len(1 << 10).for_each(|number| {
+            let number = number as u64;
+            let vertex = self.get(places.vertices + number);
+            for (which, &place) in (0..).zip(&self.layout.bits) {
+                if self.get(places.bits + number) >> which & 1 != 0 {
+                    self.state.attributes.bits(place).learn(vertex);
+                }
+            }
+            self.meet(vertex, places.values + number, count);
+        });
+    }
+
+    fn apply_dense(&self, count: u64) {
+        let places = self.layout.dense(&self.vertices, count);
+        let first = self.vertices.start / 32;
+        self.blocks().for_each(|(block, vertices)| {
+            let mut number = u64::from(self.get(places.bases + block));
+            for at in vertices.start / 32 - first..vertices.end.div_ceil(32) - first {
+                for (which, &place) in (0..).zip(&self.layout.bits) {
+                    let set = self.get(places.bits + which * words_of(&self.vertices) + at);
+                    self.state.attributes.bits(place).set_words((first + at) as usize, &[set]);
+                }
+                let mut bits = self.get(places.vertices + at);
+                while bits != 0 {
+                    let vertex = (32 * (first + at)) as u32 + bits.trailing_zeros();
+                    bits &= bits - 1;
+                    self.meet(vertex, places.values + number, count);
+                    number += 1;
+                }
+            }
+        });
+    }
+
+    /// Takes in the values of an activated vertex, which stand `stride` words apart.
+    fn meet(&self, vertex: u32, at: u64, stride: u64) {
+        self.state.next_frontier(self.superstep).learn(vertex);
+        for (which, &place) in (0..).zip(&self.layout.values) {
+            let merge = self.declared[place].merge;
+            self.state.attributes.meet(place, merge, vertex, self.get(at + which * stride));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What devices tell each other between supersteps, through pinned main memory.
+//!
+//! ```text
+//!  device 0 ── Put ──▶ ┌──────────────────┐ ──▶ Merge ── device 1       a round: every device does its moves, all at once;
+//!  device 1 ── Put ──▶ │ exchange memory  │ ──▶ Merge ── device 0       what one reads, another wrote a round before
+//!           Collect ─▶ └──────────────────┘ ──▶ Take, Apply
+//! ```
+//!
+//! wgpu has no copies between devices, and two adapters of one host read and write main memory at full speed at the same time
+//! (docs/benchmarks.md), so that nothing is lost by going through it. Which moves are made when is decided by a
+//! [schedule](super::schedule); a device only does as it is told.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+use topostream_formats::buffer::AlignedBuffer;
+
+/// Bytes of a piece where no device binds less.
+pub const PIECE_BYTES_MAX: u64 = 8 << 20;
+
+/// One thing that a device does in a round. Places (`at`) are in bytes from the beginning of the exchange memory, and multiples of
+/// 16.
+///
+/// Dense moves speak of the values of consecutive vertices: one word of 4 bytes each for `u32` and `f32`, two for fixed-point sums
+/// (low word first), and for bits the words of 32 vertices that the range touches (the first is that of `vertices.start / 32`),
+/// in which only the bits of the range count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// Writes the device's values to the exchange memory.
+    Put {
+        /// The attribute, by its place in the declaration.
+        attribute: usize,
+        /// Whose values.
+        vertices: Range<u64>,
+        /// Where to.
+        at: u64,
+    },
+    /// Merges what another device has put into the device's values, as the attribute declares.
+    Merge {
+        /// The attribute, by its place in the declaration.
+        attribute: usize,
+        /// Whose values.
+        vertices: Range<u64>,
+        /// Where from.
+        at: u64,
+    },
+    /// Replaces the device's values by what another device has put.
+    Take {
+        /// The attribute, by its place in the declaration.
+        attribute: usize,
+        /// Whose values.
+        vertices: Range<u64>,
+        /// Where from.
+        at: u64,
+    },
+    /// Sets the device's values to zero.
+    Clear {
+        /// The attribute, by its place in the declaration.
+        attribute: usize,
+        /// Whose values.
+        vertices: Range<u64>,
+    },
+    /// Writes a [message](super::message): which of these vertices the superstep has activated here, and their values.
+    Collect {
+        /// Which vertices are looked at: the first is a multiple of [`BLOCK_VERTICES`](super::message::BLOCK_VERTICES).
+        vertices: Range<u64>,
+        /// Where to.
+        at: u64,
+    },
+    /// Takes in a message of another device about these vertices.
+    Apply {
+        /// Which vertices were looked at.
+        vertices: Range<u64>,
+        /// Where from.
+        at: u64,
+    },
+}
+
+/// Main memory that all devices of a run write to and read from.
+#[derive(Debug)]
+pub struct ExchangeMemory {
+    memory: AlignedBuffer,
+    piece_bytes: u64,
+}
+
+impl ExchangeMemory {
+    /// Allocates so many pieces, zeroed, of `piece_bytes` each: a power of two from 4096 to [`PIECE_BYTES_MAX`]. What one move
+    /// writes or reads lies within a piece, so that a device may bind the memory in chunks of any number of pieces.
+    pub fn new(pieces: u64, piece_bytes: u64) -> Self {
+        assert!(piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes));
+        Self { memory: AlignedBuffer::new((pieces.max(1) * piece_bytes) as usize), piece_bytes }
+    }
+
+    /// The memory, for a device that imports it.
+    pub fn memory(&self) -> &AlignedBuffer {
+        &self.memory
+    }
+
+    /// What one move writes or reads at most lies within a piece of so many bytes.
+    pub fn piece_bytes(&self) -> u64 {
+        self.piece_bytes
+    }
+
+    /// So many words from a place on.
+    ///
+    /// # Panics
+    /// Where they are not within the memory.
+    pub fn words(&self, at: u64, count: u64) -> &[AtomicU32] {
+        assert!(
+            at.is_multiple_of(4) && at + 4 * count <= self.memory.len() as u64,
+            "{count} words at {at} of the exchange"
+        );
+        let start = self.memory.as_mut_ptr().wrapping_add(at as usize).cast::<AtomicU32>();
+        #[allow(unsafe_code)]
+        // SAFETY: the words are within the memory, aligned, and initialised (zeroed, or written as words); they are only ever seen
+        // as atomics. A device that writes here is waited for before its words are read.
+        unsafe {
+            std::slice::from_raw_parts(start, count as usize)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn words_are_where_they_were_put() {
+        let memory = ExchangeMemory::new(1, 4096);
+        memory.words(16, 2)[1].store(7, Relaxed);
+        assert_eq!(memory.words(0, 16)[5].load(Relaxed), 7);
+        assert_eq!(memory.memory()[20], 7);
+    }
+
+    #[test]
+    #[should_panic(expected = "2 words at 4092")]
+    fn words_beyond_the_end_are_refused() {
+        ExchangeMemory::new(1, 4096).words(4092, 2);
+    }
+}
