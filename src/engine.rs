@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
-use crate::strategy::Part;
+use crate::strategy::{Assignment, Part, Strategy};
 use crate::trace::{EngineSpans, Timeline};
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -46,8 +46,13 @@ pub struct EngineOptions {
     pub threads: usize,
     /// How pages are read.
     pub fetcher: FetcherKind,
-    /// What computes. The CPU where nothing else is asked for: no driver is looked for.
-    pub device: DeviceChoice,
+    /// What computes: one device, or several that share each run; one may be named several times, and is then opened several
+    /// times. The CPU where nothing else is asked for: no driver is looked for.
+    pub devices: Vec<DeviceChoice>,
+    /// How several devices share a run.
+    pub strategy: Strategy,
+    /// Which pages go to which of several devices, where each sees some of them.
+    pub assignment: Assignment,
     /// What a GPU may use, and how, where one computes.
     pub gpu: GpuSettings,
     /// Raised by whoever wants the run to stop.
@@ -64,7 +69,9 @@ impl Default for EngineOptions {
             buffer_bytes: None,
             threads,
             fetcher: FetcherKind::Auto,
-            device: DeviceChoice::Cpu,
+            devices: vec![DeviceChoice::Cpu],
+            strategy: Strategy::Auto,
+            assignment: Assignment::Auto,
             gpu: GpuSettings::default(),
             cancel: Arc::default(),
             trace: None,
@@ -174,13 +181,13 @@ impl Engine {
         pool: &Arc<PagePool>,
         frames: u32,
     ) -> Result<Box<dyn Device>> {
-        if self.options.device == DeviceChoice::Auto && algorithm.shader().is_none() {
+        if self.options.devices[0] == DeviceChoice::Auto && algorithm.shader().is_none() {
             return Ok(self.cpu(algorithm, graph));
         }
         let kept = self.home.lock().expect("nothing panics while it is held").take();
         let home = match kept {
             Some(home) => Some(home),
-            None => gpu::adapters::choose(&self.options.device)?
+            None => gpu::adapters::choose(&self.options.devices[0])?
                 .map(|adapter| gpu::Home::open(&adapter, &self.options.gpu))
                 .transpose()?,
         };
@@ -206,7 +213,7 @@ impl Engine {
         _pool: &Arc<PagePool>,
         _frames: u32,
     ) -> Result<Box<dyn Device>> {
-        self.options.device.without_gpu_support()?;
+        self.options.devices[0].without_gpu_support()?;
         Ok(self.cpu(algorithm, graph))
     }
 

@@ -1,6 +1,7 @@
 //! What a run did: numbers with units, for people and for programs.
 
 use crate::device::{Transfer, Work};
+use crate::strategy::{Assignment, Strategy};
 use serde::Serialize;
 use topostream_formats::Direction;
 
@@ -37,6 +38,8 @@ pub struct RunReport {
     pub total: StepReport,
     /// What bounded the run.
     pub bound: Bound,
+    /// How several devices shared the run; none where one was alone.
+    pub sharing: Option<Sharing>,
     /// Each superstep.
     pub steps: Vec<StepReport>,
 }
@@ -76,6 +79,38 @@ pub struct StepReport {
     pub plan_ns: u64,
     /// What a device with memory of its own moved.
     pub transfer: Transfer,
+    /// Bytes that devices told each other at the end of the superstep: written to main memory, and read from there.
+    pub merged_bytes: u64,
+    /// Nanoseconds that this took.
+    pub merge_ns: u64,
+}
+
+/// How several devices shared a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sharing {
+    /// The strategy: never `auto`.
+    pub strategy: Strategy,
+    /// Which pages went to which device, under `replicate`: never `auto`.
+    pub assignment: Option<Assignment>,
+    /// Bytes of main memory that devices told each other through.
+    pub exchange_bytes: u64,
+    /// What each device did.
+    pub devices: Vec<DeviceReport>,
+}
+
+/// What one of several devices did.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeviceReport {
+    /// The device.
+    pub device: String,
+    /// Its own vertices: the first, and one behind the last.
+    pub own: (u64, u64),
+    /// Pages that it worked on, over all supersteps.
+    pub pages: u64,
+    /// Neighbours in the lists that it opened.
+    pub edges: u64,
+    /// Nanoseconds in which it computed.
+    pub compute_ns: u64,
 }
 
 /// What bounded a run.
@@ -107,6 +142,8 @@ impl StepReport {
         self.vertex_ns += other.vertex_ns;
         self.plan_ns += other.plan_ns;
         self.transfer.add(&other.transfer);
+        self.merged_bytes += other.merged_bytes;
+        self.merge_ns += other.merge_ns;
     }
 
     /// Adds work on pages.

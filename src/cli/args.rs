@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
 use topostream::fetch::FetcherKind;
+use topostream::strategy::{Assignment, Strategy};
 use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
@@ -179,9 +180,16 @@ pub struct ResourceArgs {
     /// How pages are read
     #[arg(long, default_value = "auto", value_name = "FETCHER")]
     fetcher: FetcherName,
-    /// What computes: auto (a GPU where there is one), cpu, gpu, or an adapter by number or name (`topostream devices`)
-    #[arg(long, default_value = "auto", value_name = "DEVICE")]
-    device: DeviceChoice,
+    /// What computes: auto (a GPU where there is one), cpu, gpu, all (every GPU), or an adapter by number or name (`topostream
+    /// devices`); may be repeated, or several with commas between: they share the run
+    #[arg(long = "device", default_value = "auto", value_name = "DEVICE", value_delimiter = ',')]
+    devices: Vec<DeviceChoice>,
+    /// How several devices share a run: replicate (performance), shard (scalability), auto
+    #[arg(long, default_value = "auto", value_name = "STRATEGY", help_heading = "Several devices")]
+    strategy: Strategy,
+    /// Which pages go to which device: modulo, random, contiguous, biased, auto
+    #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "Several devices")]
+    assignment: Assignment,
     /// GPU memory for everything together, as a hard limit [default: nine tenths of what the adapter has]
     #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
     device_memory: Option<u64>,
@@ -249,7 +257,9 @@ impl ResourceArgs {
                 FetcherName::Uring => FetcherKind::Uring,
                 FetcherName::Threads => FetcherKind::Threads,
             },
-            device: self.device.clone(),
+            devices: self.devices.clone(),
+            strategy: self.strategy,
+            assignment: self.assignment,
             gpu: self.gpu(),
             cancel: cancel.flag(),
             ..defaults

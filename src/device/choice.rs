@@ -14,6 +14,8 @@ pub enum DeviceChoice {
     Cpu,
     /// A hardware GPU, or an error.
     Gpu,
+    /// Every hardware GPU that there is.
+    All,
     /// The adapter with this in its name, in upper or lower case.
     Named(String),
     /// The adapter with this number, as `topostream devices` prints it.
@@ -28,7 +30,7 @@ impl DeviceChoice {
     pub fn without_gpu_support(&self) -> Result<(), Error> {
         match self {
             Self::Auto | Self::Cpu => Ok(()),
-            Self::Gpu | Self::Named(_) | Self::Index(_) => Err(Error::NoDevice(format!(
+            Self::Gpu | Self::All | Self::Named(_) | Self::Index(_) => Err(Error::NoDevice(format!(
                 "device {self}: this program was built without GPU support; use `--device cpu`, or build it with \
                  `--features gpu`"
             ))),
@@ -39,7 +41,7 @@ impl DeviceChoice {
 impl FromStr for DeviceChoice {
     type Err = Error;
 
-    /// Reads `auto`, `cpu`, `gpu`, a number, or a part of a name.
+    /// Reads `auto`, `cpu`, `gpu`, `all`, a number, or a part of a name.
     ///
     /// # Errors
     /// [`Error::Parameter`] where there is nothing to read.
@@ -48,12 +50,13 @@ impl FromStr for DeviceChoice {
         Ok(match text.to_lowercase().as_str() {
             "" => {
                 return Err(Error::Parameter(
-                    "expected auto, cpu, gpu, a device's number, or a part of its name".into(),
+                    "expected auto, cpu, gpu, all, a device's number, or a part of its name".into(),
                 ));
             }
             "auto" => Self::Auto,
             "cpu" => Self::Cpu,
             "gpu" => Self::Gpu,
+            "all" => Self::All,
             _ => text.parse().map_or_else(|_| Self::Named(text.into()), Self::Index),
         })
     }
@@ -65,6 +68,7 @@ impl fmt::Display for DeviceChoice {
             Self::Auto => f.write_str("auto"),
             Self::Cpu => f.write_str("cpu"),
             Self::Gpu => f.write_str("gpu"),
+            Self::All => f.write_str("all"),
             Self::Named(name) => f.write_str(name),
             Self::Index(index) => write!(f, "{index}"),
         }
@@ -82,6 +86,7 @@ mod tests {
             ("AUTO", DeviceChoice::Auto),
             (" cpu ", DeviceChoice::Cpu),
             ("Gpu", DeviceChoice::Gpu),
+            ("all", DeviceChoice::All),
             ("0", DeviceChoice::Index(0)),
             ("12", DeviceChoice::Index(12)),
             ("H200", DeviceChoice::Named("H200".into())),

@@ -260,7 +260,7 @@ gpu_test! {
         assert!(message.contains("weighted sum") && message.contains("shader") && message.contains("cpu"), "{message}");
         let graph = weighted_graph();
         let store = TestStore::from_source(|| weighted(&graph), &small_pages(Encoding::VertexId));
-        let engine = store.engine(EngineOptions { device: DeviceChoice::Auto, ..options });
+        let engine = store.engine(EngineOptions { devices: vec![DeviceChoice::Auto], ..options });
         let run = engine.run(WeightedSum { direction: Direction::Out, shader: None }, &mut |_| {}).unwrap();
         assert!(run.report.device.starts_with("cpu"), "{}", run.report.device);
     }

@@ -128,7 +128,7 @@ impl Setting {
     pub fn options(&self) -> EngineOptions {
         EngineOptions {
             buffer_bytes: self.buffer.map(|pages| pages * u64::from(self.page_bytes)),
-            device: adapter::device(),
+            devices: vec![adapter::device()],
             gpu: self.gpu(),
             ..engine_options(None, self.threads, self.fetcher)
         }
@@ -161,7 +161,7 @@ pub fn with_memory(options: EngineOptions, memory_bytes: u64) -> EngineOptions {
 
 /// The same on the CPU device.
 pub fn on_cpu(options: EngineOptions) -> EngineOptions {
-    EngineOptions { device: DeviceChoice::Cpu, ..options }
+    EngineOptions { devices: vec![DeviceChoice::Cpu], ..options }
 }
 
 /// Both ways to read edges.

@@ -58,7 +58,7 @@ pub enum Sums {
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// What computes.
-    pub device: DeviceChoice,
+    pub devices: Vec<DeviceChoice>,
     /// Threads of the CPU.
     pub threads: usize,
     /// What of the pages stays in main memory.
@@ -80,7 +80,7 @@ impl Setup {
     pub fn new(device: DeviceChoice, threads: usize) -> Self {
         let (distribution, transfer) = (Distribution::Auto, PageTransfer::Auto);
         let (buffer, cache, sums) = (Share::Nothing, Share::All, Sums::Exact);
-        Self { device, threads, buffer, cache, distribution, batch_pages: None, transfer, sums }
+        Self { devices: vec![device], threads, buffer, cache, distribution, batch_pages: None, transfer, sums }
     }
 
     /// An engine over a store, for one kind of work.
@@ -113,9 +113,9 @@ impl Setup {
             Share::Part(part) => Some(((bytes as f64 * part) as u64).max(frames_min)),
             Share::Nothing => Some(frames_min),
         };
-        let (device, threads) = (self.device.clone(), self.threads);
+        let (devices, threads) = (self.devices.clone(), self.threads);
         let defaults = EngineOptions::default();
-        let options = EngineOptions { memory_bytes: MEMORY_BYTES, buffer_bytes, threads, device, gpu, ..defaults };
+        let options = EngineOptions { memory_bytes: MEMORY_BYTES, buffer_bytes, threads, devices, gpu, ..defaults };
         Ok(Rig { engine: Engine::new(store, options), work, sums: self.sums })
     }
 }

@@ -131,6 +131,25 @@ pub fn choose(choice: &DeviceChoice) -> Result<Option<Adapter>, Error> {
     Ok(pick(&reports, choice)?.map(|at| adapters.swap_remove(at)))
 }
 
+/// The adapters that several choices mean, in their order; `None` for the CPU. [`DeviceChoice::All`] is as many as there are.
+///
+/// # Errors
+/// As of [`choose`].
+pub fn choose_all(choices: &[DeviceChoice]) -> Result<Vec<Option<Adapter>>, Error> {
+    let mut chosen = Vec::new();
+    for choice in choices {
+        match choice {
+            DeviceChoice::All => {
+                let best = choose(&DeviceChoice::Gpu)?.expect("a GPU or an error");
+                let like = |one: &Adapter| one.report.is_hardware() && one.report.backend == best.report.backend;
+                chosen.extend(enumerate().into_iter().filter(like).map(Some));
+            }
+            one => chosen.push(choose(one)?),
+        }
+    }
+    Ok(chosen)
+}
+
 /// Which of the adapters a choice means, by its place in the list; `None` for the CPU.
 ///
 /// # Errors
@@ -142,7 +161,7 @@ pub fn pick(reports: &[AdapterReport], choice: &DeviceChoice) -> Result<Option<u
         DeviceChoice::Cpu => Ok(None),
         DeviceChoice::Auto => Ok(best),
         _ if reports.is_empty() => Err(none_at_all(choice)),
-        DeviceChoice::Gpu => best.map(Some).ok_or_else(|| only_software(reports)),
+        DeviceChoice::Gpu | DeviceChoice::All => best.map(Some).ok_or_else(|| only_software(reports)),
         DeviceChoice::Index(index) => match reports.iter().position(|report| report.index == *index) {
             Some(at) => Ok(Some(at)),
             None => Err(Error::NoDevice(format!("there is no device {index}; there are{}", lines(reports)))),

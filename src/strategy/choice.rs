@@ -1,0 +1,109 @@
+//! What may be asked for where several devices share a run.
+
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// How several devices share a run (GTS, Kim et al., SIGMOD 2016, §4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strategy {
+    /// What the cost model finds faster, among those that fit.
+    #[default]
+    Auto,
+    /// Strategy-P, for performance: every device holds all attributes and sees some of the pages.
+    Replicate,
+    /// Strategy-S, for scalability: every device holds a part of the attributes and sees all pages that may touch it.
+    Shard,
+}
+
+impl FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "replicate" | "performance" => Ok(Self::Replicate),
+            "shard" | "scalability" => Ok(Self::Shard),
+            _ => Err(format!("{text:?}: expected auto, replicate (or performance), shard (or scalability)")),
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Auto => "auto",
+            Self::Replicate => "replicate",
+            Self::Shard => "shard",
+        })
+    }
+}
+
+/// Which pages a device sees under [`Strategy::Replicate`]: h(j) of GTS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Assignment {
+    /// Contiguous where all devices are of one kind, else modulo, with shares that follow measured speeds.
+    #[default]
+    Auto,
+    /// Page j is device j mod N's, as in GTS.
+    Modulo,
+    /// Any device's, by a hash of the page's number.
+    Random,
+    /// Ranges of consecutive pages with equal numbers of edges. What edges write to their list's own vertex, or read of it, then
+    /// stays on one device.
+    Contiguous,
+    /// Where most of a page's neighbours are at home, as far as shares stay equal (the biased partitioner of multi-GPU
+    /// Gunrock: Pan et al., IPDPS 2017).
+    Biased,
+}
+
+impl Assignment {
+    /// All that may be asked for by name.
+    pub const ALL: [Self; 5] = [Self::Auto, Self::Modulo, Self::Random, Self::Contiguous, Self::Biased];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Modulo => "modulo",
+            Self::Random => "random",
+            Self::Contiguous => "contiguous",
+            Self::Biased => "biased",
+        }
+    }
+}
+
+impl FromStr for Assignment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = Self::ALL.map(Self::name).join(", ");
+        Self::ALL.into_iter().find(|one| one.name() == text).ok_or_else(|| format!("{text:?}: expected one of {names}"))
+    }
+}
+
+impl fmt::Display for Assignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for strategy in [Strategy::Auto, Strategy::Replicate, Strategy::Shard] {
+            assert_eq!(strategy.to_string().parse(), Ok(strategy));
+        }
+        assert_eq!("performance".parse(), Ok(Strategy::Replicate));
+        assert_eq!("scalability".parse(), Ok(Strategy::Shard));
+        for assignment in Assignment::ALL {
+            assert_eq!(assignment.to_string().parse(), Ok(assignment));
+        }
+        assert!("P".parse::<Strategy>().unwrap_err().contains("replicate"));
+        assert!("hash".parse::<Assignment>().unwrap_err().contains("modulo"));
+    }
+}
