@@ -74,6 +74,16 @@ pub struct Attribute {
 }
 
 impl Attribute {
+    /// Words of 4 bytes that a [dense move](crate::strategy::Move) of these vertices takes.
+    pub fn words(&self, vertices: &std::ops::Range<u64>) -> u64 {
+        let count = vertices.end - vertices.start;
+        match self.of {
+            AttributeType::U32 | AttributeType::F32 => count,
+            AttributeType::Fixed63 => 2 * count,
+            AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
+        }
+    }
+
     /// Main memory for `vertices` values, in bytes.
     pub fn memory_bytes(&self, vertices: u64) -> u64 {
         match self.of {

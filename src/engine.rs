@@ -16,13 +16,14 @@ use crate::algorithm::{Algorithm, Answer, Graph, State, Step, Summary};
 use crate::cache::{PageCache, Policy};
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
+use crate::device::roster::{Kinds, Roster, Setting};
 use crate::device::settings::GpuSettings;
-use crate::device::{CpuDevice, Device, DeviceChoice, PageDone, PageTask, StepEnd};
+use crate::device::{Device, DeviceChoice, PageDone, PageTask, StepEnd};
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
-use crate::strategy::{Assignment, Part, Strategy};
+use crate::strategy::{Assignment, Strategy, TeamPlan, TeamRequest};
 use crate::trace::{EngineSpans, Timeline};
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -91,9 +92,7 @@ pub struct Engine {
     store: Arc<Store>,
     options: EngineOptions,
     kept: Mutex<Option<PageBuffer>>,
-    /// The open adapter between runs, with what it holds of the graph.
-    #[cfg(feature = "gpu")]
-    home: Arc<Mutex<Option<gpu::Home>>>,
+    roster: Roster,
 }
 
 /// The page buffer between runs: a run finds there what the last one left.
@@ -125,13 +124,7 @@ pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 impl Engine {
     /// An engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
-        Self {
-            store: Arc::new(store),
-            options,
-            kept: Mutex::default(),
-            #[cfg(feature = "gpu")]
-            home: Arc::default(),
-        }
+        Self { store: Arc::new(store), options, kept: Mutex::default(), roster: Roster::default() }
     }
 
     /// The store.
@@ -143,7 +136,7 @@ impl Engine {
     #[cfg(feature = "gpu")]
     #[doc(hidden)]
     pub fn with_gpu<T>(&self, look: impl FnOnce(&gpu::Gpu) -> T) -> Option<T> {
-        self.home.lock().expect("nothing panics while it is held").as_ref().map(|home| look(home.gpu()))
+        self.roster.with_gpu(look)
     }
 
     /// Runs an algorithm to its end.
@@ -152,13 +145,14 @@ impl Engine {
     /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
     /// page that could not be had; [`Error::Interrupted`].
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
-        let plan = self.memory_plan(&algorithm)?;
         let graph = Arc::new(self.graph(&algorithm)?);
+        let (team, kinds) = self.team_plan(&algorithm)?;
+        let plan = self.memory_plan(&algorithm, team.as_ref(), &kinds)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
         let algorithm = Arc::new(algorithm);
         let (mut report, state) = runtime.block_on(async {
-            let mut session = Session::new(self, &plan, Arc::clone(&algorithm), graph)?;
+            let mut session = Session::new(self, &plan, Arc::clone(&algorithm), graph, team)?;
             let report = session.run(observer).await?;
             let Session { device, cache, .. } = session;
             self.keep(cache, &plan);
@@ -172,69 +166,34 @@ impl Engine {
         Ok(Run { report, algorithm, state })
     }
 
-    /// Opens the device that was asked for, for one run.
-    #[cfg(feature = "gpu")]
-    fn device<A: Algorithm>(
-        &self,
-        algorithm: &Arc<A>,
-        graph: &Arc<Graph>,
-        pool: &Arc<PagePool>,
-        frames: u32,
-    ) -> Result<Box<dyn Device>> {
-        if self.options.devices[0] == DeviceChoice::Auto && algorithm.shader().is_none() {
-            return Ok(self.cpu(algorithm, graph));
+    /// Decides how several devices share a run; none for one device.
+    fn team_plan<A: Algorithm>(&self, algorithm: &A) -> Result<(Option<TeamPlan>, Kinds)> {
+        let options = &self.options;
+        let kinds = self.roster.open(&options.devices, algorithm.shader().is_some(), &options.gpu)?;
+        if kinds.cpu.len() < 2 {
+            return Ok((None, kinds));
         }
-        let kept = self.home.lock().expect("nothing panics while it is held").take();
-        let home = match kept {
-            Some(home) => Some(home),
-            None => gpu::adapters::choose(&self.options.devices[0])?
-                .map(|adapter| gpu::Home::open(&adapter, &self.options.gpu))
-                .transpose()?,
+        let strategy = match options.strategy {
+            Strategy::Auto => Strategy::Replicate,
+            asked => asked,
         };
-        let Some(home) = home else { return Ok(self.cpu(algorithm, graph)) };
-        let setup = gpu::RunSetup {
-            algorithm: Arc::clone(algorithm),
-            graph: Arc::clone(graph),
-            store: Arc::clone(&self.store),
-            pool: Arc::clone(pool),
-            frames,
-            threads: self.options.threads.max(1),
-            trace: self.options.trace.clone(),
+        let request = TeamRequest {
+            store: &self.store,
+            speeds: &kinds.speeds(),
+            alike: kinds.alike(),
+            strategy,
+            assignment: options.assignment,
+            binding_bytes_max: kinds.binding_bytes_max,
         };
-        Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(&self.home), setup)?))
-    }
-
-    /// Opens the device that was asked for, for one run.
-    #[cfg(not(feature = "gpu"))]
-    fn device<A: Algorithm>(
-        &self,
-        algorithm: &Arc<A>,
-        graph: &Arc<Graph>,
-        _pool: &Arc<PagePool>,
-        _frames: u32,
-    ) -> Result<Box<dyn Device>> {
-        self.options.devices[0].without_gpu_support()?;
-        Ok(self.cpu(algorithm, graph))
-    }
-
-    fn cpu<A: Algorithm>(&self, algorithm: &Arc<A>, graph: &Arc<Graph>) -> Box<dyn Device> {
-        let (threads, trace) = (self.options.threads.max(1), self.options.trace.clone());
-        let whole = (Part::whole(graph.vertices), None);
-        Box::new(CpuDevice::new(
-            Arc::clone(algorithm),
-            Arc::clone(graph),
-            Arc::clone(&self.store),
-            threads,
-            trace,
-            whole,
-        ))
+        Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
     }
 
     /// Shares out what the timeline leaves.
-    fn memory_plan<A: Algorithm>(&self, algorithm: &A) -> Result<MemoryPlan> {
+    fn memory_plan<A: Algorithm>(&self, algorithm: &A, team: Option<&TeamPlan>, kinds: &Kinds) -> Result<MemoryPlan> {
         let EngineOptions { memory_bytes, buffer_bytes, trace, .. } = &self.options;
         let left_bytes = memory_bytes.saturating_sub(self.options.trace_bytes());
-        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes);
+        let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
+        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes, sharing_bytes);
         plan.map_err(|error| match trace {
             Some(trace) => trace.add_to(error, left_bytes),
             None => error,
@@ -302,14 +261,30 @@ enum Event {
 }
 
 impl<'a, A: Algorithm> Session<'a, A> {
-    fn new(engine: &'a Engine, plan: &'a MemoryPlan, algorithm: Arc<A>, graph: Arc<Graph>) -> Result<Self> {
+    fn new(
+        engine: &'a Engine,
+        plan: &'a MemoryPlan,
+        algorithm: Arc<A>,
+        graph: Arc<Graph>,
+        team: Option<TeamPlan>,
+    ) -> Result<Self> {
         let (store, options) = (&engine.store, &engine.options);
         let weights = algorithm.needs_weights();
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let cache = engine.page_buffer(plan, topology.page_bytes()).cache;
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
-        let device = engine.device(&algorithm, &graph, pool, plan.frames)?;
+        let setting = Setting {
+            algorithm: Arc::clone(&algorithm),
+            graph: Arc::clone(&graph),
+            store: Arc::clone(store),
+            pool: Arc::clone(pool),
+            frames: plan.frames,
+            threads: options.threads,
+            gpu: options.gpu.clone(),
+            trace: options.trace.clone(),
+        };
+        let device = engine.roster.device(&setting, team)?;
         let (tries, spans) = (HashMap::new(), EngineSpans::new(options.trace.clone()));
         Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0, spans })
     }
@@ -343,6 +318,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
         }
         report.wall_ns = elapsed_ns(started);
         report.bound = report.total.bound();
+        report.sharing = self.device.sharing();
         report.retries = self.retries;
         Ok(report)
     }
@@ -370,7 +346,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
             }
         };
         let vertex_phase = Instant::now();
-        let StepEnd { summary, work, transfer } = self.device.end(step)?;
+        let StepEnd { summary, work, transfer, merge } = self.device.end(step)?;
+        (report.merged_bytes, report.merge_ns) = (merge.bytes, merge.ns);
         report.add_work(work);
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);

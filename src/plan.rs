@@ -21,6 +21,9 @@ pub struct MemoryPlan {
     pub directory_bytes: u64,
     /// Code, stacks, channels.
     pub program_bytes: u64,
+    /// What several devices that share the run need in main memory: what they tell each other through, and the attributes of
+    /// those that compute there.
+    pub sharing_bytes: u64,
     /// Frames of the page buffer.
     pub frames: u32,
     /// Bytes of one frame.
@@ -35,7 +38,7 @@ pub const FRAMES_MIN: u32 = 4;
 const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 impl MemoryPlan {
-    /// Shares out `memory_bytes`: what the algorithm needs first, then the page buffer; no more than the graph fills, and no
+    /// Shares out `memory_bytes`: what the algorithm needs first, and what several devices need beside it (`sharing_bytes`), then the page buffer; no more than the graph fills, and no
     /// more than `buffer_bytes` where that is given.
     ///
     /// # Errors
@@ -45,6 +48,7 @@ impl MemoryPlan {
         store: &Store,
         memory_bytes: u64,
         buffer_bytes: Option<u64>,
+        sharing_bytes: u64,
     ) -> Result<Self> {
         let vertices = store.vertices();
         let out = store.topology(Direction::Out).expect("every store has out-lists");
@@ -61,6 +65,7 @@ impl MemoryPlan {
             degrees_bytes: 4 * vertices,
             directory_bytes: 36 * pages,
             program_bytes: PROGRAM_BYTES,
+            sharing_bytes,
             frames: 0,
             frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),
         };
@@ -77,7 +82,7 @@ impl MemoryPlan {
     /// Bytes of everything.
     pub fn total_bytes(&self) -> u64 {
         let fixed = self.attributes_bytes + self.frontier_bytes + self.degrees_bytes;
-        fixed + self.directory_bytes + self.program_bytes + self.buffer_bytes()
+        fixed + self.directory_bytes + self.program_bytes + self.sharing_bytes + self.buffer_bytes()
     }
 
     /// Bytes of the page buffer.
@@ -102,8 +107,13 @@ impl MemoryPlan {
             Some(asked) if asked < least => (format!("the page buffer of {algorithm}"), least, asked),
             _ => (algorithm.to_owned(), self.total_bytes().saturating_add(buffer_bytes), memory_bytes),
         };
+        let sharing = match self.sharing_bytes {
+            0 => String::new(),
+            bytes => format!("shared with other devices {bytes}, "),
+        };
         let parts = format!(
-            "attributes {}, frontiers {}, degrees {}, page directory {}, program {}, page buffer {} of at least {FRAMES_MIN} pages",
+            "attributes {}, frontiers {}, degrees {}, page directory {}, program {}, {sharing}page buffer {} of at least \
+             {FRAMES_MIN} pages",
             self.attributes_bytes,
             self.frontier_bytes,
             self.degrees_bytes,
