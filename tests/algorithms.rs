@@ -11,7 +11,7 @@ use topostream::Engine;
 use topostream::algorithms::{PageRank, Stop, Sums, Traffic};
 use topostream::plan::FRAMES_MIN;
 use topostream_formats::write::Layout;
-use topostream_formats::{Edge, EdgeSource, Encoding, VertexOrder};
+use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::FormatOptions;
 use topostream_tools::generate::{Grid, Rmat};
 
@@ -151,17 +151,6 @@ fn a_grid() {
     let grid = Grid { diagonal_probability: 0.3, seed: 5, ..Grid::new(101, 60) };
     let graph = generated(&mut grid.generate().unwrap()).mirrored();
     check_encodings("grid", &graph);
-}
-
-/// Everything that a generator gives.
-fn generated(source: &mut dyn EdgeSource) -> EdgeList {
-    let topostream_formats::IdSpace::Range { count, .. } = source.info().ids else { panic!("generators count") };
-    let (mut edges, mut chunk) = (Vec::new(), vec![Edge::default()]);
-    while !chunk.is_empty() {
-        source.read(&mut chunk).unwrap();
-        edges.extend(chunk.iter().map(|edge| (edge.source as u32, edge.dest as u32)));
-    }
-    EdgeList::new(count as u32, edges)
 }
 
 // ---- Any graph ------------------------------------------------------------------------------------------------------

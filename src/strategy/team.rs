@@ -104,7 +104,7 @@ impl TeamPlan {
             aligned = true;
         }
         let parts = parts(store, &own, sharded);
-        let piece_bytes = piece_bytes(&declared, traversal, sharded, request.binding_bytes_max)?;
+        let piece_bytes = piece_bytes(&declared, traversal, &parts, request.binding_bytes_max)?;
         let shared = Shared { declared: &declared, traversal, parts: &parts, aligned, piece_bytes };
         let schedule = Schedule::new(&shared);
         let adapts = !sharded && !request.alike && assignment == Assignment::Modulo;
@@ -150,18 +150,23 @@ fn only_direction<A: Algorithm>(algorithm: &A, has_in_lists: bool) -> Option<Dir
     visits.iter().all(|&(direction, _)| direction == first).then_some(first)
 }
 
-/// Bytes of a piece: as much as every device binds, and at least a block of a message.
-fn piece_bytes(declared: &[Attribute], traversal: bool, sharded: bool, binding_bytes_max: u64) -> Result<u64> {
+/// Bytes of a piece: as much as every device binds, no more than there is to say, and at least a block of a message.
+fn piece_bytes(declared: &[Attribute], traversal: bool, parts: &[Part], binding_bytes_max: u64) -> Result<u64> {
     let most = super::PIECE_BYTES_MAX.min(1 << binding_bytes_max.max(4096).ilog2());
-    if traversal {
-        let least = 4 * MessageLayout::new(declared, sharded).words_max(&(0..BLOCK_VERTICES));
-        if least > most {
-            let message =
-                format!("a device binds {binding_bytes_max} bytes at once; a message of this algorithm takes {least}");
-            return Err(Error::Parameter(message));
-        }
+    let longest = |of: fn(&Part) -> u64| parts.iter().map(of).max().unwrap_or(0);
+    if !traversal {
+        let bytes = 8 * longest(|part| part.own.end - part.own.start);
+        return Ok(bytes.next_power_of_two().clamp(4096, most));
     }
-    Ok(most)
+    let layout = MessageLayout::new(declared, parts.iter().any(|part| part.sharded));
+    let least = (4 * layout.words_max(&(0..BLOCK_VERTICES))).next_power_of_two().max(4096);
+    if least > most {
+        let message =
+            format!("a device binds {binding_bytes_max} bytes at once; a message of this algorithm takes {least}");
+        return Err(Error::Parameter(message));
+    }
+    let vertices = longest(|part| part.writable().end - part.writable().start) + BLOCK_VERTICES;
+    Ok((4 * layout.words_max(&(0..vertices))).next_power_of_two().clamp(least, most))
 }
 
 /// See the module.

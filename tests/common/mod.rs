@@ -13,7 +13,7 @@ use topostream::fetch::{Faults, FetcherKind};
 use topostream::report::RunReport;
 use topostream::{Engine, EngineOptions, Error, Run, Store, VertexId};
 use topostream_formats::write::Layout;
-use topostream_formats::{EdgeSource, Encoding, MemorySource};
+use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::{Cancel, Quiet};
 
@@ -204,4 +204,15 @@ pub fn within<T: Send + 'static>(seconds: u64, what: &str, work: impl FnOnce() -
 /// A file of this repository's test data.
 pub fn data(relative: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(relative)
+}
+
+/// Everything that a generator gives.
+pub fn generated(source: &mut dyn EdgeSource) -> EdgeList {
+    let topostream_formats::IdSpace::Range { count, .. } = source.info().ids else { panic!("generators count") };
+    let (mut edges, mut chunk) = (Vec::new(), vec![Edge::default()]);
+    while !chunk.is_empty() {
+        source.read(&mut chunk).unwrap();
+        edges.extend(chunk.iter().map(|edge| (edge.source as u32, edge.dest as u32)));
+    }
+    EdgeList::new(count as u32, edges)
 }
