@@ -7,13 +7,16 @@ mod reference;
 use common::*;
 use proptest::prelude::*;
 use reference::*;
+use std::future::poll_fn;
 use std::path::PathBuf;
+use std::sync::Arc;
 use topostream::algorithms::Traffic;
-use topostream::fetch::{Faults, FetcherKind};
-use topostream::plan::FRAMES_MIN;
+use topostream::fetch::{self, Faults, FetcherKind, PagePool, PageRead, PageRef};
+use topostream::plan::{FRAMES_MIN, MemoryPlan};
 use topostream::report::RunReport;
 use topostream::{Engine, Error};
-use topostream_formats::{EdgeSource, Encoding, MemorySource};
+use topostream_formats::store::PageReader;
+use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource, PageId, SourceInfo, Topology, WeightType};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::{Cancel, Quiet};
 
@@ -137,7 +140,7 @@ fn no_pages_at_all() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(16) })]
 
     /// A stripe that is late, or has faults that pass: the same answers, and the repeats are its own.
     #[test]
@@ -153,6 +156,72 @@ proptest! {
             prop_assert!(at == bad || stripe.retries == 0, "{:?}: {:?}", faults, stripe);
         }
     }
+}
+
+/// Pages and their weights through a fetcher, byte for byte as a reader finds them that opens all files by itself.
+#[test]
+fn weights_lie_beside_their_pages() {
+    let pairs = random_edges(0..3000, 60_000, 33);
+    let edge = |&(source, dest): &(u32, u32)| Edge { source: source.into(), dest: dest.into(), weight: source ^ dest };
+    let edges: Vec<Edge> = pairs.iter().map(edge).collect();
+    let info = MemorySource::pairs(3000, &pairs).info().clone();
+    let info = SourceInfo { weights: Some(WeightType::U32), ..info };
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = FormatOptions { keep_weights: true, ..small_pages(Encoding::VertexId) };
+    options.layout.stripes.extend((1..3).map(|stripe| folder.path().join(format!("disk{stripe}"))));
+    let path = folder.path().join("disk0");
+    let mut open = || Ok(Box::new(MemorySource::new(info.clone(), edges.clone())) as Box<dyn EdgeSource>);
+    format(&mut open, &path, &options, &Quiet, &Cancel::default()).unwrap();
+    let store = topostream::Store::open(&path).unwrap();
+    for fetcher in FETCHERS {
+        for topology in store.topologies() {
+            let pages = read_pages(&store, topology, fetcher);
+            let reader = PageReader::open(topology).unwrap();
+            let (mut page, mut weights) = (vec![0; PAGE as usize], vec![0; topology.weight_page_bytes() as usize]);
+            assert_eq!(pages.len(), topology.page_count() as usize);
+            for (number, found) in pages {
+                reader.read(PageId(number), &mut page, &mut weights).unwrap();
+                assert!(found == [&page[..], &weights].concat(), "{fetcher:?}, page {number}");
+            }
+        }
+    }
+}
+
+/// All pages of a topology, with their weights, in the order in which they come: all of them are asked for at once.
+fn read_pages(store: &topostream::Store, topology: &Topology, fetcher: FetcherKind) -> Vec<(u32, Vec<u8>)> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    runtime.block_on(async {
+        let frames = PagePool::frames(topology.page_count(), PAGE as u32, topology.weight_page_bytes());
+        let mut fetcher = fetch::open(fetcher, store, &Arc::clone(frames[0].pool()), true).unwrap();
+        for (number, frame) in (0..).zip(frames) {
+            fetcher.submit(PageRead { page: PageRef { direction: topology.direction(), page: PageId(number) }, frame });
+        }
+        let (mut filled, mut pages) = (Vec::new(), Vec::new());
+        while fetcher.in_flight() > 0 {
+            poll_fn(|context| fetcher.poll_filled(context, &mut filled)).await;
+            pages.extend(filled.drain(..).map(|fill| {
+                fill.result.unwrap();
+                (fill.page.page.0, [fill.frame.page(), fill.frame.weights()].concat())
+            }));
+        }
+        pages
+    })
+}
+
+/// Each stripe has a queue as long as the only one's, as far as half of the frames go; frames bound everything.
+#[test]
+fn every_stripe_has_a_queue_of_its_own() {
+    let graph = graph();
+    let of = |stripes, buffer_pages: u64| {
+        let store = Striped::new(&graph, stripes).open().unwrap();
+        let algorithm = pagerank(1, Dangling::Spread, Traffic::Push);
+        let plan = MemoryPlan::new(&algorithm, &store, 1 << 30, Some(buffer_pages * PAGE)).unwrap();
+        // More frames than the small graph has use for.
+        let plan = MemoryPlan { frames: buffer_pages as u32, ..plan };
+        (plan.in_flight_max(), plan.stripe_in_flight_max())
+    };
+    assert_eq!([of(1, 1000), of(2, 1000), of(5, 1000)], [(64, 64), (128, 64), (320, 64)]);
+    assert_eq!([of(1, 20), of(2, 20), of(5, 20)], [(10, 64); 3]);
 }
 
 // ---- Stripes that fail ----------------------------------------------------------------------------------------------
@@ -192,10 +261,10 @@ fn a_file_that_shrinks_after_it_was_opened() {
     let file = store.stripe(1).join("pages.1");
     let sound = std::fs::read(&file).unwrap();
     for fetcher in FETCHERS {
-        let engine = std::sync::Arc::new(store.engine(Some(6), fetcher));
+        let engine = Arc::new(store.engine(Some(6), fetcher));
         for length in [0, PAGE as usize, PAGE as usize + 1000, sound.len() - 1] {
             std::fs::write(&file, &sound[..length]).unwrap();
-            let (what, run) = (format!("{length} bytes, {fetcher:?}"), std::sync::Arc::clone(&engine));
+            let (what, run) = (format!("{length} bytes, {fetcher:?}"), Arc::clone(&engine));
             let result = within(PATIENCE_S, &what, move || {
                 ranks(&run, pagerank(2, Dangling::Spread, Traffic::Push)).map(|found| found.report.retries)
             });
