@@ -217,7 +217,7 @@ mod tests {
                     read += 1;
                 }
             }
-            prop_assert_eq!(read, case.pages.iter().filter(|&&number| number as usize % case.stripes != 0).count());
+            prop_assert_eq!(read, case.pages.iter().filter(|&&number| case.stripe_of(page(number)) != 0).count());
         }
     }
 
