@@ -184,6 +184,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
         /// Every page once, none beyond a stripe's share, no stripe idle that need not be, each stripe in file order.
         #[test]
         fn stripes_are_kept_busy(case in cases(1..=7), draws in prop::collection::vec(any::<u16>(), 1..50)) {
@@ -227,6 +229,18 @@ mod tests {
         let case = Case { pages: (0..50).collect(), stripes: 5, in_flight_max: 2, stripe_max: 64 };
         let order = read_all(&case, &[0]);
         assert!(order.iter().map(|page| page.page.0).eq(0..50), "{order:?}");
+    }
+
+    #[test]
+    fn a_page_that_failed_is_the_next_of_its_stripe() {
+        let mut backlog = Backlog::new((0..6).map(page).collect(), 2, 2, 64);
+        for number in [0, 1] {
+            assert_eq!(backlog.next(), Some(page(number)));
+            backlog.begin(page(number));
+        }
+        backlog.end(page(0));
+        backlog.again(page(0));
+        assert_eq!(backlog.next(), Some(page(0)));
     }
 
     /// What one stripe does not need, the others may use.
