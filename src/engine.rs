@@ -13,6 +13,7 @@
 //! everything: no queue is longer than the page buffer.
 
 use crate::algorithm::{Algorithm, Answer, Graph, State, Step, Summary};
+use crate::backlog::Backlog;
 use crate::cache::{PageCache, Policy};
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
@@ -21,6 +22,7 @@ use crate::device::settings::GpuSettings;
 use crate::device::{Device, DeviceChoice, PageDone, PageTask, StepEnd};
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
+use crate::meters::StripeMeters;
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
 use crate::strategy::{Assignment, Strategy, TeamPlan, TeamRequest};
@@ -241,15 +243,14 @@ struct Session<'a, A: Algorithm> {
     device: Box<dyn Device>,
     tries: HashMap<PageRef, u32>,
     retries: u64,
+    meters: StripeMeters,
     spans: EngineSpans,
 }
 
 /// What is under way in a superstep.
 struct Traffic {
     policy: Policy,
-    missing: std::vec::IntoIter<PageRef>,
-    /// Pages that have to be read again.
-    again: Vec<PageRef>,
+    backlog: Backlog,
     in_device: usize,
     report: StepReport,
     since: Instant,
@@ -286,7 +287,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
         };
         let device = engine.roster.device(&setting, team)?;
         let (tries, spans) = (HashMap::new(), EngineSpans::new(options.trace.clone()));
-        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0, spans })
+        let meters = StripeMeters::new(store);
+        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0, meters, spans })
     }
 
     async fn run(&mut self, observer: &mut Observer<'_>) -> Result<RunReport> {
@@ -320,6 +322,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
         report.bound = report.total.bound();
         report.sharing = self.device.sharing();
         report.retries = self.retries;
+        report.stripes = self.meters.reports();
         Ok(report)
     }
 
@@ -368,8 +371,10 @@ impl<'a, A: Algorithm> Session<'a, A> {
             let frame = self.cache.take(page).expect("just seen in the cache");
             self.device.submit(PageTask { page, frame: Arc::new(frame), fresh: false });
         }
-        let (missing, in_device) = (missing.into_iter(), cached.len());
-        Traffic { policy, missing, again: Vec::new(), in_device, report, since: Instant::now() }
+        let (plan, in_device) = (self.plan, cached.len());
+        let stripes = plan.stripes as usize;
+        let backlog = Backlog::new(missing, stripes, plan.in_flight_max(), plan.stripe_in_flight_max());
+        Traffic { policy, backlog, in_device, report, since: Instant::now() }
     }
 
     /// Reads and computes until every page of the superstep is done.
@@ -392,13 +397,10 @@ impl<'a, A: Algorithm> Session<'a, A> {
 
     /// Requests missing pages while there are frames for them. True where pages are missing and no frame is to be had.
     fn request(&mut self, traffic: &mut Traffic) -> bool {
-        while self.fetcher.in_flight() < self.plan.in_flight_max() {
-            let left = !traffic.again.is_empty() || traffic.missing.len() > 0;
-            if !left {
-                return false;
-            }
+        while let Some(page) = traffic.backlog.next() {
             let Some(frame) = self.cache.frame(traffic.policy) else { return true };
-            let page = traffic.again.pop().or_else(|| traffic.missing.next()).expect("just seen");
+            traffic.backlog.begin(page);
+            self.meters.read_begins(page, self.plan.frame_bytes);
             traffic.report.disk_bytes += self.plan.frame_bytes;
             self.spans.read_begins(page);
             self.fetcher.submit(PageRead { page, frame });
@@ -432,6 +434,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
     }
 
     fn on_filled(&mut self, PageFilled { page, frame, result }: PageFilled, traffic: &mut Traffic) -> Result<()> {
+        traffic.backlog.end(page);
+        self.meters.read_ends(page);
         self.spans.read_ends(page, self.plan.frame_bytes, result.is_ok());
         match result {
             Ok(()) => {
@@ -475,7 +479,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
             return Err(error(*tries));
         }
         self.retries += 1;
-        traffic.again.push(page);
+        self.meters.retried(page);
+        traffic.backlog.again(page);
         Ok(())
     }
 

@@ -28,13 +28,15 @@ pub struct MemoryPlan {
     pub frames: u32,
     /// Bytes of one frame.
     pub frame_bytes: u64,
+    /// Stripes that are read at the same time.
+    pub stripes: u32,
 }
 
 /// Code, stacks, channels: what a run takes whatever the graph.
 const PROGRAM_BYTES: u64 = 24 << 20;
 /// The fewest frames that a run works with: two to compute on, two to read into.
 pub const FRAMES_MIN: u32 = 4;
-/// Reads in flight are bounded by this many bytes too.
+/// Reads in flight on a stripe are bounded by this many bytes too.
 const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 impl MemoryPlan {
@@ -68,6 +70,7 @@ impl MemoryPlan {
             sharing_bytes,
             frames: 0,
             frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),
+            stripes: store.stripe_count() as u32,
         };
         let left = memory_bytes.saturating_sub(plan.total_bytes());
         let frames = buffer_bytes.unwrap_or(left).min(left) / plan.frame_bytes;
@@ -90,15 +93,20 @@ impl MemoryPlan {
         u64::from(self.frames) * self.frame_bytes
     }
 
-    /// How many reads may be in flight.
+    /// How many reads may be in flight: a full queue for every stripe, as far as half of the frames go.
     pub fn in_flight_max(&self) -> usize {
-        ((IN_FLIGHT_BYTES / self.frame_bytes) as usize).clamp(2, IN_FLIGHT_MAX).min(self.frames as usize / 2)
+        (self.stripes as usize * self.stripe_in_flight_max()).min(self.frames as usize / 2)
+    }
+
+    /// How many reads may be in flight on one stripe.
+    pub fn stripe_in_flight_max(&self) -> usize {
+        ((IN_FLIGHT_BYTES / self.frame_bytes) as usize).clamp(2, IN_FLIGHT_MAX)
     }
 
     /// Frames that a scan streams through: half, as long as they can be in flight or computed on. They cost no hits, since
     /// what they hold at the end of one scan is visited first in the next.
     pub fn stream_frames(&self) -> usize {
-        (self.frames as usize / 2).clamp(2, 2 * IN_FLIGHT_MAX)
+        (self.frames as usize / 2).clamp(2, 2 * IN_FLIGHT_MAX * self.stripes as usize)
     }
 
     fn too_small(&self, algorithm: &str, memory_bytes: u64, asked: Option<u64>, buffer_bytes: u64) -> Error {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 use topostream::device::Transfer;
-use topostream::report::{RunReport, StepReport};
+use topostream::report::{RunReport, StepReport, StripeReport};
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
 use topostream_tools::info::Summary;
@@ -182,7 +182,27 @@ pub fn run_report(report: &RunReport) -> String {
         rows.push(vec![format!("… {left_out} more")]);
     }
     rows.push(step_row("all".into(), &report.total, lanes));
-    table(&header, rows) + &transfers(report) + &closing(report)
+    table(&header, rows) + &transfers(report) + &stripes(report) + &closing(report)
+}
+
+/// What was read from each stripe; nothing where there is only one.
+fn stripes(report: &RunReport) -> String {
+    if report.stripes.len() < 2 {
+        return String::new();
+    }
+    let header = ["stripe", "pages", "read", "GB/s", "busy s", "repeated"];
+    table(&header, report.stripes.iter().map(stripe_row))
+}
+
+fn stripe_row(stripe: &StripeReport) -> Vec<String> {
+    vec![
+        stripe.path.clone(),
+        count(stripe.pages),
+        bytes(stripe.bytes),
+        format!("{:.2}", stripe.gb_per_s()),
+        seconds(stripe.busy_ns),
+        count(stripe.retries),
+    ]
 }
 
 /// What a device with memory of its own moved; nothing for one without.
@@ -252,6 +272,25 @@ fn closing(report: &RunReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stripes_are_shown_where_there_are_several() {
+        let stripe = |path: &str, gib: u64| StripeReport {
+            path: path.into(),
+            pages: 1024 * gib,
+            bytes: gib << 30,
+            busy_ns: 500_000_000,
+            retries: gib - 1,
+        };
+        let mut report = RunReport { stripes: vec![stripe("/a", 1)], ..RunReport::default() };
+        assert!(!run_report(&report).contains("stripe"));
+        report.stripes.push(stripe("/b", 2));
+        let text = run_report(&report);
+        let row = |path| text.lines().find(|line| line.trim_start().starts_with(path)).unwrap().split_whitespace();
+        let cells = |path| row(path).collect::<Vec<_>>();
+        assert_eq!(cells("/a"), ["/a", "1,024", "1", "GiB", "2.15", "0.500", "0"], "{text}");
+        assert_eq!(cells("/b"), ["/b", "2,048", "2", "GiB", "4.29", "0.500", "1"], "{text}");
+    }
 
     #[test]
     fn transfers_are_shown_where_there_are_any() {

@@ -12,5 +12,6 @@ mod program;
 mod quiet;
 mod results;
 mod stores;
+mod stripes;
 mod trace;
 mod usage;
