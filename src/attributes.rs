@@ -42,6 +42,25 @@ pub enum Merge {
     Or,
 }
 
+/// The first value of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// The same bits for every vertex; 0 for [`AttributeType::Fixed63`] and [`AttributeType::Bit`].
+    Bits(u32),
+    /// Each vertex's own number; of [`AttributeType::U32`] only.
+    Vertex,
+}
+
+impl Initial {
+    /// The bits of a vertex's first value.
+    pub fn of(self, vertex: u32) -> u32 {
+        match self {
+            Self::Bits(bits) => bits,
+            Self::Vertex => vertex,
+        }
+    }
+}
+
 /// The declaration of one attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attribute {
@@ -53,8 +72,8 @@ pub struct Attribute {
     pub role: Role,
     /// How two devices' values become one.
     pub merge: Merge,
-    /// The bits of every vertex's first value; 0 for [`AttributeType::Fixed63`] and [`AttributeType::Bit`].
-    pub initial: u32,
+    /// What it is at first.
+    pub initial: Initial,
 }
 
 impl Attribute {
@@ -106,8 +125,11 @@ impl Attributes {
 
     /// Sets the first values of some vertices, as declared.
     pub fn set_initial(&self, declared: &[Attribute], vertices: Range<u64>) {
-        for (column, attribute) in self.0.iter().zip(declared).filter(|(_, attribute)| attribute.initial != 0) {
-            vertices.clone().for_each(|vertex| column.set_bits(vertex as u32, attribute.initial));
+        for (column, attribute) in self.0.iter().zip(declared) {
+            if attribute.initial != Initial::Bits(0) {
+                let numbers = vertices.clone().map(|vertex| vertex as u32);
+                numbers.for_each(|vertex| column.set_bits(vertex, attribute.initial.of(vertex)));
+            }
         }
     }
 
@@ -197,6 +219,19 @@ impl Column {
 }
 
 impl U32Column {
+    /// Asks for a vertex's value ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        crate::prefetch::line_of(&self.0, vertex as usize);
+    }
+
+    /// Lowers a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    #[inline(always)]
+    pub fn min(&self, vertex: u32, value: u32) -> bool {
+        let cell = &self.0[vertex as usize];
+        value < cell.load(Relaxed) && value < cell.fetch_min(value, Relaxed)
+    }
+
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> u32 {
