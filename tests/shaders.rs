@@ -8,13 +8,14 @@ use std::mem::offset_of;
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
-use topostream::algorithm::{Shader, Visit};
-use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
+use topostream::algorithm::{Algorithm, Shader, Visit};
+use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::Encoding;
+use topostream_formats::edge::WeightType;
 
 const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }
@@ -98,6 +99,16 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
             let pagerank = PageRank { traffic, sums, ..PageRank::default() };
             algorithms.push((Declared::of(&pagerank, true).unwrap(), vec![(direction, Visit::All)]));
         }
+    }
+    for weights in [WeightType::U32, WeightType::F32] {
+        let sssp = Sssp { source: VertexId(0), weights };
+        algorithms.push((Declared::of(&sssp, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
+    }
+    for directed in [false, true] {
+        let components = Components { directed };
+        let visits = components.visits(false);
+        assert_eq!(visits.len(), if directed { 1 } else { 2 });
+        algorithms.push((Declared::of(&components, false).unwrap(), visits));
     }
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
