@@ -40,8 +40,14 @@ enum AlgorithmArgs {
     /// Breadth-first search: how many hops vertices are from a source
     Bfs(BfsArgs),
     /// Shortest paths: how far vertices are from a source, by the weights of the edges
+    ///
+    /// Whole weights give whole distances of at most 2^32 - 3. With f32 weights each addition along a path is rounded to the
+    /// nearest f32. Vertices that are not reached get -1 (whole) or inf. A negative weight on the way is an error.
     Sssp(SsspArgs),
     /// Connected components, whichever way the edges point
+    ///
+    /// A component is called by one of its vertices: the one with the smallest id, or, in a store that was made with --order, the
+    /// one that this order puts first.
     #[command(visible_aliases = ["cc", "wcc"])]
     Components(ComponentsArgs),
 }
@@ -127,8 +133,6 @@ struct BfsArgs {
     common: Common,
 }
 
-/// Whole weights give whole distances of at most 2^32 - 3. With f32 weights each addition along a path is rounded to the
-/// nearest f32. Vertices that are not reached get -1 (whole) or inf. A negative weight on the way is an error.
 #[derive(Args)]
 struct SsspArgs {
     /// Where to start: an original id, or `max-degree` for the vertex with the most out-edges
@@ -138,8 +142,6 @@ struct SsspArgs {
     common: Common,
 }
 
-/// A component is called by one of its vertices: the one with the smallest id, or, in a store that was made with --order, the
-/// one that this order puts first.
 #[derive(Args)]
 struct ComponentsArgs {
     #[command(flatten)]

@@ -503,4 +503,9 @@ fn buffers_are_filled() {
     rig.run(KernelName::Fill, grid(3));
     let words = gpu.read(&rig.buffers[&Resource::Filled]);
     assert!(words[..2999].iter().all(|&word| word == u32::MAX) && words[2999] == 7);
+    let fill = Fill { value: 8192, words: 2000, increment: 1, ..Fill::default() };
+    rig.put(Resource::Fill, bytemuck::cast_slice(&[fill]));
+    rig.run(KernelName::Fill, grid(3));
+    let words = gpu.read(&rig.buffers[&Resource::Filled]);
+    assert!(words[..2000].iter().copied().eq(8192..10_192) && words[2000] == u32::MAX);
 }
