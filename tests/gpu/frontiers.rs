@@ -6,40 +6,33 @@ use crate::gpu_test;
 use crate::graphs;
 use crate::reference::*;
 use crate::setting::*;
+use topostream::Error;
 use topostream::device::settings::PageTransfer;
-use topostream::{Engine, Error};
+use topostream::fetch::FetcherKind;
 
 /// Both answers of a graph, on both devices.
 fn check_both(store: &TestStore, weighted: &Weighted, source: u32, setting: &Setting, what: &str) {
     let what = format!("{what}, float {}, source {source}, {setting:?}", weighted.float);
     let gpu = setting.engine(store, |engine| distances(engine, source.into()).map(drop));
-    let cpu =
-        store.engine(on_cpu(Setting { fetcher: topostream::fetch::FetcherKind::Auto, ..setting.clone() }.options()));
+    let cpu = store.engine(on_cpu(Setting { fetcher: FetcherKind::Auto, ..setting.clone() }.options()));
     let (weighted, what) = (weighted.clone(), what.clone());
     within(120, &what.clone(), move || {
-        let least = components(&weighted.graph);
-        for engine in [&gpu, &cpu] {
-            assert!(component_ids(engine).unwrap_or_else(|error| panic!("{what}: {error}")).dense() == least, "{what}");
-        }
-        let exact = match weighted.float {
-            true => weighted.single_distances(source),
-            false => weighted.distances(source),
-        };
-        for engine in [&gpu, &cpu] {
+        let (least, exact) = (components(&weighted.graph), expected_distances(&weighted, source));
+        let counts = [&gpu, &cpu].map(|engine| {
+            let found = component_ids(engine).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert!(found.dense() == least, "{what}: other components");
+            let first = found.report.steps.first().map(|step| (step.active, step.edges, step.pages));
             let found = distances(engine, source.into()).unwrap_or_else(|error| panic!("{what}: {error}"));
             assert!(found.dense() == exact, "{what}: other distances");
-        }
-        check_reports(&gpu, &cpu, source, &what);
+            (first, found.report.traversed_edges)
+        });
+        // Both devices count alike what does not depend on what comes first.
+        assert_eq!(counts[0], counts[1], "{what}");
     });
 }
 
-/// Both devices count alike what does not depend on what comes first.
-fn check_reports(gpu: &Engine, cpu: &Engine, source: u32, what: &str) {
-    let reports = [gpu, cpu].map(|engine| distances(engine, source.into()).unwrap().report);
-    assert_eq!(reports[0].traversed_edges, reports[1].traversed_edges, "{what}");
-    let firsts = [gpu, cpu].map(|engine| component_ids(engine).unwrap().report.steps.first().copied());
-    let counted = firsts.map(|step| step.map(|step| (step.active, step.edges, step.pages)));
-    assert_eq!(counted[0], counted[1], "{what}");
+fn expected_distances(weighted: &Weighted, source: u32) -> Vec<f64> {
+    if weighted.float { weighted.single_distances(source) } else { weighted.distances(source) }
 }
 
 gpu_test! {
