@@ -17,8 +17,9 @@ use crate::bits::Bits;
 use crate::strategy::Part;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
-use topostream_formats::Direction;
+use topostream_formats::edge::WeightType;
 use topostream_formats::mapped::Mapped;
+use topostream_formats::{Direction, VertexId};
 
 /// A few sums over vertices, or a few numbers that a superstep needs; what they mean is the algorithm's.
 pub type Scalars = [f64; 4];
@@ -30,6 +31,10 @@ pub struct Graph {
     pub vertices: u64,
     /// How many directed edges there are.
     pub edges: u64,
+    /// False where every edge stands in the lists of both of its ends.
+    pub directed: bool,
+    /// The type of the weights, if there are any.
+    pub weights: Option<WeightType>,
     /// Whether the lists can be read against the edges.
     pub has_in_lists: bool,
     /// The lengths of the out-lists.
@@ -193,6 +198,15 @@ pub trait Kernel: Sync {
     fn close(&self, record: Self::Record);
 }
 
+/// Why a run that came to its end has no answer: what was found at a vertex.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The vertex; users are told its original id.
+    pub vertex: VertexId,
+    /// What is wrong there, to follow `vertex 7: `.
+    pub reason: String,
+}
+
 /// A result: a name and a value for every vertex.
 pub struct Answer<'a> {
     /// The column's name in files.
@@ -222,7 +236,8 @@ pub trait Algorithm: Send + Sync + 'static {
     /// What is kept for every vertex, over a store with or without in-lists.
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute>;
 
-    /// Whether it visits the vertices that are active, and so needs frontiers.
+    /// Whether vertices are activated in a superstep for the next one, and so whether it needs frontiers. A vertex's writable
+    /// attributes then change only in supersteps that activate it too.
     fn is_traversal(&self) -> bool {
         false
     }
@@ -272,6 +287,14 @@ pub trait Algorithm: Send + Sync + 'static {
 
     /// The next superstep, or none when the algorithm is done.
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step>;
+
+    /// Whether the results, once it is done, are right: it may have met edges that it has no rule for.
+    ///
+    /// # Errors
+    /// A vertex where they are not.
+    fn verdict(&self, _state: &State) -> Result<(), Refusal> {
+        Ok(())
+    }
 
     /// The results, once it is done.
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>>;

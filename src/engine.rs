@@ -12,7 +12,7 @@
 //! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
 //! everything: no queue is longer than the page buffer.
 
-use crate::algorithm::{Algorithm, Answer, Graph, State, Step, Summary};
+use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State, Step, Summary, Visit};
 use crate::backlog::Backlog;
 use crate::cache::{PageCache, Policy};
 #[cfg(feature = "gpu")]
@@ -145,7 +145,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
-    /// page that could not be had; [`Error::Interrupted`].
+    /// page that could not be had; [`Error::Interrupted`]; [`Error::Parameter`] at the end, naming a vertex, where the
+    /// algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
         let graph = Arc::new(self.graph(&algorithm)?);
         let (team, kinds) = self.team_plan(&algorithm)?;
@@ -160,12 +161,19 @@ impl Engine {
             self.keep(cache, &plan);
             Ok::<_, Error>((report, device.finish()?))
         })?;
+        algorithm.verdict(&state).or_else(|refusal| Err(self.refused(algorithm.name(), &refusal)?))?;
         report.traversed_edges = algorithm.traversed_edges(&state);
         if !self.store.manifest().directed {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
         report.peak_memory_bytes = peak_memory_bytes();
         Ok(Run { report, algorithm, state })
+    }
+
+    /// The error of an algorithm that has no answer.
+    fn refused(&self, algorithm: &str, refusal: &Refusal) -> Result<Error> {
+        let vertex = self.store.ids()?.original(refusal.vertex);
+        Ok(Error::Parameter(format!("{algorithm}: vertex {vertex}: {}", refusal.reason)))
     }
 
     /// Decides how several devices share a run; none for one device.
@@ -223,7 +231,8 @@ impl Engine {
         let store = &self.store;
         let has_in_lists = store.topology(Direction::In).is_some();
         let (vertices, edges) = (store.vertices(), store.edges());
-        let graph = Graph { vertices, edges, has_in_lists, out_degrees: store.out_degrees()? };
+        let (directed, weights) = (store.manifest().directed, store.manifest().weights);
+        let graph = Graph { vertices, edges, directed, weights, has_in_lists, out_degrees: store.out_degrees()? };
         algorithm.check(&graph).map_err(Error::Parameter)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
@@ -307,8 +316,11 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let totals = self.device.initialise()?;
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
-        let mut active = 1;
         let mut step = self.algorithm.first(&self.graph, totals);
+        let mut active = match step {
+            Some(Step { visit: Visit::All, .. }) => self.graph.vertices,
+            _ => self.algorithm.seeds().active.len() as u64,
+        };
         while let Some(now) = step {
             let (mut step_report, summary) = self.superstep(&now).await?;
             step_report.active = self.algorithm.is_traversal().then_some(active);

@@ -8,13 +8,14 @@ use std::mem::offset_of;
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
-use topostream::algorithm::{Shader, Visit};
-use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
-use topostream::attributes::{Attribute, AttributeType, Merge, Role};
+use topostream::algorithm::{Algorithm, Shader, Visit};
+use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Sums, Traffic};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::Encoding;
+use topostream_formats::edge::WeightType;
 
 const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }
@@ -71,7 +72,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
 
 fn everything() -> Declared {
     use AttributeType::{Bit, F32, Fixed63, U32};
-    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: 0 };
+    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: Initial::Bits(0) };
     let attributes = vec![
         attribute("count", U32, Role::Writable),
         attribute("least", U32, Role::Writable),
@@ -98,6 +99,16 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
             let pagerank = PageRank { traffic, sums, ..PageRank::default() };
             algorithms.push((Declared::of(&pagerank, true).unwrap(), vec![(direction, Visit::All)]));
         }
+    }
+    for weights in [WeightType::U32, WeightType::F32] {
+        let sssp = Sssp { source: VertexId(0), weights };
+        algorithms.push((Declared::of(&sssp, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
+    }
+    for directed in [false, true] {
+        let components = Components { directed };
+        let visits = components.visits(false);
+        assert_eq!(visits.len(), if directed { 1 } else { 2 });
+        algorithms.push((Declared::of(&components, false).unwrap(), visits));
     }
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
@@ -394,7 +405,7 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, degree });
     assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, spare });
     assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
-    assert_same_layout!(&module, Fill { value, words, spare_0, spare_1 });
+    assert_same_layout!(&module, Fill { value, words, increment, spare });
     assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, spare_0, spare_1 });
     assert_same_layout!(&module, HubHeader as HubQueue { wanted, capacity, spare_0, spare_1 });
     assert_eq!(size_of::<layout::CensusTotal>(), 16);

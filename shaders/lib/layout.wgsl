@@ -58,8 +58,8 @@ struct DirectoryPage {
 struct Fill {
     value: u32,
     words: u32,
-    spare_0: u32,
-    spare_1: u32,
+    increment: u32,
+    spare: u32,
 }
 
 // The list that is being read, or a part of it.

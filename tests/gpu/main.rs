@@ -20,6 +20,7 @@ mod agreement;
 mod bits;
 mod cover;
 mod faults;
+mod frontiers;
 mod golden;
 mod graphs;
 mod memory;

@@ -13,7 +13,7 @@ use topostream::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use topostream::algorithms::Traffic;
-use topostream::attributes::{Attribute, AttributeType, Merge, Role, U32Column};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use topostream::bits::Bits;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{Distribution, PageTransfer};
@@ -145,8 +145,14 @@ impl Algorithm for LeastLabel {
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let role = Role::Writable;
         vec![
-            Attribute { name: "label", of: AttributeType::U32, role, merge: Merge::Min, initial: u32::MAX },
-            Attribute { name: "seen", of: AttributeType::Bit, role, merge: Merge::Or, initial: 0 },
+            Attribute {
+                name: "label",
+                of: AttributeType::U32,
+                role,
+                merge: Merge::Min,
+                initial: Initial::Bits(u32::MAX),
+            },
+            Attribute { name: "seen", of: AttributeType::Bit, role, merge: Merge::Or, initial: Initial::Bits(0) },
         ]
     }
 

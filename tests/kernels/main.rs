@@ -12,7 +12,7 @@ use gpu::{Buffers, Gpu};
 use graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
 use topostream::algorithm::{Shader, Visit};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
-use topostream::attributes::{Attribute, AttributeType, Merge, Role, to_fixed63};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
 use topostream::device::gpu::compose::layout::{CensusTotal, Counters, Fill, HubHeader, Step, grid};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
 use topostream::{Direction, VertexId};
@@ -73,7 +73,7 @@ impl<'a> Rig<'a> {
         let mut rig = Self { gpu, graph, algorithm, options, buffers: HashMap::new() };
         rig.put_column(Resource::OutDegrees, 1, &graph.out_degrees());
         for (place, attribute) in rig.algorithm.attributes.clone().iter().enumerate() {
-            let words = vec![attribute.initial; column_words(attribute.of)];
+            let words = vec![attribute.initial.of(0); column_words(attribute.of)];
             rig.put_attribute(place, &words);
         }
         for frontier in [Resource::Frontier, Resource::NextFrontier] {
@@ -209,7 +209,8 @@ fn list_close(record: Record, list: List) {
 ";
 
 fn tally() -> Declared {
-    let attribute = |name, of| Attribute { name, of, role: Role::Writable, merge: Merge::Add, initial: 0 };
+    let attribute =
+        |name, of| Attribute { name, of, role: Role::Writable, merge: Merge::Add, initial: Initial::Bits(0) };
     let attributes = vec![
         attribute("told", AttributeType::U32),
         attribute("edges", AttributeType::U32),
@@ -502,4 +503,9 @@ fn buffers_are_filled() {
     rig.run(KernelName::Fill, grid(3));
     let words = gpu.read(&rig.buffers[&Resource::Filled]);
     assert!(words[..2999].iter().all(|&word| word == u32::MAX) && words[2999] == 7);
+    let fill = Fill { value: 8192, words: 2000, increment: 1, ..Fill::default() };
+    rig.put(Resource::Fill, bytemuck::cast_slice(&[fill]));
+    rig.run(KernelName::Fill, grid(3));
+    let words = gpu.read(&rig.buffers[&Resource::Filled]);
+    assert!(words[..2000].iter().copied().eq(8192..10_192) && words[2000] == u32::MAX);
 }

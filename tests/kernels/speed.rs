@@ -139,7 +139,7 @@ fn buffers(gpu: &Gpu, pages: &Pages, declared: &Declared) -> Buffers {
             AttributeType::Fixed63 => 2 * vertices,
             AttributeType::U32 | AttributeType::F32 => vertices,
         };
-        let share = if attribute.name == "share" { 1e-9f32.to_bits() } else { attribute.initial };
+        let share = if attribute.name == "share" { 1e-9f32.to_bits() } else { attribute.initial.of(0) };
         buffers.insert(Resource::Attribute { place, chunk: 0 }, gpu.buffer(&vec![share; words]));
     }
     let step = Step { vertices_last: vertices as u32 - 1, scalars: [1e-9, 0.85, 0.0, 0.0], ..Step::default() };

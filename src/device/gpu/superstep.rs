@@ -13,7 +13,7 @@ use super::open::Gpu;
 use super::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes, hub_bytes};
 use super::timing::{DeviceSpan, overlap_ns, union_ns};
 use crate::algorithm::{Algorithm, Scalars, Seeds, State, Step, Summary, Visit};
-use crate::attributes::AttributeType;
+use crate::attributes::{AttributeType, Initial};
 use crate::device::StepEnd;
 use crate::error::Result;
 use crate::strategy::Part;
@@ -47,9 +47,8 @@ impl<A: Algorithm> Driver<A> {
     pub(super) fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
         let mut encoder = self.encoder();
         for place in 0..self.declared.attributes.len() {
-            let initial = self.declared.attributes[place].initial;
             for chunk in 0..self.buffers.attribute(place).len() {
-                self.fill(&mut encoder, place, chunk, initial)?;
+                self.fill(&mut encoder, place, chunk)?;
             }
         }
         for superstep in 0..2 {
@@ -117,16 +116,20 @@ impl<A: Algorithm> Driver<A> {
         uniform(&self.home.gpu, bytemuck::bytes_of(&self.step_layout(direction)))
     }
 
-    /// Sets every word of one chunk of an attribute.
-    fn fill(&mut self, encoder: &mut wgpu::CommandEncoder, place: usize, chunk: usize, value: u32) -> Result<()> {
+    /// Sets the first values of one chunk of an attribute.
+    fn fill(&mut self, encoder: &mut wgpu::CommandEncoder, place: usize, chunk: usize) -> Result<()> {
         let buffer = self.buffers.attribute(place)[chunk].clone();
-        if value == 0 {
+        let initial = self.declared.attributes[place].initial;
+        if initial == Initial::Bits(0) {
             encoder.clear_buffer(&buffer, 0, None);
             return Ok(());
         }
         let kernel = self.kernel(KernelName::Fill, Direction::Out, Visit::All, false)?;
         let words = (buffer.size() / 4) as u32;
-        let fill = uniform(&self.home.gpu, bytemuck::bytes_of(&Fill { value, words, ..Fill::default() }))?;
+        let first_vertex = ((chunk as u64) << self.plan.chunk_vertices_log2) as u32;
+        let (value, increment) = (initial.of(first_vertex), u32::from(initial == Initial::Vertex));
+        let fill = Fill { value, words, increment, ..Fill::default() };
+        let fill = uniform(&self.home.gpu, bytemuck::bytes_of(&fill))?;
         let find = |resource: &Resource| if *resource == Resource::Filled { &buffer } else { &fill };
         let bound: Vec<_> = (0..kernel.groups()).map(|group| kernel.bind(&self.home.gpu, group, find)).collect();
         let groups = words.div_ceil(WORKGROUP as u32).clamp(1, TOTALS_MAX);
@@ -170,8 +173,8 @@ impl<A: Algorithm> Driver<A> {
         visits: &[(Direction, Visit)],
         traversal: bool,
     ) -> Result<wgpu::Buffer> {
-        let page_bits: Vec<u64> = visits.iter().map(|&(direction, _)| self.page_bits_bytes(direction)).collect();
-        let bits: u64 = if traversal { page_bits.iter().sum() } else { 0 };
+        let partial: Vec<_> = partial(visits, traversal).collect();
+        let bits: u64 = partial.iter().map(|&(direction, _)| self.page_bits_bytes(direction)).sum();
         // Each visit has a pass of its own to come, with a beginning and an end.
         let total = layout.bytes + bits + self.timing.bytes() + 16 * visits.len() as u64;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
@@ -184,7 +187,8 @@ impl<A: Algorithm> Driver<A> {
             encoder.copy_buffer_to_buffer(&buffer, 0, &readback, at, bytes);
             at += bytes;
         }
-        for (&(direction, visit), bytes) in visits.iter().zip(page_bits).filter(|_| traversal) {
+        for (direction, visit) in partial {
+            let bytes = self.page_bits_bytes(direction);
             let graph = self.home.graph.as_ref().expect("prepared with the run");
             let (marks, pages) = (graph.next_pages(direction).clone(), graph.pages(direction));
             encoder.clear_buffer(&marks, 0, None);
@@ -211,13 +215,11 @@ impl<A: Algorithm> Driver<A> {
         let (counters, mut rest) = rest.split_at(COUNTERS_BYTES as usize);
         let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
         let mut end = StepEnd { summary: summary(totals, traversal), ..StepEnd::default() };
-        if traversal {
-            for &(direction, visit) in visits {
-                let (bits, more) = rest.split_at(self.page_bits_bytes(direction) as usize);
-                let words = bits.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-                self.next_pages.insert((direction, visit), words);
-                rest = more;
-            }
+        for (direction, visit) in partial(visits, traversal) {
+            let (bits, more) = rest.split_at(self.page_bits_bytes(direction) as usize);
+            let words = bits.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+            self.next_pages.insert((direction, visit), words);
+            rest = more;
         }
         if self.step.visit != Visit::All {
             end.work.edges = counters.edges();
@@ -317,6 +319,11 @@ impl Layout {
         self.copies.push((buffer.clone(), bytes));
         self.bytes += bytes;
     }
+}
+
+/// Those supersteps that visit some of a traversal's pages; the others visit all.
+fn partial(visits: &[(Direction, Visit)], traversal: bool) -> impl Iterator<Item = (Direction, Visit)> {
+    visits.iter().copied().filter(move |&(_, visit)| traversal && visit != Visit::All)
 }
 
 /// The sums of a vertex phase, or the census of a frontier: partial sums added up in the order of their vertices.

@@ -146,14 +146,14 @@ pub struct DirectoryPage {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Fill {
-    /// Every word's value.
+    /// The first word's value.
     pub value: u32,
     /// Words.
     pub words: u32,
+    /// By how much a word's value is above that of the one before it.
+    pub increment: u32,
     /// Zero.
-    pub spare_0: u32,
-    /// Zero.
-    pub spare_1: u32,
+    pub spare: u32,
 }
 
 /// The result of a workgroup of `census`.
