@@ -123,7 +123,7 @@ fn pages_lie_beyond_four_gigabytes() {
 }
 
 fn manifest() -> Manifest {
-    let out = TopologyManifest { pages: 0, large_pages: 0, degree_max: 0, directory_crc: 0, degrees_crc: 0 };
+    let out = TopologyManifest { pages: 0, large_pages: 0, degree_max: 0, directory_crc: 0, degrees_crc: 0, shards: None };
     Manifest {
         tag: 0,
         created_by: String::new(),
