@@ -131,6 +131,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         weights: false,
         direction: visit.0,
         visit: visit.1,
+        grouped: false,
         attribute_chunk_vertices_log2: 10,
         vertices: chunks * 1024 - 7,
         float_atomics,

@@ -32,6 +32,9 @@ pub struct PrintShader {
     /// Over in-lists: pull PageRank, bottom-up BFS
     #[arg(long)]
     in_lists: bool,
+    /// Over lists that are grouped for shards
+    #[arg(long)]
+    grouped: bool,
     /// BFS: keep parents
     #[arg(long)]
     parents: bool,
@@ -88,6 +91,7 @@ impl PrintShader {
             weights: self.weights,
             direction,
             visit: visit.expect("algorithms of the program read both kinds of lists").1,
+            grouped: self.grouped,
             attribute_chunk_vertices_log2: self.chunk_log2,
             vertices: self.vertices,
             float_atomics: self.float_atomics,

@@ -9,7 +9,7 @@ use topostream_formats::page::Page;
 use topostream_formats::store::PageReader;
 use topostream_formats::write::Layout;
 use topostream_formats::{
-    Edge, Encoding, IdSpace, MemorySource, PageId, SourceInfo, Store, Topology, VertexId, WeightType,
+    Edge, Encoding, IdSpace, MemorySource, PageId, SourceInfo, Store, Topology, WeightType,
 };
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::{Cancel, Quiet};
@@ -118,7 +118,7 @@ impl Graph {
             reader.read(PageId(number), page, weights).unwrap();
             let page = Page::open(page, self.encoding).unwrap();
             let header = page.header();
-            let degree = topology.directory().run_degree(topology.directory().page_of(VertexId(header.start_vertex)));
+            let degree = topology.directory().run_degree(PageId(number));
             let mut entry = BatchPage {
                 word: batch.words.len() as u32,
                 first_unit: batch.header.unit_count,

@@ -63,6 +63,7 @@ impl<'a> Rig<'a> {
             weights: graph.weights,
             direction: Direction::Out,
             visit: Visit::All,
+            grouped: false,
             attribute_chunk_vertices_log2: chunk_log2,
             vertices: VERTICES.into(),
             float_atomics: gpu.float_atomics && !portable,

@@ -43,7 +43,9 @@ pub fn page(mut data: &[u8]) -> bool {
         weights_crc: crc32c(&bytes),
     };
     let entries = [entry];
-    let shards = [Shard { destinations: (flags & 3) << 6..(flags & 3) << 6 | flags << 8, pages: 0..1 }];
+    // The upper two bits of the flags are where the shard's destinations begin, the others how many there are.
+    let from = flags >> 6 << 6;
+    let shards = [Shard { destinations: from..from + ((flags & 63) << 8), pages: 0..1 }];
     let context = PageContext { encoding, shards: &shards, tag: word(4), entries: &entries };
     let _ = Page::open(&bytes, encoding).map(|page| page.record(0));
     if check_weights(&bytes, 0, &context).is_ok() {
