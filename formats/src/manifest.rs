@@ -165,7 +165,8 @@ impl Manifest {
         manifest.validate(path)?;
         let expected = manifest.version();
         if expected != version.topostream {
-            let expected = format!("version {expected}, whose stores {} shards", ["have no", "have"][expected as usize - 1]);
+            let expected =
+                format!("version {expected}, whose stores {} shards", ["have no", "have"][expected as usize - 1]);
             return Err(Error::file(path, expected, version.topostream.to_string()));
         }
         Ok(manifest)
@@ -230,7 +231,10 @@ impl Manifest {
                 return wrong(format!("shard {number} to end at {end} to {}", self.vertices), shard.end.to_string());
             }
             if !shard.end.is_multiple_of(SHARD_VERTICES) && shard.end != self.vertices {
-                return wrong(format!("shard {number} to end at a multiple of {SHARD_VERTICES}"), shard.end.to_string());
+                return wrong(
+                    format!("shard {number} to end at a multiple of {SHARD_VERTICES}"),
+                    shard.end.to_string(),
+                );
             }
             end = shard.end;
             pages = pages.saturating_add(shard.pages);

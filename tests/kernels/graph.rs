@@ -8,9 +8,7 @@ use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::page::Page;
 use topostream_formats::store::PageReader;
 use topostream_formats::write::Layout;
-use topostream_formats::{
-    Edge, Encoding, IdSpace, MemorySource, PageId, SourceInfo, Store, Topology, WeightType,
-};
+use topostream_formats::{Edge, Encoding, IdSpace, MemorySource, PageId, SourceInfo, Store, Topology, WeightType};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::{Cancel, Quiet};
 

@@ -211,7 +211,8 @@ impl TopologyWriter {
         if self.page.large.is_some() {
             self.emit(true)?;
             let vertex = self.entries[self.entries.len() - 1].start_vertex;
-            let run = self.entries[self.shard_first..].iter_mut().rev().take_while(|entry| entry.start_vertex == vertex);
+            let run =
+                self.entries[self.shard_first..].iter_mut().rev().take_while(|entry| entry.start_vertex == vertex);
             run.zip(1..).for_each(|(entry, left)| entry.run = left);
         }
         Ok(())
@@ -348,8 +349,7 @@ impl TopologyWriter {
 
 /// The length of a list as `degrees.bin` has it.
 pub(super) fn whole_degree(degree: u64) -> Result<u32> {
-    u32::try_from(degree)
-        .map_err(|_| limit("edges of one vertex", degree, u32::MAX.into(), "remove duplicate edges"))
+    u32::try_from(degree).map_err(|_| limit("edges of one vertex", degree, u32::MAX.into(), "remove duplicate edges"))
 }
 
 fn limit(what: &str, found: u64, limit: u64, hint: &str) -> Error {

@@ -15,7 +15,10 @@ fn small_pages(stripes: &[&Path]) -> Layout {
 
 fn write(path: &Path, layout: Layout) -> topostream_formats::Result<Manifest> {
     let edges = unweighted(&EDGES);
-    library::write(path, &Plan { vertices: VERTICES, edges: &edges, layout, in_lists: true, ids: None })
+    library::write(
+        path,
+        &Plan { vertices: VERTICES, edges: &edges, layout, in_lists: true, shard_ends: &[], ids: None },
+    )
 }
 
 #[test]
@@ -112,7 +115,8 @@ fn pages_lie_beyond_four_gigabytes() {
         let store = folder.path().join(stripes.len().to_string());
         let layout = Layout { page_bytes: 64 << 20, weights: Some(WeightType::U32), ..small_pages(&stripes) };
         let layout = Layout { encoding: Encoding::record_id(2, 1).unwrap(), ..layout };
-        library::write(&store, &Plan { vertices: 0, edges: &[], layout, in_lists: false, ids: None }).unwrap();
+        library::write(&store, &Plan { vertices: 0, edges: &[], layout, in_lists: false, shard_ends: &[], ids: None })
+            .unwrap();
         let store = Store::open(&store).unwrap();
         let out = store.topology(Direction::Out).unwrap();
         let place = out.place(PageId(u32::MAX - 1));
@@ -123,7 +127,8 @@ fn pages_lie_beyond_four_gigabytes() {
 }
 
 fn manifest() -> Manifest {
-    let out = TopologyManifest { pages: 0, large_pages: 0, degree_max: 0, directory_crc: 0, degrees_crc: 0, shards: None };
+    let out =
+        TopologyManifest { pages: 0, large_pages: 0, degree_max: 0, directory_crc: 0, degrees_crc: 0, shards: None };
     Manifest {
         tag: 0,
         created_by: String::new(),

@@ -180,8 +180,7 @@ impl<R: Record> Formatter<'_, R> {
         })?;
         let ends = histogram.ends(self.options.shards);
         let mut parts = Parts::<R>::new(&self.folder, self.sort_bytes, ends.clone(), self.cancel.clone());
-        let edges =
-            self.each_edge("group by destination", |source, dest, weight| parts.push(source, dest, weight))?;
+        let edges = self.each_edge("group by destination", |source, dest, weight| parts.push(source, dest, weight))?;
         let mut targets = None;
         if let Encoding::RecordId { .. } = self.options.layout.encoding {
             // Record ids name records of the first shard.
