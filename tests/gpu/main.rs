@@ -28,5 +28,6 @@ mod real;
 mod reports;
 mod setting;
 mod shapes;
+mod shards;
 mod split;
 mod weighted;
