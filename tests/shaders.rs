@@ -165,7 +165,8 @@ fn modules() -> Vec<Module> {
                 for encoding in ENCODINGS {
                     for weights in [false, true] {
                         let options = options(encoding, visit, 1, PORTABLE);
-                        add(compose(&algorithm, kernel, &ModuleOptions { weights, ..options }));
+                        add(compose(&algorithm, kernel, &ModuleOptions { weights, ..options.clone() }));
+                        add(compose(&algorithm, kernel, &ModuleOptions { weights, grouped: true, ..options }));
                     }
                 }
                 for chunks in [1, 2, 5] {
