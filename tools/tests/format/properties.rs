@@ -122,7 +122,7 @@ fn all_options() -> impl Strategy<Value = FormatOptions> {
     let encodings = ["vertex", "22", "33", "42", "21"];
     let orders = vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst];
     let flags = prop::array::uniform5(any::<bool>());
-    let shards = prop_oneof![2 => Just(1u32), 2 => 2u32..7, 1 => Just(256)];
+    let shards = prop_oneof![8 => Just(1u32), 8 => 2u32..7, 1 => Just(40)];
     (flags, prop::sample::select(encodings.to_vec()), prop::sample::select(orders), 1usize..=3, shards).prop_map(
         |(
             [symmetrize, remove_duplicates, remove_self_loops, in_edges, keep_weights],
