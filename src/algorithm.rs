@@ -175,7 +175,7 @@ pub struct List {
     /// How long the whole list is.
     pub degree: u64,
     /// Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the
-    /// same time.
+    /// same time: parts of long lists, and of lists that are grouped for shards.
     pub whole: bool,
 }
 

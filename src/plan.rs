@@ -162,13 +162,16 @@ impl PagePlan {
                 Box::new(|from| bits.next_unset(from))
             }
         };
-        let directory = topology.directory();
-        let (mut pages, mut from) = (Vec::new(), 0);
-        while let Some(vertex) = next(from) {
-            let first = directory.page_of(topostream_formats::VertexId(vertex as u32));
-            let entry = &directory.entries()[first.index()];
-            pages.extend((first.0..first.0 + entry.run.max(1)).map(page_ref));
-            from = u64::from(entry.start_vertex) + u64::from(entry.slot_count);
+        let (directory, mut pages) = (topology.directory(), Vec::new());
+        // A vertex's list has a part in each shard.
+        for shard in topology.shards() {
+            let mut from = 0;
+            while let Some(vertex) = next(from) {
+                let first = directory.page_of(shard, topostream_formats::VertexId(vertex as u32));
+                let entry = &directory.entries()[first.index()];
+                pages.extend((first.0..first.0 + entry.run.max(1)).map(page_ref));
+                from = u64::from(entry.start_vertex) + u64::from(entry.slot_count);
+            }
         }
         Self { pages, policy: Policy::Lru }
     }

@@ -142,6 +142,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         weights: false,
         direction: visit.0,
         visit: visit.1,
+        grouped: false,
         attribute_chunk_vertices_log2: 10,
         vertices: chunks * 1024 - 7,
         float_atomics,
@@ -175,7 +176,8 @@ fn modules() -> Vec<Module> {
                 for encoding in ENCODINGS {
                     for weights in [false, true] {
                         let options = options(encoding, visit, 1, PORTABLE);
-                        add(compose(&algorithm, kernel, &ModuleOptions { weights, ..options }));
+                        add(compose(&algorithm, kernel, &ModuleOptions { weights, ..options.clone() }));
+                        add(compose(&algorithm, kernel, &ModuleOptions { weights, grouped: true, ..options }));
                     }
                 }
                 for chunks in [1, 2, 5] {

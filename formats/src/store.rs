@@ -6,6 +6,7 @@ use crate::ids::{PageId, VertexId};
 use crate::manifest::{Ids, MANIFEST, Manifest, TopologyManifest};
 use crate::mapped::Mapped;
 use crate::page::{PageContext, check_page, check_weights};
+use crate::shard::Shard;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -135,7 +136,7 @@ impl Store {
     pub fn page_context<'a>(&'a self, topology: &'a Topology) -> PageContext<'a> {
         PageContext {
             encoding: self.manifest.encoding,
-            vertices: self.manifest.vertices,
+            shards: topology.shards(),
             tag: self.manifest.tag,
             entries: topology.directory.entries(),
         }
@@ -181,8 +182,10 @@ impl Topology {
     fn open(store: &Path, manifest: &Manifest, direction: Direction, summary: &TopologyManifest) -> Result<Self> {
         let folder = store.join(direction.folder());
         let capacity = manifest.capacity();
+        let shards = Shard::of(summary, manifest.vertices);
         let context = DirectoryContext {
             pages: summary.pages,
+            shards: &shards,
             vertices: manifest.vertices,
             edges: manifest.edges,
             tag: manifest.tag,
@@ -237,6 +240,16 @@ impl Topology {
     /// The page directory.
     pub fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// The shards that the lists are grouped for: one with everything where they are not grouped. In-lists never are.
+    pub fn shards(&self) -> &[Shard] {
+        self.directory.shards()
+    }
+
+    /// Whether a vertex's list is in parts, one in each shard.
+    pub fn is_grouped(&self) -> bool {
+        self.shards().len() > 1
     }
 
     /// How many pages there are.

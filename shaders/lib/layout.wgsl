@@ -69,6 +69,6 @@ struct List {
     // How long the whole list is; 2^32 - 1 where it is longer.
     degree: u32,
     // Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the same
-    // time.
+    // time: parts of long lists, and of lists that are grouped for shards.
     whole: bool,
 }

@@ -39,6 +39,9 @@ pub struct PrintShader {
     /// Over in-lists: pull PageRank, bottom-up BFS
     #[arg(long)]
     in_lists: bool,
+    /// Over lists that are grouped for shards
+    #[arg(long)]
+    grouped: bool,
     /// BFS: keep parents
     #[arg(long)]
     parents: bool,
@@ -104,6 +107,7 @@ impl PrintShader {
             weights: self.weights || algorithm.needs_weights(),
             direction,
             visit: visit.ok_or_else(unread)?.1,
+            grouped: self.grouped,
             attribute_chunk_vertices_log2: self.chunk_log2,
             vertices: self.vertices,
             float_atomics: self.float_atomics,

@@ -9,7 +9,7 @@ use topostream::device::Transfer;
 use topostream::report::{RunReport, StepReport, StripeReport};
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
-use topostream_tools::info::Summary;
+use topostream_tools::info::{ShardSummary, Summary};
 use topostream_tools::verify::VerifyReport;
 
 /// A number with thousands separated.
@@ -86,6 +86,17 @@ pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> Str
     )
 }
 
+/// How the out-lists are grouped.
+fn shards(shards: &ShardSummary) -> String {
+    format!(
+        "{}; the largest has {:.1}% of the vertices, the fullest {:.1}% of the edges; {} of further slots",
+        count(shards.count),
+        100.0 * shards.vertices_share_max,
+        100.0 * shards.edges_share_max,
+        bytes(shards.extra_slot_bytes)
+    )
+}
+
 /// A store's summary.
 pub fn summary(path: &Path, summary: &Summary) -> String {
     let manifest = &summary.manifest;
@@ -122,6 +133,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
                 count(manifest.out.large_pages)
             ),
         ),
+        ("shards", summary.shards.as_ref().map_or("no".into(), shards)),
         ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| pages(lists.pages))),
         ("stripes", manifest.stripes.len().to_string()),
         ("on disk", bytes(summary.disk_bytes)),

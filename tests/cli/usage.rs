@@ -46,6 +46,8 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         folder.run(line).fails(2, words);
     }
     let layouts: &[(&str, &[&str])] = &[
+        ("--shards 0", &["1..=256"]),
+        ("--shards 257", &["1..=256"]),
         ("--page-size big", &["sizes look like"]),
         ("--page-size 100KiB", &["power of two from 64KiB to 64MiB"]),
         ("--page-size 32KiB", &["power of two from 64KiB to 64MiB"]),

@@ -29,5 +29,6 @@ mod real;
 mod reports;
 mod setting;
 mod shapes;
+mod shards;
 mod split;
 mod weighted;

@@ -63,6 +63,7 @@ impl<'a> Rig<'a> {
             weights: graph.weights,
             direction: Direction::Out,
             visit: Visit::All,
+            grouped: false,
             attribute_chunk_vertices_log2: chunk_log2,
             vertices: VERTICES.into(),
             float_atomics: gpu.float_atomics && !portable,
@@ -125,6 +126,7 @@ impl<'a> Rig<'a> {
     /// Runs the edge function over all pages; returns how many edges were counted.
     fn run_edges(&mut self, direction: Direction, visit: Visit, sharing: Sharing) -> u64 {
         (self.options.direction, self.options.visit) = (direction, visit);
+        self.options.grouped = self.graph.is_grouped(direction);
         self.put(Resource::Starts, &self.graph.starts(direction));
         self.put(Resource::Counters, &[0; 4]);
         let mut chance = Chance(3);
@@ -274,7 +276,9 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
         assert!(rig.attribute(0) == told, "edges told: {case}");
         let wholes = rig.attribute(2);
         assert!(wholes.iter().all(|&wholes| wholes <= 1), "whole lists: {case}");
-        if matches!(sharing, Sharing::Lists { lanes_log2: 0, .. }) {
+        if graph.is_grouped(direction) {
+            assert!(wholes.iter().all(|&wholes| wholes == 0), "parts of lists: {case}");
+        } else if matches!(sharing, Sharing::Lists { lanes_log2: 0, .. }) {
             let expected = |vertex: usize| (1..=2048).contains(&degrees[vertex]) && visited(vertex as u32);
             assert!((0..VERTICES as usize).all(|at| wholes[at] == u32::from(expected(at))), "whole lists: {case}");
         }
@@ -291,6 +295,18 @@ fn every_edge_is_told_once() {
             edges_are_told(&gpu, &graph, Direction::Out, Visit::All, 32, false);
             edges_are_told(&gpu, &graph, Direction::In, Visit::Frontier, 12, true);
         }
+    }
+}
+
+/// Parts of lists in three shards are told as what they are: parts, of lists of that degree.
+#[test]
+fn parts_of_lists_are_told_once() {
+    let Some(gpu) = gpu() else { return };
+    for (encoding, weights) in [(Encoding::VertexId, true), (record_id(3, 3), false)] {
+        let graph = Graph::grouped(3, encoding, weights);
+        edges_are_told(&gpu, &graph, Direction::Out, Visit::All, 32, false);
+        edges_are_told(&gpu, &graph, Direction::Out, Visit::Frontier, 12, true);
+        edges_are_told(&gpu, &graph, Direction::In, Visit::All, 13, false);
     }
 }
 

@@ -164,6 +164,7 @@ fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: b
         weights: false,
         direction,
         visit,
+        grouped: false,
         attribute_chunk_vertices_log2: 32,
         vertices: pages.degrees.len() as u64,
         float_atomics: gpu.float_atomics,

@@ -531,12 +531,6 @@ fn examine(
     Ok(())
 }
 
-/// How long a list of several pages is.
-pub(super) fn run_degree(topology: &topostream_formats::Topology, vertex: u32) -> u64 {
-    let directory = topology.directory();
-    directory.run_degree(directory.page_of(topostream_formats::VertexId(vertex)))
-}
-
 /// What comes within a few microseconds: sleeping and waking up again would take longer.
 fn soon(take: &Messages) -> Option<Message> {
     let begun = Instant::now();

@@ -125,6 +125,8 @@ pub struct ModuleOptions {
     pub direction: Direction,
     /// Whose.
     pub visit: Visit,
+    /// Whether the lists are grouped for shards: each is in several parts, far from one another.
+    pub grouped: bool,
     /// Buffers hold the values of 2^this many vertices; 5 to 32.
     pub attribute_chunk_vertices_log2: u32,
     /// Vertices of the graph.

@@ -18,6 +18,7 @@ pub(super) fn switches(algorithm: &Declared, options: &ModuleOptions) -> HashMap
     let own = [
         ("PULL", pull),
         ("WEIGHTS", options.weights),
+        ("GROUPED", options.grouped),
         ("VISIT_ALL", options.visit == Visit::All),
         ("SUBGROUPS", options.subgroups),
         // Whether threads that share a list join what they have gathered before one of them closes it.
