@@ -170,6 +170,8 @@ impl<A: Algorithm> Driver<A> {
             visit,
             attribute_chunk_vertices_log2: self.plan.chunk_vertices_log2,
             vertices: self.graph.vertices,
+            sharded: false,
+            held_vertices: self.graph.vertices,
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
             in_place: false,

@@ -108,7 +108,11 @@ impl<A: Algorithm> Driver<A> {
             vertices_last: (self.graph.vertices.max(1) - 1) as u32,
             superstep,
             page_count: self.home.graph.as_ref().expect("prepared with the run").pages(direction),
-            spare: 0,
+            own_first: 0,
+            own_last: (self.graph.vertices.max(1) - 1) as u32,
+            spare_0: 0,
+            spare_1: 0,
+            spare_2: 0,
             scalars: scalars.map(|scalar| scalar as f32),
         }
     }
