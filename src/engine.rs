@@ -193,6 +193,8 @@ impl Engine {
             frames,
             threads: self.options.threads.max(1),
             trace: self.options.trace.clone(),
+            part: Part::whole(graph.vertices),
+            exchange: None,
         };
         Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(&self.home), setup)?))
     }
