@@ -112,6 +112,17 @@ pub enum Visit {
     Without(usize),
 }
 
+/// Which ends of an edge an edge function writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// The neighbour.
+    Neighbour,
+    /// The vertex whose list it is.
+    List,
+    /// Either.
+    Both,
+}
+
 /// Where a run begins, beside what holds for all vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seeds {
@@ -256,6 +267,15 @@ pub trait Algorithm: Send + Sync + 'static {
     /// Which lists of which vertices supersteps may visit, over a store with or without in-lists: what a device can prepare
     /// for.
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)>;
+
+    /// Which ends of an edge the edge function writes to, in supersteps that read lists along their edges, or against them. Where a
+    /// device holds some vertices only, it is shown the pages that may write to those.
+    fn writes(&self, direction: Direction) -> Ends {
+        match direction {
+            Direction::Out => Ends::Neighbour,
+            Direction::In => Ends::List,
+        }
+    }
 
     /// Sets first values that are not the same for all vertices; the sums over all are given to [`first`](Self::first).
     /// Only algorithms that are no traversals have them.

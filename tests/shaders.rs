@@ -86,6 +86,34 @@ fn everything() -> Declared {
     Declared { name: "everything", shader, attributes, traversal: true }
 }
 
+/// A traversal with attributes of every kind that messages tell of.
+const TOLD: &str = "
+struct Record { best: u32 }
+fn list_open(list: List) -> Record { return Record(far_load(list.vertex)); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    if near_min(neighbour, near_load(list.vertex)) || !met_test(neighbour) { met_insert(neighbour); activate(neighbour); }
+    mass_add(neighbour, heat_load(list.vertex));
+    heat_store(list.vertex, 1.0);
+    return list_insert(list.vertex);
+}
+fn list_close(record: Record, list: List) { far_max(list.vertex, record.best); }
+";
+
+fn told() -> Declared {
+    use AttributeType::{Bit, F32, U32};
+    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: 0 };
+    let attributes = vec![
+        attribute("near", U32, Role::Writable, Merge::Min),
+        attribute("far", U32, Role::Own, Merge::Max),
+        attribute("mass", F32, Role::Accumulated, Merge::Add),
+        attribute("met", Bit, Role::Writable, Merge::Or),
+        attribute("list", Bit, Role::Accumulated, Merge::Or),
+        attribute("heat", F32, Role::Writable, Merge::Min),
+    ];
+    let shader = Shader { file: "told.wgsl", text: TOLD, switches: Vec::new() };
+    Declared { name: "told", shader, attributes, traversal: true }
+}
+
 /// Algorithms, each with what its supersteps visit.
 fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     let mut algorithms = Vec::new();
@@ -112,6 +140,8 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     }
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
+    let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
+    algorithms.push((told(), visits.to_vec()));
     algorithms
 }
 
@@ -145,6 +175,8 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         grouped: false,
         attribute_chunk_vertices_log2: 10,
         vertices: chunks * 1024 - 7,
+        sharded: false,
+        held_vertices: chunks * 1024 - 7,
         float_atomics,
         wide_integers,
         in_place: false,
@@ -157,6 +189,7 @@ fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
         KernelName::Census | KernelName::NextPages => algorithm.traversal,
+        kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }
 }
@@ -182,7 +215,10 @@ fn modules() -> Vec<Module> {
                 }
                 for chunks in [1, 2, 5] {
                     for abilities in all_abilities() {
-                        add(compose(&algorithm, kernel, &options(Encoding::VertexId, visit, chunks, abilities)));
+                        let options = options(Encoding::VertexId, visit, chunks, abilities);
+                        add(compose(&algorithm, kernel, &options));
+                        let held_vertices = options.vertices / 2;
+                        add(compose(&algorithm, kernel, &ModuleOptions { sharded: true, held_vertices, ..options }));
                     }
                 }
             }
@@ -277,7 +313,9 @@ fn modules_translate_to_hlsl() {
 /// The most storage buffers that a stage has on every adapter of WebGPU.
 #[test]
 fn one_chunk_fits_the_least_adapters() {
-    for (algorithm, visits) in algorithms().into_iter().filter(|(algorithm, _)| algorithm.name != "everything") {
+    for (algorithm, visits) in
+        algorithms().into_iter().filter(|(algorithm, _)| !["everything", "told"].contains(&algorithm.name))
+    {
         for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
             for &visit in &visits {
                 let module = compose(&algorithm, kernel, &options(record_id(3, 3), visit, 1, PORTABLE));
@@ -399,7 +437,10 @@ macro_rules! assert_same_layout {
 #[test]
 fn structs_lie_alike_in_rust_and_wgsl() {
     let module = naga::front::wgsl::parse_str(include_str!("../shaders/lib/layout.wgsl")).unwrap();
-    assert_same_layout!(&module, Step { vertices_last, superstep, page_count, spare, scalars });
+    assert_same_layout!(
+        &module,
+        Step { vertices_last, superstep, page_count, own_first, own_last, spare_0, spare_1, spare_2, scalars }
+    );
     assert_same_layout!(
         &module,
         BatchPage { word, first_unit, start_vertex, slot_count, edge_count, degree, row, lanes_log2 }
@@ -408,6 +449,8 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, spare });
     assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
     assert_same_layout!(&module, Fill { value, words, increment, spare });
+    assert_same_layout!(&module, Merge { operation, kind, words, to, begin, first_mask, last_mask, spare });
+    assert_same_layout!(&module, Message { first, last, begin, sparse_max });
     assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, spare_0, spare_1 });
     assert_same_layout!(&module, HubHeader as HubQueue { wanted, capacity, spare_0, spare_1 });
     assert_eq!(size_of::<layout::CensusTotal>(), 16);

@@ -1,5 +1,6 @@
 // Shortest paths: dist[v] is the least sum of weights along edges from the source, as 32 bits that order as distances do. With
-// FLOAT they are those of a float from 0 on; refused[v] then says that a weight of v's list is negative or no number.
+// FLOAT they are those of a float from 0 on; refused[v] then says that the weight of an edge to v is negative or no
+// number.
 
 // Whole distances: reached, but farther away than 32 bits can say.
 const TOO_FAR = 0xfffffffeu;
@@ -21,7 +22,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
         if weight < INFINITY || weight == NEGATIVE_ZERO {
             offer(neighbour, float_sum((*record).dist, weight));
         } else if weight != INFINITY {
-            refuse(list.vertex);
+            refuse(neighbour);
         }
     } else {
         offer(neighbour, whole_sum((*record).dist, weight));

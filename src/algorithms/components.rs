@@ -9,7 +9,7 @@
 //! whichever way it comes, the last ones are the same.
 
 use crate::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
@@ -110,6 +110,10 @@ impl Algorithm for Components {
             visits.push((Direction::Out, self.visit(1)));
         }
         visits
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        if self.directed { Ends::Both } else { Ends::Neighbour }
     }
 
     fn shader(&self) -> Option<Shader> {

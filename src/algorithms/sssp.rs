@@ -33,7 +33,7 @@ pub struct Sssp {
 
 /// Places in the declaration.
 const DIST: usize = 0;
-/// Of `f32` weights only: vertices whose lists have a weight that is negative or no number.
+/// Of `f32` weights only: vertices that an edge leads to whose weight is negative or no number.
 const REFUSED: usize = 1;
 
 /// The whole distance of a vertex that has not been reached.
@@ -79,16 +79,16 @@ pub struct SsspKernel<'a> {
 }
 
 impl Kernel for SsspKernel<'_> {
-    /// The vertex and its distance.
-    type Record = (u32, u32);
+    /// The distance of the vertex whose list it is.
+    type Record = u32;
 
     #[inline(always)]
-    fn open(&self, list: List) -> Option<(u32, u32)> {
-        Some((list.vertex, self.dist.get(list.vertex)))
+    fn open(&self, list: List) -> Option<u32> {
+        Some(self.dist.get(list.vertex))
     }
 
     #[inline(always)]
-    fn edge(&self, &mut (vertex, dist): &mut (u32, u32), neighbour: u32, weight: u32) -> ControlFlow<()> {
+    fn edge(&self, &mut dist: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
         let sum = match self.refused {
             None => Some(whole_sum(dist, weight)),
             Some(_) => float_sum(dist, weight),
@@ -99,14 +99,14 @@ impl Kernel for SsspKernel<'_> {
                     self.next.insert(neighbour);
                 }
             }
-            (None, Some(refused)) if refused.insert(vertex) => drop(self.next.insert(vertex)),
+            (None, Some(refused)) if refused.insert(neighbour) => drop(self.next.insert(neighbour)),
             (None, _) => {}
         }
         ControlFlow::Continue(())
     }
 
     #[inline(always)]
-    fn close(&self, _record: (u32, u32)) {}
+    fn close(&self, _dist: u32) {}
 }
 
 impl Algorithm for Sssp {
@@ -120,7 +120,7 @@ impl Algorithm for Sssp {
         let (of, role, initial) = (AttributeType::U32, Role::Writable, Initial::Bits(self.unreached()));
         let mut declared = vec![Attribute { name: "dist", of, role, merge: Merge::Min, initial }];
         if self.is_float() {
-            let (of, initial) = (AttributeType::Bit, Initial::Bits(0));
+            let (of, role, initial) = (AttributeType::Bit, Role::Accumulated, Initial::Bits(0));
             declared.push(Attribute { name: "refused", of, role, merge: Merge::Or, initial });
         }
         declared
@@ -182,8 +182,7 @@ impl Algorithm for Sssp {
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
         let (found, reason) = if self.is_float() {
-            let reason =
-                "an out-edge's weight is negative or no number; shortest paths are found over weights from 0 on";
+            let reason = "an edge to it has a weight that is negative or no number; shortest paths are found over weights from 0 on";
             (state.attributes.bits(REFUSED).next_set(0), reason.to_owned())
         } else {
             let dist = state.attributes.u32(DIST);

@@ -16,7 +16,7 @@ use topostream_formats::edge::WeightType;
 pub struct PrintShader {
     /// The algorithm
     algorithm: AlgorithmName,
-    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages or fill
+    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages, fill, merge, collect, ship or apply
     kernel: KernelName,
     /// How neighbours are written
     #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
@@ -57,6 +57,9 @@ pub struct PrintShader {
     /// Over pages that are read where they lie in main memory
     #[arg(long)]
     in_place: bool,
+    /// For a device among several that split what edges write
+    #[arg(long)]
+    sharded: bool,
     /// For devices that add floats atomically
     #[arg(long, help_heading = "Device")]
     float_atomics: bool,
@@ -110,6 +113,8 @@ impl PrintShader {
             grouped: self.grouped,
             attribute_chunk_vertices_log2: self.chunk_log2,
             vertices: self.vertices,
+            sharded: self.sharded,
+            held_vertices: self.vertices,
             float_atomics: self.float_atomics,
             wide_integers: self.wide_integers,
             in_place: self.in_place,

@@ -1,13 +1,14 @@
 //! Which device sees which page: h(j) under Strategy-P, and the vertices that go with it.
 
 use super::{Assignment, Part};
+use crate::algorithm::Ends;
 use crate::error::Result;
 use rayon::prelude::*;
 use std::fs::File;
 use std::ops::Range;
 use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::store::read_exact_at;
-use topostream_formats::{Direction, Encoding, Error as StoreError, PageId, Store, Topology, VertexId};
+use topostream_formats::{Direction, Encoding, Error as StoreError, PageId, Shard, Store, Topology, VertexId};
 
 /// The most devices of a run: sets of devices are bits of a word.
 pub const DEVICES_MAX: usize = 32;
@@ -47,29 +48,46 @@ impl PageMap {
         Ok(Self { along: map(Direction::Out)?, against: map(Direction::In)? })
     }
 
-    /// Strategy-S: along their edges, a page goes to the devices that own some of the vertices that it points to, as far as the
-    /// store tells; against them, to the owners of its lists. A page that concerns nobody goes nowhere.
-    pub fn sharded(store: &Store, parts: &[Part]) -> Self {
+    /// Strategy-S: a page goes to the devices that own some of the vertices that its edges may write to: those that it points to,
+    /// as far as the store tells, or those whose lists it has. A page that concerns nobody goes nowhere.
+    pub fn sharded(store: &Store, parts: &[Part], writes: impl Fn(Direction) -> Ends) -> Self {
         let owners = |vertices: Range<u64>| {
             let meets = |part: &Part| part.own.start < vertices.end && vertices.start < part.own.end;
             (0..).zip(parts).filter(|(_, part)| meets(part)).fold(0u32, |set, (device, _)| set | 1 << device)
         };
-        let own = |entry: &DirectoryEntry| {
-            let first = u64::from(entry.start_vertex);
-            owners(first..first + u64::from(entry.slot_count))
+        let map = |direction| {
+            let Some(topology) = store.topology(direction) else { return Vec::new() };
+            let devices = |(entry, destinations): (&DirectoryEntry, Range<u64>)| {
+                let first = u64::from(entry.start_vertex);
+                let lists = || owners(first..first + u64::from(entry.slot_count));
+                match writes(direction) {
+                    Ends::Neighbour => owners(destinations),
+                    Ends::List => lists(),
+                    Ends::Both => lists() | owners(destinations),
+                }
+            };
+            topology.directory().entries().iter().zip(destinations(topology)).map(devices).collect()
         };
-        let pages = |direction| store.topology(direction).map_or(&[][..], |topology| topology.directory().entries());
-        let along = store.topology(Direction::Out).map(|topology| destinations(topology, store.vertices()));
-        Self {
-            along: along.into_iter().flatten().map(owners).collect(),
-            against: pages(Direction::In).iter().map(own).collect(),
-        }
+        Self { along: map(Direction::Out), against: map(Direction::In) }
     }
 }
 
-/// The vertices that each page's lists point to, as far as is known: any.
-fn destinations(topology: &Topology, vertices: u64) -> Vec<Range<u64>> {
-    vec![0..vertices; topology.page_count() as usize]
+/// The vertices that each page's lists may point to.
+fn destinations(topology: &Topology) -> impl Iterator<Item = Range<u64>> {
+    let pages = |shard: &Shard| std::iter::repeat_n(shard.destinations.clone(), shard.pages.len());
+    topology.shards().iter().flat_map(pages)
+}
+
+/// The vertices of each device's part where the store has shards that can be shared out among so many: whole shards, as many for
+/// each as can be.
+pub fn parts_of_shards(store: &Store, devices: usize) -> Option<Vec<Range<u64>>> {
+    let shards = store.topology(Direction::Out)?.shards();
+    if shards.len() < devices.max(2) {
+        return None;
+    }
+    let end = |device: usize| shards[(device + 1) * shards.len() / devices - 1].destinations.end;
+    let begin = |device: usize| if device == 0 { 0 } else { end(device - 1) };
+    Some((0..devices).map(|device| begin(device)..end(device)).collect())
 }
 
 /// Cuts the vertices into ranges in proportion to shares.
@@ -201,7 +219,7 @@ fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
             Encoding::VertexId => {
                 word[..4].copy_from_slice(bytes);
                 let vertex = u64::from_le_bytes(word);
-                (vertex < store.vertices()).then(|| directory.page_of(VertexId(vertex as u32)).0)
+                (vertex < store.vertices()).then(|| directory.page_of(&topology.shards()[0], VertexId(vertex as u32)).0)
             }
             Encoding::RecordId { page_bytes, .. } => {
                 word[..page_bytes as usize].copy_from_slice(&bytes[..page_bytes as usize]);

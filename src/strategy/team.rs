@@ -8,7 +8,7 @@
 //!
 //! A page that several devices want is read once: they share its frame.
 
-use super::assignment::{DEVICES_MAX, PageMap, aligned_parts, equal_parts};
+use super::assignment::{DEVICES_MAX, PageMap, aligned_parts, equal_parts, parts_of_shards};
 use super::message::{BLOCK_VERTICES, HEADER_WORDS, MessageLayout};
 use super::schedule::{Round, Schedule, Sharing as Shared};
 use super::speed::Speeds;
@@ -85,12 +85,13 @@ impl TeamPlan {
             asked => asked,
         };
         let equal = vec![1.0; speeds.len()];
-        let mut own = equal_parts(store.vertices(), &equal);
+        let of_shards = if sharded { parts_of_shards(store, speeds.len()) } else { None };
+        let mut own = of_shards.unwrap_or_else(|| equal_parts(store.vertices(), &equal));
         let mut aligned = false;
         let pages = match sharded {
             true => {
                 let parts = parts(store, &own, true);
-                PageMap::sharded(store, &parts)
+                PageMap::sharded(store, &parts, |direction| algorithm.writes(direction))
             }
             false => PageMap::replicated(store, assignment, speeds)?,
         };
@@ -98,8 +99,9 @@ impl TeamPlan {
             && !sharded
             && !traversal
             && assignment == Assignment::Contiguous
+            && let Some(topology) = store.topology(direction)
+            && topology.shards().len() == 1
         {
-            let topology = store.topology(direction).expect("algorithms visit topologies that exist");
             own = aligned_parts(topology, pages.of(direction), speeds.len(), store.vertices());
             aligned = true;
         }

@@ -152,7 +152,7 @@ fn sssp_refuses_what_it_cannot_answer() {
     let folder = Folder::new();
     folder.write("bad.txt", "10 20 0.5\n20 30 -0.25\n");
     folder.run("format bad.txt bad").succeeds();
-    folder.run("run sssp bad --source 10 --output d.txt").fails(1, &["sssp", "vertex 20", "negative"]);
+    folder.run("run sssp bad --source 10 --output d.txt").fails(1, &["sssp", "vertex 30", "negative"]);
     assert!(!folder.path("d.txt").exists());
     folder.write("none.txt", "10 20\n");
     folder.run("format none.txt none").succeeds();

@@ -100,12 +100,12 @@ gpu_test! {
 // ---- A traversal ----------------------------------------------------------------------------------------------------
 
 /// The least label that reaches each vertex, from many vertices at once: some labels are known at first.
-struct LeastLabel {
-    sources: Vec<u32>,
-    greet: bool,
+pub struct LeastLabel {
+    pub sources: Vec<u32>,
+    pub greet: bool,
 }
 
-struct Labels<'a> {
+pub struct Labels<'a> {
     label: &'a U32Column,
     seen: Option<&'a Bits>,
     frontier: &'a Bits,
@@ -207,7 +207,7 @@ impl Algorithm for LeastLabel {
 }
 
 /// The least source that reaches each vertex, the least source first.
-fn least_labels(graph: &EdgeList, sources: &[u32]) -> Vec<Option<u64>> {
+pub fn least_labels(graph: &EdgeList, sources: &[u32]) -> Vec<Option<u64>> {
     let mut labels = vec![None; graph.vertices as usize];
     let mut sources = sources.to_vec();
     sources.sort_unstable();

@@ -66,6 +66,8 @@ impl<'a> Rig<'a> {
             grouped: false,
             attribute_chunk_vertices_log2: chunk_log2,
             vertices: VERTICES.into(),
+            sharded: false,
+            held_vertices: VERTICES.into(),
             float_atomics: gpu.float_atomics && !portable,
             wide_integers: gpu.wide_integers && !portable,
             in_place: portable,
@@ -115,7 +117,7 @@ impl<'a> Rig<'a> {
     }
 
     fn step(&mut self, step: Step) {
-        let step = Step { vertices_last: VERTICES - 1, ..step };
+        let step = Step { vertices_last: VERTICES - 1, own_last: VERTICES - 1, ..step };
         self.put(Resource::Step, bytemuck::cast_slice(&[step]));
     }
 

@@ -6,6 +6,7 @@ use super::compose::{KernelName, ModuleOptions, Resource};
 use super::driver::{Driver, Launch};
 use super::kernels::Kernel;
 use crate::algorithm::{Algorithm, Visit};
+use crate::attributes::Role;
 use crate::device::settings::Distribution;
 use crate::error::Result;
 use std::sync::Arc;
@@ -162,6 +163,7 @@ impl<A: Algorithm> Driver<A> {
 
     fn options(&self, direction: Direction, visit: Visit) -> ModuleOptions {
         let (caps, manifest) = (self.home.gpu.caps(), self.store.manifest());
+        let held = self.part.held(Role::Own);
         ModuleOptions {
             encoding: manifest.encoding,
             page_bytes: manifest.page_bytes,
@@ -171,6 +173,8 @@ impl<A: Algorithm> Driver<A> {
             grouped: self.store.topology(direction).is_some_and(Topology::is_grouped),
             attribute_chunk_vertices_log2: self.plan.chunk_vertices_log2,
             vertices: self.graph.vertices,
+            sharded: self.part.sharded,
+            held_vertices: held.end - held.start,
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
             in_place: false,

@@ -1,13 +1,14 @@
 //! Schedules, played by devices that are plain arrays.
 
 use super::*;
+use crate::attributes::Initial;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
 const PIECE: u64 = 4096;
 
 fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
-    Attribute { name: "any", of, role, merge, initial: 0 }
+    Attribute { name: "any", of, role, merge, initial: Initial::Bits(0) }
 }
 
 /// A device: for each attribute a value for each vertex.
