@@ -101,7 +101,7 @@ fn list_close(record: Record, list: List) { far_max(list.vertex, record.best); }
 
 fn told() -> Declared {
     use AttributeType::{Bit, F32, U32};
-    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: 0 };
+    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
     let attributes = vec![
         attribute("near", U32, Role::Writable, Merge::Min),
         attribute("far", U32, Role::Own, Merge::Max),

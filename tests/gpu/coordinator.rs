@@ -79,7 +79,7 @@ impl<A: Algorithm> Team<A> {
         let store = Arc::new(store.open());
         let has_in_lists = store.topology(Direction::In).is_some();
         let (vertices, edges, out_degrees) = (store.vertices(), store.edges(), store.out_degrees()?);
-        let graph = Arc::new(Graph { vertices, edges, has_in_lists, out_degrees });
+        let graph = Arc::new(Graph { vertices, edges, directed: true, weights: None, has_in_lists, out_degrees });
         let algorithm = Arc::new(algorithm);
         let attributes = algorithm.attributes(has_in_lists);
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes));

@@ -14,6 +14,8 @@ mod published;
 mod real_graphs;
 #[path = "../reference/mod.rs"]
 mod reference;
+#[path = "../sharing/mod.rs"]
+mod sharing;
 
 mod adapter;
 mod agreement;
@@ -33,4 +35,5 @@ mod setting;
 mod shapes;
 mod shards;
 mod split;
+mod team;
 mod weighted;
