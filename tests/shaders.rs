@@ -318,9 +318,12 @@ fn one_chunk_fits_the_least_adapters() {
     {
         for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
             for &visit in &visits {
-                let module = compose(&algorithm, kernel, &options(record_id(3, 3), visit, 1, PORTABLE));
-                let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
-                assert!(storage <= 10, "{} binds {storage} buffers: {:?}", module.label, module.bindings);
+                for grouped in [false, true] {
+                    let options = ModuleOptions { grouped, ..options(record_id(3, 3), visit, 1, PORTABLE) };
+                    let module = compose(&algorithm, kernel, &options);
+                    let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
+                    assert!(storage <= 10, "{} binds {storage} buffers: {:?}", module.label, module.bindings);
+                }
             }
         }
     }

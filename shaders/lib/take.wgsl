@@ -21,11 +21,11 @@ fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first:
 
 // A list that has `length` neighbours here: all of them, or, where lists are grouped for shards, those of one shard.
 fn list_here(vertex: u32, length: u32, whole: bool) -> List {
-    if GROUPED {
-        return List(vertex, degree_out(vertex), false);
-    } else {
-        return List(vertex, length, whole);
+    var degree = length;
+    if DEGREES {
+        degree = degree_out(vertex);
     }
+    return List(vertex, degree, whole && !GROUPED);
 }
 
 // What neighbour n of a page brings.

@@ -158,7 +158,11 @@ impl<'a> Rig<'a> {
         }
         let counters: Counters = bytemuck::cast_slice(&self.gpu.read(&self.buffers[&Resource::Counters]))[0];
         if let (Sharing::Lists { .. }, Visit::All) = (sharing, visit) {
-            let wanted = if direction == Direction::Out { 2 + 3 } else { 0 };
+            let wanted = match direction {
+                Direction::Out if self.options.grouped => 1,
+                Direction::Out => 2 + 3,
+                Direction::In => 0,
+            };
             assert!(counters.hub_wanted >= wanted, "{counters:?}");
         }
         counters.edges()

@@ -19,6 +19,8 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("PULL", pull),
         ("WEIGHTS", options.weights),
         ("GROUPED", options.grouped),
+        // Whether degrees of lists are looked up: a page of grouped lists has only parts of them.
+        ("DEGREES", options.grouped && algorithm.shader.text.contains(".degree")),
         ("VISIT_ALL", options.visit == Visit::All),
         ("SUBGROUPS", options.subgroups),
         // Whether threads that share a list join what they have gathered before one of them closes it.
