@@ -2,7 +2,6 @@
 
 use crate::adapter;
 use crate::common::*;
-use crate::setting::*;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -11,6 +10,7 @@ use topostream::algorithm::{Algorithm, Graph, State, Step, Summary};
 use topostream::attributes::{Attribute, AttributeType, Role};
 use topostream::cache::Policy;
 use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
+use topostream::device::settings::GpuSettings;
 use topostream::device::{CpuDevice, Member, PageTask};
 use topostream::fetch::{Frame, PagePool, PageRef};
 use topostream::strategy::message::{BLOCK_VERTICES, MessageLayout};
@@ -36,7 +36,6 @@ pub struct Team<A: Algorithm> {
     pub losers: Vec<Box<dyn FnMut()>>,
     algorithm: Arc<A>,
     attributes: Vec<Attribute>,
-    store: Arc<Store>,
     frames: HashMap<PageRef, Arc<Frame>>,
     /// Where the next move of this round goes.
     at: u64,
@@ -73,7 +72,7 @@ impl<A: Algorithm> Team<A> {
         algorithm: A,
         kinds: &[Kind],
         sharded: bool,
-        setting: &Setting,
+        gpu: &GpuSettings,
         piece_bytes: u64,
     ) -> Result<Self, Error> {
         let store = Arc::new(store.open());
@@ -94,14 +93,14 @@ impl<A: Algorithm> Team<A> {
                 continue;
             }
             let adapter = adapters::choose(&adapter::device())?.expect("a GPU is asked for");
-            let home = Home::open(&adapter, &setting.gpu())?;
+            let home = Home::open(&adapter, gpu)?;
             losers.push(Box::new(home.gpu().loser()));
             let (part, exchange) = shared;
             let (pool, frames) = (Arc::clone(&pool), frames.len().max(1) as u32);
             let setup = RunSetup { algorithm, graph, store, pool, frames, threads: 1, trace: None, part, exchange };
             members.push(Box::new(GpuDevice::new(home, Arc::new(Mutex::new(None)), setup)?));
         }
-        Ok(Self { members, parts, exchange, graph, losers, algorithm, attributes, store, frames, at: 0 })
+        Ok(Self { members, parts, exchange, graph, losers, algorithm, attributes, frames, at: 0 })
     }
 
     /// Runs to the end; the values of all vertices.
@@ -174,7 +173,7 @@ impl<A: Algorithm> Team<A> {
                     result?;
                 }
                 *left -= done.len();
-                done.into_iter().for_each(|page| drop(page.result.expect("the pages are sound")));
+                assert!(done.iter().all(|page| page.result.is_ok()), "the pages are sound");
                 std::thread::yield_now();
             }
         }
@@ -284,10 +283,6 @@ impl<A: Algorithm> Team<A> {
         };
         let starts = vertices.clone().step_by(size as usize);
         starts.map(|start| start..(start + size).min(vertices.end)).collect()
-    }
-
-    pub fn store(&self) -> &Store {
-        &self.store
     }
 }
 
