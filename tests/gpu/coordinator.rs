@@ -226,46 +226,44 @@ impl<A: Algorithm> Team<A> {
 
     /// What every device has added up for others' vertices, to them.
     fn add_up(&mut self) -> Result<(), Error> {
-        for place in self.places(Role::is_written) {
-            let mut moves = [vec![Vec::new(); self.members.len()], vec![Vec::new(); self.members.len()]];
+        for attribute in self.places(Role::is_written) {
+            let mut rounds = Rounds::new(self.members.len());
             self.at = 0;
             for number in 0..self.members.len() {
                 for owner in self.others(number) {
-                    for vertices in self.ranges(place, self.parts[owner].own.clone()) {
-                        let at = self.room(words(&self.attributes[place], &vertices));
-                        moves[0][number].push(Move::Put { attribute: place, vertices: vertices.clone(), at });
-                        moves[0][number].push(Move::Clear { attribute: place, vertices: vertices.clone() });
-                        moves[1][owner].push(Move::Merge { attribute: place, vertices, at });
+                    let ranges = self.ranges(attribute, self.parts[owner].own.clone());
+                    for (round, vertices) in ranges.into_iter().enumerate() {
+                        let at = self.room(words(&self.attributes[attribute], &vertices));
+                        rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
+                        rounds.add(round, number, Move::Clear { attribute, vertices: vertices.clone() });
+                        rounds.add(round + 1, owner, Move::Merge { attribute, vertices, at });
                     }
                 }
             }
-            let [put, merge] = moves;
-            self.round(put)?;
-            self.round(merge)?;
+            rounds.moves.into_iter().try_for_each(|moves| self.round(moves))?;
         }
         Ok(())
     }
 
-    /// The values that owners have set, to all others.
+    /// The values that owners have set, to all others, who take each part while the next one is put.
     fn tell_values(&mut self) -> Result<(), Error> {
         if self.algorithm.is_traversal() {
             return Ok(());
         }
-        for place in self.places(|role| !role.is_written() || role == Role::Writable) {
-            let mut moves = [vec![Vec::new(); self.members.len()], vec![Vec::new(); self.members.len()]];
+        for attribute in self.places(|role| !role.is_written() || role == Role::Writable) {
+            let mut rounds = Rounds::new(self.members.len());
             self.at = 0;
             for number in 0..self.members.len() {
-                for vertices in self.ranges(place, self.parts[number].own.clone()) {
-                    let at = self.room(words(&self.attributes[place], &vertices));
-                    moves[0][number].push(Move::Put { attribute: place, vertices: vertices.clone(), at });
+                let ranges = self.ranges(attribute, self.parts[number].own.clone());
+                for (round, vertices) in ranges.into_iter().enumerate() {
+                    let at = self.room(words(&self.attributes[attribute], &vertices));
+                    rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
                     for other in self.others(number) {
-                        moves[1][other].push(Move::Take { attribute: place, vertices: vertices.clone(), at });
+                        rounds.add(round + 1, other, Move::Take { attribute, vertices: vertices.clone(), at });
                     }
                 }
             }
-            let [put, take] = moves;
-            self.round(put)?;
-            self.round(take)?;
+            rounds.moves.into_iter().try_for_each(|moves| self.round(moves))?;
         }
         Ok(())
     }
@@ -283,6 +281,24 @@ impl<A: Algorithm> Team<A> {
         };
         let starts = vertices.clone().step_by(size as usize);
         starts.map(|start| start..(start + size).min(vertices.end)).collect()
+    }
+}
+
+/// Moves by round and device.
+struct Rounds {
+    devices: usize,
+    moves: Vec<Vec<Vec<Move>>>,
+}
+
+impl Rounds {
+    fn new(devices: usize) -> Self {
+        Self { devices, moves: Vec::new() }
+    }
+
+    fn add(&mut self, round: usize, device: usize, one: Move) {
+        let rounds = self.moves.len().max(round + 1);
+        self.moves.resize(rounds, vec![Vec::new(); self.devices]);
+        self.moves[round][device].push(one);
     }
 }
 

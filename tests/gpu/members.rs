@@ -22,8 +22,10 @@ const PIECE_BYTES: u64 = 128 << 10;
 /// The fast paths, the portable ones, and bindings that no attribute fits in.
 fn settings() -> [Setting; 3] {
     let imported = FastPaths { host_import: false, ..FastPaths::default() };
+    // Copies beside kernels, where the device can do as if.
+    let copy_queue = adapter::has("host memory import");
     [
-        Setting { binding_bytes_max: Some(192 << 10), ..Setting::default() },
+        Setting { binding_bytes_max: Some(192 << 10), copy_queue, ..Setting::default() },
         Setting { fast_paths: imported, ..Setting::default() },
         Setting { fast_paths: SLOW, binding_bytes_max: Some(256 << 10), ..Setting::default() },
     ]
