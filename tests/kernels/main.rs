@@ -4,6 +4,8 @@
 
 mod gpu;
 mod graph;
+mod merges;
+mod messages;
 mod speed;
 
 use std::collections::HashMap;
