@@ -6,6 +6,7 @@ mod gpu;
 mod graph;
 mod merges;
 mod messages;
+mod parts;
 mod speed;
 
 use std::collections::HashMap;
