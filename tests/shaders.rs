@@ -459,6 +459,35 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     assert_eq!(size_of::<layout::CensusTotal>(), 16);
 }
 
+#[test]
+fn edges_know_no_out_degrees_where_they_are_split() {
+    let text = "struct Record { unused: u32 }
+fn list_open(list: List) -> Record { return Record(degree_out(list.vertex)); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }
+fn list_close(record: Record, list: List) {}
+";
+    let shader = Shader { file: "degrees.wgsl", text, switches: Vec::new() };
+    let algorithm = Declared { name: "degrees", shader, ..told() };
+    let mut options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+    check(&compose(&algorithm, KernelName::Lists, &options)).unwrap();
+    options.sharded = true;
+    let error = check(&compose(&algorithm, KernelName::Lists, &options)).unwrap_err().to_string();
+    assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("held of own vertices only"), "{error}");
+}
+
+#[test]
+fn messages_are_of_traversals_without_sums() {
+    let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+    for kernel in [KernelName::Collect, KernelName::Ship, KernelName::Apply] {
+        let error = check(&compose(&everything(), kernel, &options)).unwrap_err().to_string();
+        assert!(error.starts_with("everything.wgsl:1: ") && error.contains("fixed-point sum"), "{error}");
+        let (pagerank, _) = algorithms().swap_remove(2);
+        let error = check(&compose(&pagerank, kernel, &options)).unwrap_err().to_string();
+        assert!(error.contains("messages are those of traversals"), "{error}");
+        check(&compose(&told(), kernel, &options)).unwrap();
+    }
+}
+
 /// Workgroup memory: what every adapter of Vulkan and Metal has is 32 KiB.
 #[test]
 fn workgroup_memory_is_small() {

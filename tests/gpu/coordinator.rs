@@ -2,7 +2,6 @@
 
 use crate::adapter;
 use crate::common::*;
-use crate::setting::*;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -11,6 +10,7 @@ use topostream::algorithm::{Algorithm, Graph, State, Step, Summary};
 use topostream::attributes::{Attribute, AttributeType, Role};
 use topostream::cache::Policy;
 use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
+use topostream::device::settings::GpuSettings;
 use topostream::device::{CpuDevice, Member, PageTask};
 use topostream::fetch::{Frame, PagePool, PageRef};
 use topostream::strategy::message::{BLOCK_VERTICES, MessageLayout};
@@ -36,7 +36,6 @@ pub struct Team<A: Algorithm> {
     pub losers: Vec<Box<dyn FnMut()>>,
     algorithm: Arc<A>,
     attributes: Vec<Attribute>,
-    store: Arc<Store>,
     frames: HashMap<PageRef, Arc<Frame>>,
     /// Where the next move of this round goes.
     at: u64,
@@ -73,7 +72,7 @@ impl<A: Algorithm> Team<A> {
         algorithm: A,
         kinds: &[Kind],
         sharded: bool,
-        setting: &Setting,
+        gpu: &GpuSettings,
         piece_bytes: u64,
     ) -> Result<Self, Error> {
         let store = Arc::new(store.open());
@@ -94,14 +93,14 @@ impl<A: Algorithm> Team<A> {
                 continue;
             }
             let adapter = adapters::choose(&adapter::device())?.expect("a GPU is asked for");
-            let home = Home::open(&adapter, &setting.gpu())?;
+            let home = Home::open(&adapter, gpu)?;
             losers.push(Box::new(home.gpu().loser()));
             let (part, exchange) = shared;
             let (pool, frames) = (Arc::clone(&pool), frames.len().max(1) as u32);
             let setup = RunSetup { algorithm, graph, store, pool, frames, threads: 1, trace: None, part, exchange };
             members.push(Box::new(GpuDevice::new(home, Arc::new(Mutex::new(None)), setup)?));
         }
-        Ok(Self { members, parts, exchange, graph, losers, algorithm, attributes, store, frames, at: 0 })
+        Ok(Self { members, parts, exchange, graph, losers, algorithm, attributes, frames, at: 0 })
     }
 
     /// Runs to the end; the values of all vertices.
@@ -174,7 +173,7 @@ impl<A: Algorithm> Team<A> {
                     result?;
                 }
                 *left -= done.len();
-                done.into_iter().for_each(|page| drop(page.result.expect("the pages are sound")));
+                assert!(done.iter().all(|page| page.result.is_ok()), "the pages are sound");
                 std::thread::yield_now();
             }
         }
@@ -227,46 +226,44 @@ impl<A: Algorithm> Team<A> {
 
     /// What every device has added up for others' vertices, to them.
     fn add_up(&mut self) -> Result<(), Error> {
-        for place in self.places(Role::is_written) {
-            let mut moves = [vec![Vec::new(); self.members.len()], vec![Vec::new(); self.members.len()]];
+        for attribute in self.places(Role::is_written) {
+            let mut rounds = Rounds::new(self.members.len());
             self.at = 0;
             for number in 0..self.members.len() {
                 for owner in self.others(number) {
-                    for vertices in self.ranges(place, self.parts[owner].own.clone()) {
-                        let at = self.room(words(&self.attributes[place], &vertices));
-                        moves[0][number].push(Move::Put { attribute: place, vertices: vertices.clone(), at });
-                        moves[0][number].push(Move::Clear { attribute: place, vertices: vertices.clone() });
-                        moves[1][owner].push(Move::Merge { attribute: place, vertices, at });
+                    let ranges = self.ranges(attribute, self.parts[owner].own.clone());
+                    for (round, vertices) in ranges.into_iter().enumerate() {
+                        let at = self.room(words(&self.attributes[attribute], &vertices));
+                        rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
+                        rounds.add(round, number, Move::Clear { attribute, vertices: vertices.clone() });
+                        rounds.add(round + 1, owner, Move::Merge { attribute, vertices, at });
                     }
                 }
             }
-            let [put, merge] = moves;
-            self.round(put)?;
-            self.round(merge)?;
+            rounds.moves.into_iter().try_for_each(|moves| self.round(moves))?;
         }
         Ok(())
     }
 
-    /// The values that owners have set, to all others.
+    /// The values that owners have set, to all others, who take each part while the next one is put.
     fn tell_values(&mut self) -> Result<(), Error> {
         if self.algorithm.is_traversal() {
             return Ok(());
         }
-        for place in self.places(|role| !role.is_written() || role == Role::Writable) {
-            let mut moves = [vec![Vec::new(); self.members.len()], vec![Vec::new(); self.members.len()]];
+        for attribute in self.places(|role| !role.is_written() || role == Role::Writable) {
+            let mut rounds = Rounds::new(self.members.len());
             self.at = 0;
             for number in 0..self.members.len() {
-                for vertices in self.ranges(place, self.parts[number].own.clone()) {
-                    let at = self.room(words(&self.attributes[place], &vertices));
-                    moves[0][number].push(Move::Put { attribute: place, vertices: vertices.clone(), at });
+                let ranges = self.ranges(attribute, self.parts[number].own.clone());
+                for (round, vertices) in ranges.into_iter().enumerate() {
+                    let at = self.room(words(&self.attributes[attribute], &vertices));
+                    rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
                     for other in self.others(number) {
-                        moves[1][other].push(Move::Take { attribute: place, vertices: vertices.clone(), at });
+                        rounds.add(round + 1, other, Move::Take { attribute, vertices: vertices.clone(), at });
                     }
                 }
             }
-            let [put, take] = moves;
-            self.round(put)?;
-            self.round(take)?;
+            rounds.moves.into_iter().try_for_each(|moves| self.round(moves))?;
         }
         Ok(())
     }
@@ -285,9 +282,23 @@ impl<A: Algorithm> Team<A> {
         let starts = vertices.clone().step_by(size as usize);
         starts.map(|start| start..(start + size).min(vertices.end)).collect()
     }
+}
 
-    pub fn store(&self) -> &Store {
-        &self.store
+/// Moves by round and device.
+struct Rounds {
+    devices: usize,
+    moves: Vec<Vec<Vec<Move>>>,
+}
+
+impl Rounds {
+    fn new(devices: usize) -> Self {
+        Self { devices, moves: Vec::new() }
+    }
+
+    fn add(&mut self, round: usize, device: usize, one: Move) {
+        let rounds = self.moves.len().max(round + 1);
+        self.moves.resize(rounds, vec![Vec::new(); self.devices]);
+        self.moves[round][device].push(one);
     }
 }
 

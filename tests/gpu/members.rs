@@ -11,7 +11,7 @@ use crate::reference::*;
 use crate::setting::*;
 use topostream::algorithm::{Algorithm, AnswerValues, State};
 use topostream::algorithms::{Bfs, Traffic};
-use topostream::device::settings::FastPaths;
+use topostream::device::settings::{FastPaths, GpuSettings, PageTransfer};
 use topostream::{Error, VertexId};
 
 const TEAMS: [&[Kind]; 3] = [&[Kind::Gpu, Kind::Gpu], &[Kind::Gpu, Kind::Cpu, Kind::Gpu], &[Kind::Cpu, Kind::Gpu]];
@@ -22,8 +22,10 @@ const PIECE_BYTES: u64 = 128 << 10;
 /// The fast paths, the portable ones, and bindings that no attribute fits in.
 fn settings() -> [Setting; 3] {
     let imported = FastPaths { host_import: false, ..FastPaths::default() };
+    // Copies beside kernels, where the device can do as if.
+    let copy_queue = adapter::has("host memory import");
     [
-        Setting { binding_bytes_max: Some(192 << 10), ..Setting::default() },
+        Setting { binding_bytes_max: Some(192 << 10), copy_queue, ..Setting::default() },
         Setting { fast_paths: imported, ..Setting::default() },
         Setting { fast_paths: SLOW, binding_bytes_max: Some(256 << 10), ..Setting::default() },
     ]
@@ -42,7 +44,7 @@ fn team<A: Algorithm>(
     setting: &Setting,
     kinds: &[Kind],
 ) -> Result<Team<A>, Error> {
-    Team::new(store, algorithm, kinds, sharded, setting, PIECE_BYTES)
+    Team::new(store, algorithm, kinds, sharded, &setting.gpu(), PIECE_BYTES)
 }
 
 /// One answer of a run.
@@ -139,6 +141,46 @@ gpu_test! {
             let lowered: Vec<_> = expected.iter().enumerate().map(lowered).collect();
             assert!(values(&team, &state, "seen", integer) == lowered, "{what}");
         }
+    }
+}
+
+/// The least device memory that every device of a team says it needs.
+fn needed_bytes<A: Algorithm>(store: &TestStore, algorithm: A, kinds: &[Kind], gpu: &GpuSettings) -> u64 {
+    let none = GpuSettings { memory_bytes: Some(0), ..gpu.clone() };
+    match Team::new(store, algorithm, kinds, true, &none, PIECE_BYTES).map(drop) {
+        Err(Error::DeviceMemory { needed_bytes, parts, .. }) => {
+            assert!(parts.contains(&adapter::report().name) && parts.contains("exchange"), "{parts}");
+            needed_bytes
+        }
+        other => panic!("not about device memory: {other:?}"),
+    }
+}
+
+gpu_test! {
+    /// What only others write moves to main memory, so that more devices need less each; and so little is enough.
+    fn sharded_devices_need_less_memory_the_more_there_are() {
+        let (graph, setting) = (graphs::sparse(), Setting { transfer: PageTransfer::Copy, ..Setting::default() });
+        let store = TestStore::new(&graph.edges, &setting.store_options());
+        let ranks = || pagerank(ITERATIONS, Dangling::Spread, Traffic::Push);
+        let labels = || LeastLabel { sources: vec![20_500, 55_000], greet: true };
+        let (two, four) = (&[Kind::Gpu; 2], &[Kind::Gpu; 4]);
+        let needed = needed_bytes(&store, ranks(), two, &setting.gpu());
+        if adapter::has("host memory import") {
+            // A quarter of the vertices: 8 bytes of sum and 4 of degree each.
+            let less = needed - needed_bytes(&store, ranks(), four, &setting.gpu());
+            assert!(less.abs_diff(70_000 / 4 * 12) < 1000, "{less}");
+        }
+        // The second has a few vertices more.
+        let gpu = GpuSettings { memory_bytes: Some(needed + 2000), ..setting.gpu() };
+        let mut team = Team::new(&store, ranks(), two, true, &gpu, PIECE_BYTES).unwrap();
+        let state = team.run().unwrap();
+        let found = values(&team, &state, "rank", number);
+        assert!(relative_error(&found, &Oracle::default().ranks(&graph, Dangling::Spread)) <= RANK_ERROR);
+        let needed = needed_bytes(&store, labels(), two, &setting.gpu());
+        let gpu = GpuSettings { memory_bytes: Some(needed + 2000), ..setting.gpu() };
+        let mut team = Team::new(&store, labels(), two, true, &gpu, PIECE_BYTES).unwrap();
+        let state = team.run().unwrap();
+        assert!(values(&team, &state, "label", integer) == least_labels(&graph.edges, &labels().sources));
     }
 }
 

@@ -4,6 +4,9 @@
 
 mod gpu;
 mod graph;
+mod merges;
+mod messages;
+mod parts;
 mod speed;
 
 use std::collections::HashMap;

@@ -15,11 +15,14 @@ use super::import::{HostImport, SharedBuffer, device_buffer};
 use super::launch::dispatch_pass;
 use super::open::{Caps, Gpu};
 use super::superstep::{PATIENCE, read_buffer, uniform};
+use super::timing::DeviceSpan;
+use super::transfer::{Copy, TransferTicket, TransferTime};
 use crate::algorithm::{Algorithm, Visit};
 use crate::attributes::{Attribute, AttributeType, Merge};
 use crate::error::{Error, Result};
 use crate::strategy::message::{BLOCK_VERTICES, HEADER_WORDS, MessageLayout, SPARSE};
 use crate::strategy::{ExchangeMemory, Move, Part};
+use crate::trace::Lane;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -154,15 +157,91 @@ impl<A: Algorithm> Driver<A> {
         if exchange.mirrored {
             self.mirror_in(exchange, moves);
         }
+        let beside: Vec<bool> = moves.iter().map(|one| self.goes_beside(exchange, one, moves)).collect();
         let mut encoder = self.encoder();
-        moves.iter().try_for_each(|one| self.encode_move(&mut encoder, exchange, one))?;
-        let gpu = &self.home.gpu;
-        let submission = gpu.queue().submit([encoder.finish()]);
-        if !gpu.wait(submission, PATIENCE)? {
-            return Err(gpu.health().lost("a round of exchange did not end").into());
+        for (one, _) in moves.iter().zip(&beside).filter(|(_, beside)| !**beside) {
+            self.encode_move(&mut encoder, exchange, one)?;
+        }
+        let ticket = self.put_beside(exchange, moves.iter().zip(&beside).filter(|(_, beside)| **beside))?;
+        let submission = self.home.gpu.queue().submit([encoder.finish()]);
+        self.await_queue(submission)?;
+        if let Some(ticket) = ticket {
+            self.await_copies(ticket)?;
         }
         if exchange.mirrored { self.mirror_out(exchange, moves) } else { Ok(()) }
     }
+
+    fn await_queue(&self, submission: wgpu::SubmissionIndex) -> Result<()> {
+        let gpu = &self.home.gpu;
+        let done = gpu.wait(submission, PATIENCE)?;
+        if done { Ok(()) } else { Err(gpu.health().lost("a round of exchange did not end").into()) }
+    }
+
+    // ---- Beside the kernels -----------------------------------------------------------------------------------------
+
+    /// Whether a move of a round is a copy for the queue of copies, to run while others read: the bus goes both ways. No other
+    /// move of the round may change what it reads.
+    fn goes_beside(&self, exchange: &Exchange, one: &Move, round: &[Move]) -> bool {
+        let Move::Put { attribute, vertices, .. } = one else { return false };
+        let changed = |other: &Move| match other {
+            Move::Merge { attribute: of, vertices: those, .. }
+            | Move::Take { attribute: of, vertices: those, .. }
+            | Move::Clear { attribute: of, vertices: those } => {
+                // Bits of neighbours are in one word.
+                let (begin, end) = (vertices.start / 32 * 32, vertices.end.next_multiple_of(32));
+                of == attribute && those.start < end && begin < those.end
+            }
+            Move::Apply { .. } => true,
+            Move::Put { .. } | Move::Collect { .. } => false,
+        };
+        let reads = |other: &Move| matches!(other, Move::Merge { .. } | Move::Take { .. });
+        let queue = self.home.transfer.is_some() && !exchange.mirrored;
+        queue && round.iter().any(reads) && !round.iter().any(changed)
+    }
+
+    /// Starts these copies on the queue of copies.
+    fn put_beside<'m>(
+        &mut self,
+        exchange: &Exchange,
+        puts: impl Iterator<Item = (&'m Move, &'m bool)>,
+    ) -> Result<Option<TransferTicket>> {
+        let mut copies = Vec::new();
+        for (one, _) in puts {
+            let Move::Put { attribute, vertices, at } = one else { continue };
+            let declared = &self.declared.attributes[*attribute];
+            let spans = self.buffers.spans(*attribute, vertices, self.plan.chunk_vertices_log2);
+            copies.extend(spans.into_iter().map(|span| {
+                let (words, before) =
+                    (span.words(declared), words_before(declared, vertices.start, span.vertices.start));
+                let (dest, dest_offset) = exchange.locate(at + 4 * before);
+                let (source, source_offset) = (span.buffer, 4 * words.start);
+                Copy { source, source_offset, dest, dest_offset, bytes: 4 * (words.end - words.start) }
+            }));
+        }
+        let Some(transfer) = self.home.transfer.as_mut().filter(|_| !copies.is_empty()) else { return Ok(None) };
+        // What they read may still be under way.
+        let gpu = &self.home.gpu;
+        if !gpu.wait(gpu.queue().submit([]), PATIENCE)? {
+            return Err(gpu.health().lost("kernels before a round of exchange did not end").into());
+        }
+        Ok(Some(transfer.submit(&copies)?))
+    }
+
+    fn await_copies(&mut self, ticket: TransferTicket) -> Result<()> {
+        let transfer = self.home.transfer.as_mut().expect("it was submitted there");
+        if !transfer.wait(ticket, PATIENCE)? {
+            return Err(self.home.gpu.health().lost("copies of a round of exchange did not end").into());
+        }
+        let span =
+            |time: TransferTime| DeviceSpan { name: "put", begin_ns: time.begin_ns as f64, end_ns: time.end_ns as f64 };
+        let spans: Vec<DeviceSpan> = transfer.finished().into_iter().map(span).collect();
+        if let Some(timeline) = &self.trace {
+            self.timing.tell(timeline, Lane::Copies, &spans);
+        }
+        Ok(())
+    }
+
+    // ---- One move ---------------------------------------------------------------------------------------------------
 
     fn encode_move(&mut self, encoder: &mut wgpu::CommandEncoder, exchange: &Exchange, one: &Move) -> Result<()> {
         match one {

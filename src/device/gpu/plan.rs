@@ -100,7 +100,7 @@ impl DevicePlan {
         let mut needed = plan.fixed_bytes() + least * plan.per_slot();
         for move_out in [Self::move_attributes_out, Self::move_seen_out] {
             if needed > budget {
-                move_out(&mut plan, request);
+                move_out(&mut plan, request, caps);
                 needed = plan.fixed_bytes() + least * plan.per_slot();
             }
         }
@@ -172,9 +172,10 @@ impl DevicePlan {
     }
 
     /// Leaves in main memory what is only read, and only with its page.
-    fn move_attributes_out(&mut self, request: &Request<'_>) {
+    fn move_attributes_out(&mut self, request: &Request<'_>, caps: &Caps) {
+        let log2 = self.chunk_vertices_log2;
         for (out, attribute) in self.host_attributes.iter_mut().zip(request.attributes) {
-            if attribute.role == Role::ReadOnly && request.host_import {
+            if attribute.role == Role::ReadOnly && may_move_out(attribute, request, caps, log2) {
                 *out = true;
                 self.attributes_bytes -= held_bytes(attribute, request.part);
             }
@@ -182,10 +183,11 @@ impl DevicePlan {
     }
 
     /// Leaves in main memory what owners of other vertices have told: it is as large for however many devices.
-    fn move_seen_out(&mut self, request: &Request<'_>) {
+    fn move_seen_out(&mut self, request: &Request<'_>, caps: &Caps) {
+        let log2 = self.chunk_vertices_log2;
         for (out, attribute) in self.host_seen.iter_mut().zip(request.attributes) {
             let bytes = seen_bytes(attribute, request.part);
-            if bytes > 0 && request.host_import {
+            if bytes > 0 && may_move_out(attribute, request, caps, log2) {
                 *out = true;
                 self.attributes_bytes -= bytes;
             }
@@ -213,8 +215,8 @@ impl DevicePlan {
              at least {least} pages of {}",
             self.attributes_bytes, self.frontier_bytes, self.graph_bytes, self.working_bytes, self.slot_bytes,
         );
-        let what = format!("{} on {}", request.algorithm, request.device);
-        Error::DeviceMemory { what, needed_bytes, budget_bytes, parts }
+        let parts = format!("{}: {parts}", request.device);
+        Error::DeviceMemory { what: request.algorithm.to_owned(), needed_bytes, budget_bytes, parts }
     }
 }
 
@@ -235,6 +237,13 @@ pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
         AttributeType::Fixed63 => 8 * vertices,
         AttributeType::Bit => bit_bytes(vertices),
     }
+}
+
+/// Whether an attribute of all vertices may lie in main memory: its chunks must be such as can be imported.
+fn may_move_out(attribute: &Attribute, request: &Request<'_>, caps: &Caps, log2: u32) -> bool {
+    let chunks = request.part.vertices.div_ceil(1 << log2);
+    let aligned = device_bytes(attribute, 1 << log2).is_multiple_of(caps.import_alignment);
+    request.host_import && (chunks <= 1 || aligned)
 }
 
 /// Device memory of an attribute's values that a part holds, in bytes.
