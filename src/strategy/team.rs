@@ -185,6 +185,10 @@ pub struct Team {
     pending: HashMap<PageRef, Pending>,
     /// How many pages each device has.
     busy: Vec<usize>,
+    /// Neighbours in the lists that each device has opened in this superstep.
+    edges: Vec<u64>,
+    /// Neighbours in all pages of this superstep, where all lists are visited.
+    page_edges: Option<u64>,
     speeds: Speeds,
     reports: Vec<DeviceReport>,
 }
@@ -218,6 +222,7 @@ impl Team {
             compute_ns: 0,
         };
         let reports = members.iter().zip(&plan.parts).map(report).collect();
+        let plan_devices = members.len();
         let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
         Self {
             plan,
@@ -230,6 +235,8 @@ impl Team {
             wanted: HashMap::new(),
             pending: HashMap::new(),
             busy,
+            edges: vec![0; plan_devices],
+            page_edges: None,
             speeds: Speeds::new(lanes),
             reports,
         }
@@ -308,26 +315,35 @@ impl Team {
     /// Adds up what the devices say of a superstep.
     fn sum(&mut self, ends: Vec<StepEnd>) -> StepEnd {
         let mut all = StepEnd::default();
-        let shared = self.plan.strategy == Strategy::Shard;
         for (device, end) in ends.into_iter().enumerate() {
             all.summary.totals.iter_mut().zip(end.summary.totals).for_each(|(total, term)| *total += term);
             all.summary.activated += end.summary.activated;
             all.summary.activated_edges += end.summary.activated_edges;
-            // Lists that several devices have opened are lists that were opened once.
-            let before = all.work.edges;
             all.work += end.work;
-            if shared && self.sees_all() {
-                all.work.edges = before.max(end.work.edges);
-            }
             all.transfer.add(&end.transfer);
             self.reports[device].pages += end.transfer.resident_pages;
             self.account(device, &end.work);
         }
+        all.work.edges = self.opened();
         all
+    }
+
+    /// Neighbours in the lists that were opened in this superstep: a list that several devices have opened counts once.
+    fn opened(&mut self) -> u64 {
+        let by_device = std::mem::take(&mut self.edges);
+        self.edges = vec![0; by_device.len()];
+        match self.page_edges {
+            Some(edges) => edges,
+            None if self.plan.strategy == Strategy::Shard && self.sees_all() => {
+                by_device.into_iter().max().unwrap_or(0)
+            }
+            None => by_device.into_iter().sum(),
+        }
     }
 
     fn account(&mut self, device: usize, work: &Work) {
         self.reports[device].edges += work.edges;
+        self.edges[device] += work.edges;
         self.reports[device].compute_ns += work.compute_ns;
         self.speeds.add(device, work);
     }
@@ -347,9 +363,8 @@ impl Team {
         pending.kept &= kept;
         match result {
             Ok(work) => {
-                let edges = pending.work.edges.max(work.edges);
-                pending.work += work;
-                pending.work.edges = edges;
+                // Edges are told of at the end of the superstep.
+                pending.work += Work { edges: 0, ..work };
                 self.account(device, &work);
             }
             Err(error) => {
@@ -403,6 +418,10 @@ impl Device for Team {
         }
         let devices = self.plan.pages.of(step.direction);
         plan.pages.retain(|page| devices[page.page.index()] != 0);
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let entries = topology.directory().entries();
+        let edges = |page: &PageRef| u64::from(entries[page.page.index()].edge_count);
+        self.page_edges = (step.visit == Visit::All).then(|| plan.pages.iter().map(edges).sum());
         Ok(plan)
     }
 
