@@ -28,17 +28,22 @@ impl Csr {
     /// Where the store has none, or a page is not sound.
     pub fn read(store: &Store, direction: Direction) -> Result<Self> {
         let topology = store.topology(direction).ok_or("the store has no in-lists")?;
-        let mut csr = Self {
-            offsets: vec![0; store.vertices() as usize + 1],
-            neighbours: Vec::with_capacity(store.edges() as usize),
-        };
+        let mut offsets = vec![0];
+        for &degree in topology.degrees(store.vertices())?.values() {
+            offsets.push(offsets[offsets.len() - 1] + u64::from(degree));
+        }
+        // Where lists are grouped for shards, a list comes in several parts.
+        let (mut next, mut all) = (offsets.clone(), vec![0; store.edges() as usize]);
         each_page(store, topology, |page, neighbours| {
             for slot in 0..page.header().slot_count {
-                csr.neighbours.extend(page.record(slot).map(|edge| neighbours.vertex(edge)));
-                csr.offsets[(page.header().start_vertex + slot) as usize + 1] = csr.neighbours.len() as u64;
+                let next = &mut next[(page.header().start_vertex + slot) as usize];
+                for edge in page.record(slot) {
+                    all[*next as usize] = neighbours.vertex(edge);
+                    *next += 1;
+                }
             }
         })?;
-        Ok(csr)
+        Ok(Self { offsets, neighbours: all })
     }
 
     /// How many vertices there are.

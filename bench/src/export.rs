@@ -65,6 +65,9 @@ fn write(store: &Store, out: &mut impl Write) -> Result<()> {
 }
 
 fn write_lists(store: &Store, topology: &Topology, out: &mut impl Write) -> Result<()> {
+    if topology.is_grouped() {
+        return Err("exports take lists as they lie, and these are grouped for shards: format the store without".into());
+    }
     let mut offset = 0u64;
     out.write_all(&offset.to_le_bytes())?;
     for &degree in topology.degrees(store.vertices())?.values() {

@@ -59,11 +59,13 @@ mod peak {
     fn generating_keeps_to_its_budget() {
         let folder = Folder::new();
         // 8.4 million edges of 8 bytes, twice: several sorted runs on disk.
-        let line = "generate rmat --scale 19 --store s --in-edges --memory 128MiB";
-        let (done, peak) = peak_bytes(&folder, line);
-        done.succeeds();
-        assert!(peak <= (128 + 64) * MIB, "a peak of {} MiB", peak / MIB);
-        assert!(folder.names("s").iter().all(|name| !name.contains("tmp")));
+        for (store, options) in [("s", ""), ("t", "--shards 3")] {
+            let line = format!("generate rmat --scale 19 --store {store} --in-edges --memory 128MiB {options}");
+            let (done, peak) = peak_bytes(&folder, &line);
+            done.succeeds();
+            assert!(peak <= (128 + 64) * MIB, "{line}: a peak of {} MiB", peak / MIB);
+            assert!(folder.names(store).iter().all(|name| !name.contains("tmp")));
+        }
     }
 
     #[test]

@@ -90,10 +90,16 @@ struct Lists {
     pages: (usize, usize),
 }
 
-/// A topology's entries, and its shards as first and last destination (the one behind it) and pages: one if it is not grouped.
+/// A topology's entries, and its shards: one if it is not grouped.
 struct Directory {
     entries: Vec<Entry>,
-    shards: Vec<((u64, u64), std::ops::Range<usize>)>,
+    shards: Vec<Shard>,
+}
+
+/// A range of destinations, and the pages with the edges that lead there.
+struct Shard {
+    destinations: std::ops::Range<u64>,
+    pages: std::ops::Range<usize>,
 }
 
 /// An entry of the page directory.
@@ -159,13 +165,13 @@ impl Manifest {
     }
 
     /// The shards of `pages` pages.
-    fn shards_of(&self, folder: &str, pages: usize) -> Result<Vec<((u64, u64), std::ops::Range<usize>)>, String> {
+    fn shards_of(&self, folder: &str, pages: usize) -> Result<Vec<Shard>, String> {
         if self.shards.is_empty() || !folder.is_empty() {
-            return Ok(vec![((0, self.vertices), 0..pages)]);
+            return Ok(vec![Shard { destinations: 0..self.vertices, pages: 0..pages }]);
         }
         let (mut vertex, mut page) = (0, 0);
         let shard = |&(end, pages): &(u64, usize)| {
-            let shard = ((vertex, end), page..page + pages);
+            let shard = Shard { destinations: vertex..end, pages: page..page + pages };
             (vertex, page) = (end, page + pages);
             shard
         };
@@ -229,7 +235,7 @@ impl Manifest {
         }
         for shard in &all.shards {
             let first = edges.len();
-            for page in shard.1.clone() {
+            for page in shard.pages.clone() {
                 self.page(store, folder, page, &all, &mut edges)?;
             }
             let part = &edges[first..];
@@ -258,20 +264,15 @@ impl Manifest {
         ensure(found == bytes, &path.display().to_string(), format!("{found} bytes for {bytes}"))
     }
 
-    fn entries(
-        &self,
-        file: &str,
-        bytes: &[u8],
-        shards: Vec<((u64, u64), std::ops::Range<usize>)>,
-    ) -> Result<Directory, String> {
-        let (pages, version) = (shards[shards.len() - 1].1.end as u64, 1 + u64::from(shards.len() > 1));
+    fn entries(&self, file: &str, bytes: &[u8], shards: Vec<Shard>) -> Result<Directory, String> {
+        let (pages, version) = (shards[shards.len() - 1].pages.end as u64, 1 + u64::from(shards.len() > 1));
         ensure(&bytes[..8] == b"TSPAGES\0", file, "magic")?;
         let header = [word(bytes, 8), word(bytes, 12), number(&bytes[16..24]), word(bytes, 24), word(bytes, 28)];
         ensure(header == [version, 32, pages, self.tag, self.page_bytes], file, "header")?;
         let (mut vertex, mut edge, mut to_come) = (0, 0, 0);
         let mut entries = Vec::new();
         for (page, at) in (32..bytes.len()).step_by(32).enumerate() {
-            let begins = |shard: &((u64, u64), std::ops::Range<usize>)| page > 0 && shard.1.start == page;
+            let begins = |shard: &Shard| page > 0 && shard.pages.start == page;
             if shards.iter().any(begins) {
                 ensure((vertex, to_come) == (self.vertices, 0), file, format!("the shard before page {page}"))?;
                 vertex = 0;
@@ -297,7 +298,7 @@ impl Manifest {
             entries.push(entry);
         }
         ensure((vertex, edge, to_come) == (self.vertices, self.edges, 0), file, "totals")?;
-        let empty = |shard: &((u64, u64), std::ops::Range<usize>)| shard.1.is_empty();
+        let empty = |shard: &Shard| shard.pages.is_empty();
         ensure(self.vertices == 0 || !shards.iter().any(empty), file, "shards without pages")?;
         Ok(Directory { entries, shards })
     }
@@ -312,10 +313,10 @@ impl Manifest {
         edges: &mut Vec<Triple>,
     ) -> Result<(), String> {
         let (all, entry) = (&directory.entries, &directory.entries[page]);
-        let (destinations, pages) = directory.shards.iter().find(|shard| shard.1.contains(&page)).unwrap();
+        let shard = directory.shards.iter().find(|shard| shard.pages.contains(&page)).unwrap();
         let (bytes, file) = self.read_page(store, folder, "pages", page, self.page_bytes)?;
         ensure(u64::from(crc32c(&bytes)) == entry.crc, &file, format!("page {page}: checksum"))?;
-        let first_of_run = pages.clone().find(|&before| all[before].start == entry.start).unwrap();
+        let first_of_run = shard.pages.clone().find(|&before| all[before].start == entry.start).unwrap();
         let list_offset = entry.first_edge - all[first_of_run].first_edge;
         let header: Vec<u64> = (0..6).map(|field| word(&bytes, 4 * field)).collect();
         let expected = [page as u64, self.tag, entry.start, entry.slots, entry.edges, u64::from(entry.run > 0)];
@@ -330,9 +331,9 @@ impl Manifest {
         let weights = self.weights(store, folder, page, entry)?;
         for i in 0..entry.slots {
             for edge in slot(i)..slot(i + 1) {
-                let neighbour = self.neighbour(&bytes, edge, &all[directory.shards[0].1.clone()]);
+                let neighbour = self.neighbour(&bytes, edge, &all[directory.shards[0].pages.clone()]);
                 let neighbour = neighbour
-                    .filter(|&v| (destinations.0..destinations.1).contains(&v))
+                    .filter(|&v| shard.destinations.contains(&v))
                     .ok_or(format!("{file}: page {page}: edge {edge}"))?;
                 edges.push((entry.start + i, neighbour, weights.get(edge as usize).copied().unwrap_or(0)));
             }
