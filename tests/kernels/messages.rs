@@ -218,12 +218,11 @@ fn read(layout: &MessageLayout, about: &Range<u64>, words: &[u32]) -> (Told, Vec
     let bases = 4 + (1 + layout.bits.len()) * set_words;
     let begin = bases + set_words.div_ceil(256);
     for (block, bits) in words[4..4 + set_words].chunks(256).enumerate() {
-        let mut number = words[bases + block] as usize;
-        for at in (0..32 * bits.len() as u32).filter(|&at| bit(bits, at)) {
+        let active = (0..32 * bits.len() as u32).filter(|&at| bit(bits, at));
+        for (number, at) in (words[bases + block] as usize..).zip(active) {
             let vertex = about.start as u32 + 8192 * block as u32 + at;
             let flags = sets.iter().map(|set| bit(set, vertex - about.start as u32)).collect();
             told.insert(vertex, (flags, values(begin, number)));
-            number += 1;
         }
     }
     (told, sets)
