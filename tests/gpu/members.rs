@@ -3,15 +3,19 @@
 use crate::adapter;
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
-use crate::coordinator::{Kind, Team};
+use crate::coordinator::{Kind, Team, words};
 use crate::gpu_test;
 use crate::graphs::{self, ITERATIONS, Oracle, TestGraph};
 use crate::own::{LeastLabel, least_labels};
 use crate::reference::*;
 use crate::setting::*;
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 use topostream::algorithm::{Algorithm, AnswerValues, State};
-use topostream::algorithms::{Bfs, Traffic};
+use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
+use topostream::attributes::{Attribute, AttributeType, Role};
 use topostream::device::settings::{FastPaths, GpuSettings, PageTransfer};
+use topostream::strategy::{ExchangeMemory, Move, Part};
 use topostream::{Error, VertexId};
 
 const TEAMS: [&[Kind]; 3] = [&[Kind::Gpu, Kind::Gpu], &[Kind::Gpu, Kind::Cpu, Kind::Gpu], &[Kind::Cpu, Kind::Gpu]];
@@ -153,6 +157,111 @@ fn needed_bytes<A: Algorithm>(store: &TestStore, algorithm: A, kinds: &[Kind], g
             needed_bytes
         }
         other => panic!("not about device memory: {other:?}"),
+    }
+}
+
+/// A range of vertices on one side of the borders of a part, which may begin and end anywhere.
+fn random_range(random: &mut u64, part: &Part, own: bool) -> Range<u64> {
+    let sides = [part.own.clone(), 0..part.own.start, part.own.end..part.vertices];
+    let side = if own { 0 } else { draw(random) as usize % 3 };
+    let side = if sides[side].is_empty() { &part.own } else { &sides[side] };
+    let length = side.end - side.start;
+    let start = side.start + draw(random) % length;
+    start..start + 1 + draw(random) % (side.end - start).min(7000)
+}
+
+/// Words that are good values of any type.
+fn random_word(random: &mut u64, of: AttributeType) -> u32 {
+    match of {
+        AttributeType::F32 => ((draw(random) % 1000) as f32).to_bits(),
+        AttributeType::Fixed63 => draw(random) as u32 & 0x0fff_ffff,
+        _ => draw(random) as u32,
+    }
+}
+
+/// Has a GPU and a CPU with the same part make the same moves; then both put values, which must be the same.
+fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, setting: &Setting, seed: u64) {
+    let mut random = seed;
+    let kinds = &[Kind::Gpu, Kind::Cpu];
+    let mut team = Team::twins(store, algorithm, kinds, sharded, &setting.gpu(), PIECE_BYTES).unwrap();
+    for member in &mut team.members {
+        member.initialise().unwrap();
+    }
+    let (part, piece) = (team.parts[0].clone(), PIECE_BYTES);
+    for number in 0..40 {
+        let attribute = draw(&mut random) as usize % team.attributes.len();
+        let declared = team.attributes[attribute];
+        let own = sharded && declared.role.is_written() && declared.role != Role::Writable;
+        let vertices = random_range(&mut random, &part, own);
+        let at = piece * (draw(&mut random) % 3) + 16 * (draw(&mut random) % 64);
+        let count = words(&declared, &vertices);
+        for word in team.exchange.words(at, count) {
+            word.store(random_word(&mut random, declared.of), Relaxed);
+        }
+        let one = match draw(&mut random) % 4 {
+            0 => Move::Clear { attribute, vertices: vertices.clone() },
+            1 if part.held(declared.role) == (0..part.vertices) || part.own.contains(&vertices.start) => {
+                Move::Merge { attribute, vertices: vertices.clone(), at }
+            }
+            _ => Move::Take { attribute, vertices: vertices.clone(), at },
+        };
+        let puts = [4, 8].map(|to| Move::Put { attribute, vertices: vertices.clone(), at: to * piece });
+        team.round(vec![vec![one.clone()]; 2]).unwrap();
+        team.round(puts.map(|put| vec![put]).to_vec()).unwrap();
+        let [gpu, cpu] = [4, 8].map(|from| told(&team.exchange, &declared, &vertices, from * piece));
+        assert!(gpu == cpu, "move {number}, {one:?} of {declared:?}, {part:?}, {setting:?}");
+    }
+    // Nothing else has changed.
+    let whole = || State::new(team.graph.clone(), &team.attributes, false, Part::whole(part.vertices));
+    let states: Vec<State> = team
+        .members
+        .iter_mut()
+        .map(|member| {
+            let state = whole();
+            member.contribute(&state).unwrap();
+            state
+        })
+        .collect();
+    for name in team.answers(&states[0]).iter().map(|answer| answer.name) {
+        let column = |state| values(&team, state, name, printed);
+        assert!(column(&states[0]) == column(&states[1]), "{name}, {part:?}, {setting:?}, seed {seed}");
+    }
+}
+
+/// The words of a put, and of bits only those that count.
+fn told(exchange: &ExchangeMemory, attribute: &Attribute, vertices: &Range<u64>, at: u64) -> Vec<u32> {
+    let mut read: Vec<u32> =
+        exchange.words(at, words(attribute, vertices)).iter().map(|word| word.load(Relaxed)).collect();
+    if attribute.of == AttributeType::Bit {
+        *read.first_mut().unwrap() &= u32::MAX << (vertices.start % 32);
+        *read.last_mut().unwrap() &= u32::MAX >> (31 - (vertices.end - 1) % 32);
+    }
+    read
+}
+
+fn printed(values: &AnswerValues<'_>, vertex: u32) -> String {
+    match values {
+        AnswerValues::F64(of) => of(vertex).to_string(),
+        AnswerValues::Integer(of) => format!("{:?}", of(vertex)),
+        AnswerValues::Vertex(of) => format!("{:?}", of(vertex)),
+    }
+}
+
+gpu_test! {
+    /// Each kind of dense move of each type of attribute, on the GPU and on the CPU, over ranges that begin anywhere.
+    fn moves_do_what_the_cpu_does() {
+        let graph = graphs::sparse().edges;
+        for (number, setting) in settings().into_iter().enumerate() {
+            let store = TestStore::new(&graph, &setting.store_options());
+            for sharded in [false, true] {
+                let seed = 100 + number as u64;
+                let labels = LeastLabel { sources: vec![20_500, 69_000, 100], greet: true };
+                compare_moves(&store, labels, sharded, &setting, seed);
+                let ranks = pagerank(ITERATIONS, Dangling::Spread, Traffic::Push);
+                compare_moves(&store, ranks, sharded, &setting, seed);
+                compare_moves(&store, PageRank { sums: Sums::Single, ..ranks }, sharded, &setting, seed);
+            }
+        }
     }
 }
 
