@@ -204,8 +204,11 @@ fn modules() -> Vec<Module> {
                     for abilities in all_abilities() {
                         let options = options(Encoding::VertexId, visit, chunks, abilities);
                         add(compose(&algorithm, kernel, &options));
-                        let held_vertices = options.vertices / 2;
-                        add(compose(&algorithm, kernel, &ModuleOptions { sharded: true, held_vertices, ..options }));
+                        // Of the vertices' two buffers, a device has one or both.
+                        for held_vertices in [800, 1200].into_iter().filter(|_| chunks == 2) {
+                            let options = ModuleOptions { sharded: true, held_vertices, ..options.clone() };
+                            add(compose(&algorithm, kernel, &options));
+                        }
                     }
                 }
             }

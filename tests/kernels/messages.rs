@@ -156,14 +156,15 @@ impl Case {
         buffers
     }
 
-    /// What a message of this device tells.
+    /// What a message of this device tells: where devices have different vertices, of its own only.
     fn told(&self) -> Told {
         let layout = self.layout();
         let of = |vertex| {
             let sets = layout.bits.iter().map(|&place| bit(&self.columns[place], vertex)).collect();
             (sets, layout.values.iter().map(|&place| self.columns[place][vertex as usize]).collect())
         };
-        let active = (self.about.start as u32..self.about.end as u32).filter(|&vertex| bit(&self.next, vertex));
+        let is_told = |&vertex: &u32| bit(&self.next, vertex) && (!self.part.sharded || self.part.owns(vertex));
+        let active = (self.about.start as u32..self.about.end as u32).filter(is_told);
         active.map(|vertex| (vertex, of(vertex))).collect()
     }
 
@@ -218,12 +219,11 @@ fn read(layout: &MessageLayout, about: &Range<u64>, words: &[u32]) -> (Told, Vec
     let bases = 4 + (1 + layout.bits.len()) * set_words;
     let begin = bases + set_words.div_ceil(256);
     for (block, bits) in words[4..4 + set_words].chunks(256).enumerate() {
-        let mut number = words[bases + block] as usize;
-        for at in (0..32 * bits.len() as u32).filter(|&at| bit(bits, at)) {
+        let active = (0..32 * bits.len() as u32).filter(|&at| bit(bits, at));
+        for (number, at) in (words[bases + block] as usize..).zip(active) {
             let vertex = about.start as u32 + 8192 * block as u32 + at;
             let flags = sets.iter().map(|set| bit(set, vertex - about.start as u32)).collect();
             told.insert(vertex, (flags, values(begin, number)));
-            number += 1;
         }
     }
     (told, sets)
@@ -280,8 +280,7 @@ fn what_is_activated_is_told() {
     let mut forms = [0, 0];
     for (number, mut case) in cases(&gpu).into_iter().enumerate() {
         for every in [0, 9_000, 100, 30, 3, 1] {
-            let active = if case.part.sharded { case.part.own.clone() } else { 0..VERTICES.into() };
-            case.activate(every, &active);
+            case.activate(every, &(0..VERTICES.into()));
             let groups = message_groups(&case.about);
             let grids = if every == 3 { [[1, 1], [3, 2]] } else { [[groups, 1], [groups, 1]] };
             let (layout, what) = (case.layout(), format!("case {number}, one of {every}"));
@@ -333,7 +332,8 @@ fn met(attribute: &Attribute, old: u32, told: u32) -> u32 {
 
 /// Another device's message about the same vertices, of which it has activated one of `every`: what it tells, and its sets.
 fn of_another(gpu: &Gpu, case: &Case, every: u32) -> (Told, Vec<Vec<u32>>) {
-    let mut other = Case::new(gpu, case.declared.attributes.clone(), case.part.clone(), case.about.clone(), 19);
+    let part = Part { own: case.about.clone(), ..case.part.clone() };
+    let mut other = Case::new(gpu, case.declared.attributes.clone(), part, case.about.clone(), 19);
     other.activate(every, &case.about);
     let sets = other.layout().bits.iter().map(|&place| other.columns[place].clone()).collect();
     (other.told(), sets)
