@@ -10,6 +10,7 @@ use crate::own::{LeastLabel, least_labels};
 use crate::reference::*;
 use crate::setting::*;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use topostream::algorithm::{Algorithm, AnswerValues, State};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
@@ -63,7 +64,7 @@ fn values<A: Algorithm, T>(
     (0..team.graph.vertices as u32).map(|vertex| value(&answer.values, vertex)).collect()
 }
 
-fn number(values: &AnswerValues<'_>, vertex: u32) -> f64 {
+fn number_of(values: &AnswerValues<'_>, vertex: u32) -> f64 {
     match values {
         AnswerValues::F64(of) => of(vertex),
         _ => panic!("ranks are numbers"),
@@ -82,21 +83,20 @@ fn tested() -> [TestGraph; 2] {
 }
 
 gpu_test! {
-    /// Sums that are merged or have one owner, shares that all read.
+    /// Sums that are merged or have one owner, shares that all read: each way with one graph along edges, with the other against.
     fn ranks_are_those_of_one_device() {
         let oracle = Oracle::default();
-        for graph in tested() {
-            for (sharded, setting, kinds) in ways() {
+        for (which, graph) in tested().iter().enumerate() {
+            for (number, (sharded, setting, kinds)) in ways().enumerate() {
                 let store = TestStore::new(&graph.edges, &setting.store_options());
-                for traffic in [Traffic::Push, Traffic::Pull] {
-                    let what = format!("{}, {traffic:?}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
-                    let algorithm = pagerank(ITERATIONS, Dangling::Spread, traffic);
-                    let mut team = team(&store, algorithm, sharded, &setting, kinds).unwrap();
-                    let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
-                    let found = values(&team, &state, "rank", number);
-                    let error = relative_error(&found, &oracle.ranks(&graph, Dangling::Spread));
-                    assert!(error <= RANK_ERROR, "{what}: off by {error:e}");
-                }
+                let traffic = TRAFFICS[(number + which) % 2];
+                let what = format!("{}, {traffic:?}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
+                let algorithm = pagerank(ITERATIONS, Dangling::Spread, traffic);
+                let mut team = team(&store, algorithm, sharded, &setting, kinds).unwrap();
+                let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
+                let found = values(&team, &state, "rank", number_of);
+                let error = relative_error(&found, &oracle.ranks(graph, Dangling::Spread));
+                assert!(error <= RANK_ERROR, "{what}: off by {error:e}");
             }
         }
     }
@@ -106,20 +106,19 @@ gpu_test! {
     /// Messages, sparse and dense; bottom-up supersteps, where each device knows what its own vertices lack.
     fn levels_are_those_of_one_device() {
         let oracle = Oracle::default();
-        for graph in tested() {
-            let levels = oracle.levels(&graph);
-            for (sharded, setting, kinds) in ways() {
+        for (which, graph) in tested().iter().enumerate() {
+            let levels = oracle.levels(graph);
+            for (number, (sharded, setting, kinds)) in ways().enumerate() {
                 let store = TestStore::new(&graph.edges, &setting.store_options());
-                for bottom_up in [false, true] {
-                    let what = format!("{}, bottom-up: {bottom_up}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
-                    let search = Bfs { source: VertexId(graph.source), parents: true, bottom_up };
-                    let mut team = team(&store, search, sharded, &setting, kinds).unwrap();
-                    let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
-                    assert!(values(&team, &state, "level", integer) == levels, "{what}");
-                    let parents = values(&team, &state, "parent", other_vertex);
-                    let tree = check_tree(&graph.edges, graph.source, &levels, &parents);
-                    tree.unwrap_or_else(|defect| panic!("{what}: {defect}"));
-                }
+                let bottom_up = (number + which) % 2 == 0;
+                let what = format!("{}, bottom-up: {bottom_up}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
+                let search = Bfs { source: VertexId(graph.source), parents: true, bottom_up };
+                let mut team = team(&store, search, sharded, &setting, kinds).unwrap();
+                let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert!(values(&team, &state, "level", integer) == levels, "{what}");
+                let parents = values(&team, &state, "parent", other_vertex);
+                let tree = check_tree(&graph.edges, graph.source, &levels, &parents);
+                tree.unwrap_or_else(|defect| panic!("{what}: {defect}"));
             }
         }
     }
@@ -283,7 +282,7 @@ gpu_test! {
         let gpu = GpuSettings { memory_bytes: Some(needed + 2000), ..setting.gpu() };
         let mut team = Team::new(&store, ranks(), two, true, &gpu, PIECE_BYTES).unwrap();
         let state = team.run().unwrap();
-        let found = values(&team, &state, "rank", number);
+        let found = values(&team, &state, "rank", number_of);
         assert!(relative_error(&found, &Oracle::default().ranks(&graph, Dangling::Spread)) <= RANK_ERROR);
         let needed = needed_bytes(&store, labels(), two, &setting.gpu());
         let gpu = GpuSettings { memory_bytes: Some(needed + 2000), ..setting.gpu() };
@@ -293,32 +292,50 @@ gpu_test! {
     }
 }
 
+/// When a device goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Moment {
+    BeforePages,
+    BehindPages,
+    InRound,
+}
+
+/// The first superstep of a search, in which the second device is lost.
+fn lose(store: &TestStore, source: VertexId, sharded: bool, moment: Moment) -> Result<(), Error> {
+    let search = Bfs { source, parents: false, bottom_up: false };
+    let mut team = team(store, search, sharded, &Setting::default(), TEAMS[0]).unwrap();
+    for member in &mut team.members {
+        member.initialise().unwrap();
+    }
+    let step = search.first(&team.graph, [0.0; 4]).unwrap();
+    let mut lose = team.losers.remove(1);
+    if moment == Moment::BeforePages {
+        lose();
+    }
+    team.edges(&step)?;
+    if moment == Moment::BehindPages {
+        lose();
+    }
+    for (at, member) in (0..).step_by(PIECE_BYTES as usize).zip(&mut team.members) {
+        member.begin_round(vec![Move::Collect { vertices: 0..8192, at }])?;
+    }
+    lose();
+    team.members.iter_mut().try_for_each(|member| member.end_round())?;
+    team.tell_activated()
+}
+
 gpu_test! {
     /// The run ends with an error that names the device, whenever it goes, and nothing waits.
     fn a_lost_device_ends_the_run() {
         let graph = graphs::sparse();
+        let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));
         for sharded in [false, true] {
-            for before_pages in [false, true] {
-                let setting = Setting::default();
-                let store = TestStore::new(&graph.edges, &setting.store_options());
-                let source = VertexId(graph.source);
-                let error = within(120, "a lost device", move || {
-                    let search = Bfs { source, parents: false, bottom_up: false };
-                    let mut team = team(&store, search, sharded, &setting, TEAMS[0]).unwrap();
-                    for member in &mut team.members {
-                        member.initialise().unwrap();
-                    }
-                    let step = search.first(&team.graph, [0.0; 4]).unwrap();
-                    let mut lose = team.losers.remove(1);
-                    if before_pages {
-                        lose();
-                    }
-                    let pages = team.edges(&step);
-                    lose();
-                    pages.and_then(|()| team.tell_activated()).expect_err("a device is gone")
-                });
+            for moment in [Moment::BeforePages, Moment::BehindPages, Moment::InRound] {
+                let (store, source) = (Arc::clone(&store), VertexId(graph.source));
+                let result = within(120, "a lost device", move || lose(&store, source, sharded, moment));
+                let error = result.expect_err("a device is gone");
                 let lost = matches!(error, Error::Gpu(topostream::error::GpuError::Lost { .. }));
-                assert!(lost && error.to_string().contains(&adapter::report().name), "{error}");
+                assert!(lost && error.to_string().contains(&adapter::report().name), "{moment:?}: {error}");
             }
         }
     }
