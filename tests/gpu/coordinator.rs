@@ -35,7 +35,7 @@ pub struct Team<A: Algorithm> {
     pub graph: Arc<Graph>,
     pub losers: Vec<Box<dyn FnMut()>>,
     algorithm: Arc<A>,
-    attributes: Vec<Attribute>,
+    pub attributes: Vec<Attribute>,
     frames: HashMap<PageRef, Arc<Frame>>,
     /// Where the next move of this round goes.
     at: u64,
@@ -44,7 +44,7 @@ pub struct Team<A: Algorithm> {
 /// Parts that begin anywhere, the second one a little smaller.
 fn parts(vertices: u64, count: u64, sharded: bool) -> Vec<Part> {
     let border =
-        |number: u64| if number == count { vertices } else { (number * vertices / count).saturating_sub(5 * number) };
+        |number: u64| if number == count { vertices } else { (number * vertices / count).saturating_sub(4 * number) };
     (0..count).map(|number| Part { vertices, own: border(number)..border(number + 1), sharded }).collect()
 }
 
@@ -67,11 +67,37 @@ fn load(store: &Store) -> (Arc<PagePool>, HashMap<PageRef, Arc<Frame>>) {
 }
 
 impl<A: Algorithm> Team<A> {
+    /// Devices with parts of their own.
     pub fn new(
         store: &TestStore,
         algorithm: A,
         kinds: &[Kind],
         sharded: bool,
+        gpu: &GpuSettings,
+        piece_bytes: u64,
+    ) -> Result<Self, Error> {
+        let parts = parts(store.open().vertices(), kinds.len() as u64, sharded);
+        Self::with_parts(store, algorithm, kinds, parts, gpu, piece_bytes)
+    }
+
+    /// Devices that have the same part, in the middle.
+    pub fn twins(
+        store: &TestStore,
+        algorithm: A,
+        kinds: &[Kind],
+        sharded: bool,
+        gpu: &GpuSettings,
+        piece_bytes: u64,
+    ) -> Result<Self, Error> {
+        let part = parts(store.open().vertices(), 3, sharded).swap_remove(1);
+        Self::with_parts(store, algorithm, kinds, vec![part; kinds.len()], gpu, piece_bytes)
+    }
+
+    fn with_parts(
+        store: &TestStore,
+        algorithm: A,
+        kinds: &[Kind],
+        parts: Vec<Part>,
         gpu: &GpuSettings,
         piece_bytes: u64,
     ) -> Result<Self, Error> {
@@ -83,8 +109,8 @@ impl<A: Algorithm> Team<A> {
         let attributes = algorithm.attributes(has_in_lists);
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes));
         let (pool, frames) = load(&store);
-        let parts = parts(vertices, kinds.len() as u64, sharded);
-        let (mut members, mut losers): (Vec<Box<dyn Member>>, Vec<Box<dyn FnMut()>>) = Default::default();
+        let mut members: Vec<Box<dyn Member>> = Vec::new();
+        let mut losers: Vec<Box<dyn FnMut()>> = Vec::new();
         for (kind, part) in kinds.iter().zip(&parts) {
             let (algorithm, graph, store) = (Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(&store));
             let shared = (part.clone(), Some(Arc::clone(&exchange)));
@@ -181,7 +207,7 @@ impl<A: Algorithm> Team<A> {
     }
 
     /// What all devices do at once, and wait for.
-    fn round(&mut self, moves: Vec<Vec<Move>>) -> Result<(), Error> {
+    pub fn round(&mut self, moves: Vec<Vec<Move>>) -> Result<(), Error> {
         self.members.iter_mut().zip(moves).try_for_each(|(member, moves)| member.begin_round(moves))?;
         self.members.iter_mut().try_for_each(|member| member.end_round())
     }
@@ -302,7 +328,7 @@ impl Rounds {
     }
 }
 
-fn words(attribute: &Attribute, vertices: &Range<u64>) -> u64 {
+pub fn words(attribute: &Attribute, vertices: &Range<u64>) -> u64 {
     match attribute.of {
         AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
         AttributeType::Fixed63 => 2 * (vertices.end - vertices.start),

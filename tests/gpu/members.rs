@@ -3,15 +3,20 @@
 use crate::adapter;
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
-use crate::coordinator::{Kind, Team};
+use crate::coordinator::{Kind, Team, words};
 use crate::gpu_test;
 use crate::graphs::{self, ITERATIONS, Oracle, TestGraph};
 use crate::own::{LeastLabel, least_labels};
 use crate::reference::*;
 use crate::setting::*;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use topostream::algorithm::{Algorithm, AnswerValues, State};
-use topostream::algorithms::{Bfs, Traffic};
+use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
+use topostream::attributes::{Attribute, AttributeType, Role};
 use topostream::device::settings::{FastPaths, GpuSettings, PageTransfer};
+use topostream::strategy::{ExchangeMemory, Move, Part};
 use topostream::{Error, VertexId};
 
 const TEAMS: [&[Kind]; 3] = [&[Kind::Gpu, Kind::Gpu], &[Kind::Gpu, Kind::Cpu, Kind::Gpu], &[Kind::Cpu, Kind::Gpu]];
@@ -59,7 +64,7 @@ fn values<A: Algorithm, T>(
     (0..team.graph.vertices as u32).map(|vertex| value(&answer.values, vertex)).collect()
 }
 
-fn number(values: &AnswerValues<'_>, vertex: u32) -> f64 {
+fn number_of(values: &AnswerValues<'_>, vertex: u32) -> f64 {
     match values {
         AnswerValues::F64(of) => of(vertex),
         _ => panic!("ranks are numbers"),
@@ -78,21 +83,20 @@ fn tested() -> [TestGraph; 2] {
 }
 
 gpu_test! {
-    /// Sums that are merged or have one owner, shares that all read.
+    /// Sums that are merged or have one owner, shares that all read: each way with one graph along edges, with the other against.
     fn ranks_are_those_of_one_device() {
         let oracle = Oracle::default();
-        for graph in tested() {
-            for (sharded, setting, kinds) in ways() {
+        for (which, graph) in tested().iter().enumerate() {
+            for (number, (sharded, setting, kinds)) in ways().enumerate() {
                 let store = TestStore::new(&graph.edges, &setting.store_options());
-                for traffic in [Traffic::Push, Traffic::Pull] {
-                    let what = format!("{}, {traffic:?}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
-                    let algorithm = pagerank(ITERATIONS, Dangling::Spread, traffic);
-                    let mut team = team(&store, algorithm, sharded, &setting, kinds).unwrap();
-                    let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
-                    let found = values(&team, &state, "rank", number);
-                    let error = relative_error(&found, &oracle.ranks(&graph, Dangling::Spread));
-                    assert!(error <= RANK_ERROR, "{what}: off by {error:e}");
-                }
+                let traffic = TRAFFICS[(number + which) % 2];
+                let what = format!("{}, {traffic:?}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
+                let algorithm = pagerank(ITERATIONS, Dangling::Spread, traffic);
+                let mut team = team(&store, algorithm, sharded, &setting, kinds).unwrap();
+                let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
+                let found = values(&team, &state, "rank", number_of);
+                let error = relative_error(&found, &oracle.ranks(graph, Dangling::Spread));
+                assert!(error <= RANK_ERROR, "{what}: off by {error:e}");
             }
         }
     }
@@ -102,20 +106,19 @@ gpu_test! {
     /// Messages, sparse and dense; bottom-up supersteps, where each device knows what its own vertices lack.
     fn levels_are_those_of_one_device() {
         let oracle = Oracle::default();
-        for graph in tested() {
-            let levels = oracle.levels(&graph);
-            for (sharded, setting, kinds) in ways() {
+        for (which, graph) in tested().iter().enumerate() {
+            let levels = oracle.levels(graph);
+            for (number, (sharded, setting, kinds)) in ways().enumerate() {
                 let store = TestStore::new(&graph.edges, &setting.store_options());
-                for bottom_up in [false, true] {
-                    let what = format!("{}, bottom-up: {bottom_up}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
-                    let search = Bfs { source: VertexId(graph.source), parents: true, bottom_up };
-                    let mut team = team(&store, search, sharded, &setting, kinds).unwrap();
-                    let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
-                    assert!(values(&team, &state, "level", integer) == levels, "{what}");
-                    let parents = values(&team, &state, "parent", other_vertex);
-                    let tree = check_tree(&graph.edges, graph.source, &levels, &parents);
-                    tree.unwrap_or_else(|defect| panic!("{what}: {defect}"));
-                }
+                let bottom_up = (number + which) % 2 == 0;
+                let what = format!("{}, bottom-up: {bottom_up}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
+                let search = Bfs { source: VertexId(graph.source), parents: true, bottom_up };
+                let mut team = team(&store, search, sharded, &setting, kinds).unwrap();
+                let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
+                assert!(values(&team, &state, "level", integer) == levels, "{what}");
+                let parents = values(&team, &state, "parent", other_vertex);
+                let tree = check_tree(&graph.edges, graph.source, &levels, &parents);
+                tree.unwrap_or_else(|defect| panic!("{what}: {defect}"));
             }
         }
     }
@@ -156,6 +159,111 @@ fn needed_bytes<A: Algorithm>(store: &TestStore, algorithm: A, kinds: &[Kind], g
     }
 }
 
+/// A range of vertices on one side of the borders of a part, which may begin and end anywhere.
+fn random_range(random: &mut u64, part: &Part, own: bool) -> Range<u64> {
+    let sides = [part.own.clone(), 0..part.own.start, part.own.end..part.vertices];
+    let side = if own { 0 } else { draw(random) as usize % 3 };
+    let side = if sides[side].is_empty() { &part.own } else { &sides[side] };
+    let length = side.end - side.start;
+    let start = side.start + draw(random) % length;
+    start..start + 1 + draw(random) % (side.end - start).min(7000)
+}
+
+/// Words that are good values of any type.
+fn random_word(random: &mut u64, of: AttributeType) -> u32 {
+    match of {
+        AttributeType::F32 => ((draw(random) % 1000) as f32).to_bits(),
+        AttributeType::Fixed63 => draw(random) as u32 & 0x0fff_ffff,
+        _ => draw(random) as u32,
+    }
+}
+
+/// Has a GPU and a CPU with the same part make the same moves; then both put values, which must be the same.
+fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, setting: &Setting, seed: u64) {
+    let mut random = seed;
+    let kinds = &[Kind::Gpu, Kind::Cpu];
+    let mut team = Team::twins(store, algorithm, kinds, sharded, &setting.gpu(), PIECE_BYTES).unwrap();
+    for member in &mut team.members {
+        member.initialise().unwrap();
+    }
+    let (part, piece) = (team.parts[0].clone(), PIECE_BYTES);
+    for number in 0..40 {
+        let attribute = draw(&mut random) as usize % team.attributes.len();
+        let declared = team.attributes[attribute];
+        let own = sharded && declared.role.is_written() && declared.role != Role::Writable;
+        let vertices = random_range(&mut random, &part, own);
+        let at = piece * (draw(&mut random) % 3) + 16 * (draw(&mut random) % 64);
+        let count = words(&declared, &vertices);
+        for word in team.exchange.words(at, count) {
+            word.store(random_word(&mut random, declared.of), Relaxed);
+        }
+        let one = match draw(&mut random) % 4 {
+            0 => Move::Clear { attribute, vertices: vertices.clone() },
+            1 if part.held(declared.role) == (0..part.vertices) || part.own.contains(&vertices.start) => {
+                Move::Merge { attribute, vertices: vertices.clone(), at }
+            }
+            _ => Move::Take { attribute, vertices: vertices.clone(), at },
+        };
+        let puts = [4, 8].map(|to| Move::Put { attribute, vertices: vertices.clone(), at: to * piece });
+        team.round(vec![vec![one.clone()]; 2]).unwrap();
+        team.round(puts.map(|put| vec![put]).to_vec()).unwrap();
+        let [gpu, cpu] = [4, 8].map(|from| told(&team.exchange, &declared, &vertices, from * piece));
+        assert!(gpu == cpu, "move {number}, {one:?} of {declared:?}, {part:?}, {setting:?}");
+    }
+    // Nothing else has changed.
+    let whole = || State::new(team.graph.clone(), &team.attributes, false, Part::whole(part.vertices));
+    let states: Vec<State> = team
+        .members
+        .iter_mut()
+        .map(|member| {
+            let state = whole();
+            member.contribute(&state).unwrap();
+            state
+        })
+        .collect();
+    for name in team.answers(&states[0]).iter().map(|answer| answer.name) {
+        let column = |state| values(&team, state, name, printed);
+        assert!(column(&states[0]) == column(&states[1]), "{name}, {part:?}, {setting:?}, seed {seed}");
+    }
+}
+
+/// The words of a put, and of bits only those that count.
+fn told(exchange: &ExchangeMemory, attribute: &Attribute, vertices: &Range<u64>, at: u64) -> Vec<u32> {
+    let mut read: Vec<u32> =
+        exchange.words(at, words(attribute, vertices)).iter().map(|word| word.load(Relaxed)).collect();
+    if attribute.of == AttributeType::Bit {
+        *read.first_mut().unwrap() &= u32::MAX << (vertices.start % 32);
+        *read.last_mut().unwrap() &= u32::MAX >> (31 - (vertices.end - 1) % 32);
+    }
+    read
+}
+
+fn printed(values: &AnswerValues<'_>, vertex: u32) -> String {
+    match values {
+        AnswerValues::F64(of) => of(vertex).to_string(),
+        AnswerValues::Integer(of) => format!("{:?}", of(vertex)),
+        AnswerValues::Vertex(of) => format!("{:?}", of(vertex)),
+    }
+}
+
+gpu_test! {
+    /// Each kind of dense move of each type of attribute, on the GPU and on the CPU, over ranges that begin anywhere.
+    fn moves_do_what_the_cpu_does() {
+        let graph = graphs::sparse().edges;
+        for (number, setting) in settings().into_iter().enumerate() {
+            let store = TestStore::new(&graph, &setting.store_options());
+            for sharded in [false, true] {
+                let seed = 100 + number as u64;
+                let labels = LeastLabel { sources: vec![20_500, 69_000, 100], greet: true };
+                compare_moves(&store, labels, sharded, &setting, seed);
+                let ranks = pagerank(ITERATIONS, Dangling::Spread, Traffic::Push);
+                compare_moves(&store, ranks, sharded, &setting, seed);
+                compare_moves(&store, PageRank { sums: Sums::Single, ..ranks }, sharded, &setting, seed);
+            }
+        }
+    }
+}
+
 gpu_test! {
     /// What only others write moves to main memory, so that more devices need less each; and so little is enough.
     fn sharded_devices_need_less_memory_the_more_there_are() {
@@ -174,7 +282,7 @@ gpu_test! {
         let gpu = GpuSettings { memory_bytes: Some(needed + 2000), ..setting.gpu() };
         let mut team = Team::new(&store, ranks(), two, true, &gpu, PIECE_BYTES).unwrap();
         let state = team.run().unwrap();
-        let found = values(&team, &state, "rank", number);
+        let found = values(&team, &state, "rank", number_of);
         assert!(relative_error(&found, &Oracle::default().ranks(&graph, Dangling::Spread)) <= RANK_ERROR);
         let needed = needed_bytes(&store, labels(), two, &setting.gpu());
         let gpu = GpuSettings { memory_bytes: Some(needed + 2000), ..setting.gpu() };
@@ -184,32 +292,50 @@ gpu_test! {
     }
 }
 
+/// When a device goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Moment {
+    BeforePages,
+    BehindPages,
+    InRound,
+}
+
+/// The first superstep of a search, in which the second device is lost.
+fn lose(store: &TestStore, source: VertexId, sharded: bool, moment: Moment) -> Result<(), Error> {
+    let search = Bfs { source, parents: false, bottom_up: false };
+    let mut team = team(store, search, sharded, &Setting::default(), TEAMS[0]).unwrap();
+    for member in &mut team.members {
+        member.initialise().unwrap();
+    }
+    let step = search.first(&team.graph, [0.0; 4]).unwrap();
+    let mut lose = team.losers.remove(1);
+    if moment == Moment::BeforePages {
+        lose();
+    }
+    team.edges(&step)?;
+    if moment == Moment::BehindPages {
+        lose();
+    }
+    for (at, member) in (0..).step_by(PIECE_BYTES as usize).zip(&mut team.members) {
+        member.begin_round(vec![Move::Collect { vertices: 0..8192, at }])?;
+    }
+    lose();
+    team.members.iter_mut().try_for_each(|member| member.end_round())?;
+    team.tell_activated()
+}
+
 gpu_test! {
     /// The run ends with an error that names the device, whenever it goes, and nothing waits.
     fn a_lost_device_ends_the_run() {
         let graph = graphs::sparse();
+        let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));
         for sharded in [false, true] {
-            for before_pages in [false, true] {
-                let setting = Setting::default();
-                let store = TestStore::new(&graph.edges, &setting.store_options());
-                let source = VertexId(graph.source);
-                let error = within(120, "a lost device", move || {
-                    let search = Bfs { source, parents: false, bottom_up: false };
-                    let mut team = team(&store, search, sharded, &setting, TEAMS[0]).unwrap();
-                    for member in &mut team.members {
-                        member.initialise().unwrap();
-                    }
-                    let step = search.first(&team.graph, [0.0; 4]).unwrap();
-                    let mut lose = team.losers.remove(1);
-                    if before_pages {
-                        lose();
-                    }
-                    let pages = team.edges(&step);
-                    lose();
-                    pages.and_then(|()| team.tell_activated()).expect_err("a device is gone")
-                });
+            for moment in [Moment::BeforePages, Moment::BehindPages, Moment::InRound] {
+                let (store, source) = (Arc::clone(&store), VertexId(graph.source));
+                let result = within(120, "a lost device", move || lose(&store, source, sharded, moment));
+                let error = result.expect_err("a device is gone");
                 let lost = matches!(error, Error::Gpu(topostream::error::GpuError::Lost { .. }));
-                assert!(lost && error.to_string().contains(&adapter::report().name), "{error}");
+                assert!(lost && error.to_string().contains(&adapter::report().name), "{moment:?}: {error}");
             }
         }
     }

@@ -387,6 +387,10 @@ impl<A: Algorithm> Driver<A> {
         at: u64,
     ) -> Result<()> {
         let (chunk, offset) = exchange.locate(at);
+        if vertices.is_empty() {
+            encoder.clear_buffer(chunk, offset, Some(4 * HEADER_WORDS));
+            return Ok(());
+        }
         let told = self.message(exchange, vertices, offset)?;
         encoder.clear_buffer(&exchange.scratch, 0, Some(4 * HEADER_WORDS));
         for name in [KernelName::Collect, KernelName::Ship] {
@@ -408,6 +412,9 @@ impl<A: Algorithm> Driver<A> {
         vertices: &Range<u64>,
         at: u64,
     ) -> Result<()> {
+        if vertices.is_empty() {
+            return Ok(());
+        }
         let (chunk, offset) = exchange.locate(at);
         let told = self.message(exchange, vertices, offset)?;
         self.exchange_pass(encoder, KernelName::Apply, layout::message_groups(vertices), |resource| match resource {
