@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
+use crate::strategy::cost::{Rates, explain};
 use crate::strategy::{Assignment, Part, Strategy};
 use crate::trace::{EngineSpans, Timeline};
 use std::collections::HashMap;
@@ -59,6 +60,9 @@ pub struct EngineOptions {
     pub cancel: Arc<AtomicBool>,
     /// Hears what happens when. What it takes is a part of the memory above.
     pub trace: Option<Arc<Timeline>>,
+    /// What the machine does in a second, where that has been measured: `auto` decides by it, and reports say what was to be
+    /// expected.
+    pub rates: Option<Arc<Rates>>,
 }
 
 impl Default for EngineOptions {
@@ -75,6 +79,7 @@ impl Default for EngineOptions {
             gpu: GpuSettings::default(),
             cancel: Arc::default(),
             trace: None,
+            rates: None,
         }
     }
 }
@@ -169,6 +174,8 @@ impl Engine {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
         report.peak_memory_bytes = peak_memory_bytes();
+        let rates = self.options.rates.as_deref();
+        report.predicted = rates.and_then(|rates| explain(rates, &*algorithm, &self.store, &self.options, &report));
         Ok(Run { report, algorithm, state })
     }
 

@@ -1,6 +1,7 @@
 //! Several devices behind one graph: who holds which attributes, who sees which pages, and what they tell each other.
 
 mod choice;
+pub mod cost;
 mod exchange;
 pub mod message;
 mod part;
