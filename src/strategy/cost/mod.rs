@@ -27,5 +27,5 @@ pub use choose::{choose, shares};
 pub use memory::{DeviceNeeds, Needs};
 pub use model::{Prediction, Terms, Wall, predict};
 pub use rates::{BusRates, DeviceRates, Kernel, KernelRates, RATES_VERSION, Rates};
-pub use setting::{Seat, Setting, explain};
+pub use setting::{Seat, Setting, disks, explain};
 pub use work::{Hits, Phase, SUPERSTEPS_DEFAULT, Work};

@@ -187,7 +187,7 @@ impl Model<'_> {
 
     fn lists_ns(&self, phase: &Phase, device: usize) -> f64 {
         let seen = self.setting.seen_by(phase.kernel, self.work, device);
-        1e9 * phase.lists * seen / self.rate(device, |of| of.lists)
+        1e9 * phase.lists * seen / self.rate(device, |of| of.lists_per_s(phase.kernel))
     }
 
     /// Pages that have just been read are checked by those who compute.

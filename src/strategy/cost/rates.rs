@@ -60,8 +60,10 @@ pub struct KernelRates {
     pub bottom_up: f64,
     /// Edges a second of active vertices that are followed with their weights.
     pub weighted: f64,
-    /// Lists a second that a traversal looks at and passes over.
-    pub lists: f64,
+    /// Lists a second that a top-down superstep looks at, to find those that are active.
+    pub top_down_lists: f64,
+    /// Lists a second that a bottom-up superstep looks at, to find those that are not reached.
+    pub bottom_up_lists: f64,
     /// Vertices a second of a vertex phase.
     pub vertex_phase: f64,
     /// Vertices a second of the census that ends a traversal's superstep.
@@ -120,9 +122,29 @@ impl KernelRates {
         }
     }
 
-    fn all(&self) -> [f64; 9] {
-        let Self { push, pull, top_down, bottom_up, weighted, lists, vertex_phase, census, initialise, .. } = *self;
-        [push, pull, top_down, bottom_up, weighted, lists, vertex_phase, census, initialise]
+    /// Lists a second that are looked at; scans do not ask.
+    pub fn lists_per_s(&self, kernel: Kernel) -> f64 {
+        match kernel {
+            Kernel::BottomUp => self.bottom_up_lists,
+            _ => self.top_down_lists,
+        }
+    }
+
+    fn all(&self) -> [f64; 10] {
+        let Self {
+            push,
+            pull,
+            top_down,
+            bottom_up,
+            weighted,
+            top_down_lists,
+            bottom_up_lists,
+            vertex_phase,
+            census,
+            initialise,
+            ..
+        } = *self;
+        [push, pull, top_down, bottom_up, weighted, top_down_lists, bottom_up_lists, vertex_phase, census, initialise]
     }
 }
 
@@ -208,9 +230,30 @@ impl DeviceRates {
         let mut scaled = Self { name: name.to_owned(), ..self.clone() };
         for of in &mut scaled.kernels {
             let KernelRates {
-                push, pull, top_down, bottom_up, weighted, lists, vertex_phase, census, initialise, ..
+                push,
+                pull,
+                top_down,
+                bottom_up,
+                weighted,
+                top_down_lists,
+                bottom_up_lists,
+                vertex_phase,
+                census,
+                initialise,
+                ..
             } = of;
-            for rate in [push, pull, top_down, bottom_up, weighted, lists, vertex_phase, census, initialise] {
+            for rate in [
+                push,
+                pull,
+                top_down,
+                bottom_up,
+                weighted,
+                top_down_lists,
+                bottom_up_lists,
+                vertex_phase,
+                census,
+                initialise,
+            ] {
                 *rate *= by;
             }
         }

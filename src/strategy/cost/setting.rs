@@ -3,6 +3,7 @@
 use super::model::Prediction;
 use super::{Rates, Work, predict};
 use crate::algorithm::Algorithm;
+use crate::device::settings::GpuSettings;
 use crate::engine::EngineOptions;
 use crate::plan::MemoryPlan;
 use crate::report::RunReport;
@@ -23,7 +24,24 @@ pub struct Seat {
     pub share: f64,
 }
 
+/// The share of an adapter's memory that a run takes where nothing else is said.
+const MEMORY_SHARE: f64 = 0.9;
+/// What a run takes where the adapter does not tell how much it has.
+const MEMORY_UNKNOWN: u64 = 1 << 30;
+
 impl Seat {
+    /// The CPU.
+    pub fn cpu(threads: usize) -> Self {
+        Self { name: format!("cpu, {threads} threads"), memory_bytes: None, cache_bytes: None, share: 1.0 }
+    }
+
+    /// A GPU, with the memory that its driver tells of.
+    pub fn gpu(name: &str, memory_bytes: Option<u64>, settings: &GpuSettings) -> Self {
+        let known = memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
+        let memory_bytes = Some(settings.memory_bytes.unwrap_or(known));
+        Self { name: name.to_owned(), memory_bytes, cache_bytes: settings.cache_bytes, share: 1.0 }
+    }
+
     /// Whether it computes in main memory.
     pub fn is_cpu(&self) -> bool {
         self.memory_bytes.is_none()
@@ -107,7 +125,7 @@ impl<'a> Setting<'a> {
 }
 
 /// How many disks hold the pages of a store: file systems are taken for disks.
-fn disks(store: &Store) -> f64 {
+pub fn disks(store: &Store) -> f64 {
     let files = store.topology(Direction::Out).map_or(&[][..], |topology| topology.page_files());
     let mut disks: Vec<u64> = files.iter().map(file_system).collect();
     disks.sort_unstable();
