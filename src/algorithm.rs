@@ -17,8 +17,9 @@ use crate::bits::Bits;
 use crate::strategy::Part;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
-use topostream_formats::Direction;
+use topostream_formats::edge::WeightType;
 use topostream_formats::mapped::Mapped;
+use topostream_formats::{Direction, VertexId};
 
 /// A few sums over vertices, or a few numbers that a superstep needs; what they mean is the algorithm's.
 pub type Scalars = [f64; 4];
@@ -30,6 +31,10 @@ pub struct Graph {
     pub vertices: u64,
     /// How many directed edges there are.
     pub edges: u64,
+    /// False where every edge stands in the lists of both of its ends.
+    pub directed: bool,
+    /// The type of the weights, if there are any.
+    pub weights: Option<WeightType>,
     /// Whether the lists can be read against the edges.
     pub has_in_lists: bool,
     /// The lengths of the out-lists.
@@ -107,6 +112,17 @@ pub enum Visit {
     Without(usize),
 }
 
+/// Which ends of an edge an edge function writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// The neighbour.
+    Neighbour,
+    /// The vertex whose list it is.
+    List,
+    /// Either.
+    Both,
+}
+
 /// Where a run begins, beside what holds for all vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seeds {
@@ -170,7 +186,7 @@ pub struct List {
     /// How long the whole list is.
     pub degree: u64,
     /// Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the
-    /// same time.
+    /// same time: parts of long lists, and of lists that are grouped for shards.
     pub whole: bool,
 }
 
@@ -191,6 +207,15 @@ pub trait Kernel: Sync {
 
     /// Ends the list, or the part of it that was read.
     fn close(&self, record: Self::Record);
+}
+
+/// Why a run that came to its end has no answer: what was found at a vertex.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The vertex; users are told its original id.
+    pub vertex: VertexId,
+    /// What is wrong there, to follow `vertex 7: `.
+    pub reason: String,
 }
 
 /// A result: a name and a value for every vertex.
@@ -222,7 +247,8 @@ pub trait Algorithm: Send + Sync + 'static {
     /// What is kept for every vertex, over a store with or without in-lists.
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute>;
 
-    /// Whether it visits the vertices that are active, and so needs frontiers.
+    /// Whether vertices are activated in a superstep for the next one, and so whether it needs frontiers. A vertex's writable
+    /// attributes then change only in supersteps that activate it too.
     fn is_traversal(&self) -> bool {
         false
     }
@@ -241,6 +267,15 @@ pub trait Algorithm: Send + Sync + 'static {
     /// Which lists of which vertices supersteps may visit, over a store with or without in-lists: what a device can prepare
     /// for.
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)>;
+
+    /// Which ends of an edge the edge function writes to, in supersteps that read lists along their edges, or against them. Where a
+    /// device holds some vertices only, it is shown the pages that may write to those.
+    fn writes(&self, direction: Direction) -> Ends {
+        match direction {
+            Direction::Out => Ends::Neighbour,
+            Direction::In => Ends::List,
+        }
+    }
 
     /// Sets first values that are not the same for all vertices; the sums over all are given to [`first`](Self::first).
     /// Only algorithms that are no traversals have them.
@@ -272,6 +307,14 @@ pub trait Algorithm: Send + Sync + 'static {
 
     /// The next superstep, or none when the algorithm is done.
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step>;
+
+    /// Whether the results, once it is done, are right: it may have met edges that it has no rule for.
+    ///
+    /// # Errors
+    /// A vertex where they are not.
+    fn verdict(&self, _state: &State) -> Result<(), Refusal> {
+        Ok(())
+    }
 
     /// The results, once it is done.
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>>;

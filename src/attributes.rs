@@ -58,6 +58,25 @@ pub enum Merge {
     Or,
 }
 
+/// The first value of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// The same bits for every vertex; 0 for [`AttributeType::Fixed63`] and [`AttributeType::Bit`].
+    Bits(u32),
+    /// Each vertex's own number; of [`AttributeType::U32`] only.
+    Vertex,
+}
+
+impl Initial {
+    /// The bits of a vertex's first value.
+    pub fn of(self, vertex: u32) -> u32 {
+        match self {
+            Self::Bits(bits) => bits,
+            Self::Vertex => vertex,
+        }
+    }
+}
+
 /// The declaration of one attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attribute {
@@ -69,11 +88,21 @@ pub struct Attribute {
     pub role: Role,
     /// How two devices' values become one.
     pub merge: Merge,
-    /// The bits of every vertex's first value; 0 for [`AttributeType::Fixed63`] and [`AttributeType::Bit`].
-    pub initial: u32,
+    /// What it is at first.
+    pub initial: Initial,
 }
 
 impl Attribute {
+    /// Words of 4 bytes that a [dense move](crate::strategy::Move) of these vertices takes.
+    pub fn words(&self, vertices: &std::ops::Range<u64>) -> u64 {
+        let count = vertices.end - vertices.start;
+        match self.of {
+            AttributeType::U32 | AttributeType::F32 => count,
+            AttributeType::Fixed63 => 2 * count,
+            AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
+        }
+    }
+
     /// Main memory for `vertices` values, in bytes.
     pub fn memory_bytes(&self, vertices: u64) -> u64 {
         match self.of {
@@ -160,12 +189,15 @@ impl Attributes {
 
     /// Sets the first values, as declared. What will be added up with other devices' values is its owner's only.
     pub fn set_initial(&self, declared: &[Attribute], part: &Part) {
-        for (column, attribute) in self.0.iter().zip(declared).filter(|(_, attribute)| attribute.initial != 0) {
+        for (column, attribute) in
+            self.0.iter().zip(declared).filter(|(_, attribute)| attribute.initial != Initial::Bits(0))
+        {
             let vertices = if attribute.merge == Merge::Add { part.own.clone() } else { 0..part.vertices };
             let vertices = vertices.start as usize..vertices.end as usize;
             vertices.into_par_iter().with_min_len(PARALLEL_MIN).for_each(|vertex| {
-                column.set_bits(vertex as u32, attribute.initial);
-                column.see(vertex as u32, attribute.initial);
+                let bits = attribute.initial.of(vertex as u32);
+                column.set_bits(vertex as u32, bits);
+                column.see(vertex as u32, bits);
             });
         }
     }
@@ -253,6 +285,19 @@ impl Column {
 }
 
 impl U32Column {
+    /// Asks for a vertex's value ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        self.0.prefetch(vertex);
+    }
+
+    /// Lowers a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    #[inline(always)]
+    pub fn min(&self, vertex: u32, value: u32) -> bool {
+        let Some(cell) = self.0.at(vertex) else { return false };
+        value < cell.load(Relaxed) && value < cell.fetch_min(value, Relaxed)
+    }
+
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> u32 {

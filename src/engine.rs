@@ -12,18 +12,21 @@
 //! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
 //! everything: no queue is longer than the page buffer.
 
-use crate::algorithm::{Algorithm, Answer, Graph, State, Step, Summary};
+use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State, Step, Summary, Visit};
+use crate::backlog::Backlog;
 use crate::cache::{PageCache, Policy};
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
+use crate::device::roster::{Kinds, Roster, Setting};
 use crate::device::settings::GpuSettings;
-use crate::device::{CpuDevice, Device, DeviceChoice, PageDone, PageTask, StepEnd};
+use crate::device::{Device, DeviceChoice, PageDone, PageTask, StepEnd};
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, PageRead, PageRef};
+use crate::meters::StripeMeters;
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
-use crate::strategy::cost::{Rates, explain};
-use crate::strategy::{Assignment, Part, Strategy};
+use crate::strategy::cost::{Rates, Work, choose, explain, shares};
+use crate::strategy::{Assignment, Strategy, TeamPlan, TeamRequest};
 use crate::trace::{EngineSpans, Timeline};
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -96,9 +99,7 @@ pub struct Engine {
     store: Arc<Store>,
     options: EngineOptions,
     kept: Mutex<Option<PageBuffer>>,
-    /// The open adapter between runs, with what it holds of the graph.
-    #[cfg(feature = "gpu")]
-    home: Arc<Mutex<Option<gpu::Home>>>,
+    roster: Roster,
 }
 
 /// The page buffer between runs: a run finds there what the last one left.
@@ -130,13 +131,7 @@ pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 impl Engine {
     /// An engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
-        Self {
-            store: Arc::new(store),
-            options,
-            kept: Mutex::default(),
-            #[cfg(feature = "gpu")]
-            home: Arc::default(),
-        }
+        Self { store: Arc::new(store), options, kept: Mutex::default(), roster: Roster::default() }
     }
 
     /// The store.
@@ -148,27 +143,30 @@ impl Engine {
     #[cfg(feature = "gpu")]
     #[doc(hidden)]
     pub fn with_gpu<T>(&self, look: impl FnOnce(&gpu::Gpu) -> T) -> Option<T> {
-        self.home.lock().expect("nothing panics while it is held").as_ref().map(|home| look(home.gpu()))
+        self.roster.with_gpu(look)
     }
 
     /// Runs an algorithm to its end.
     ///
     /// # Errors
     /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
-    /// page that could not be had; [`Error::Interrupted`].
+    /// page that could not be had; [`Error::Interrupted`]; [`Error::Parameter`] at the end, naming a vertex, where the
+    /// algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
-        let plan = self.memory_plan(&algorithm)?;
         let graph = Arc::new(self.graph(&algorithm)?);
+        let (team, kinds) = self.team_plan(&algorithm)?;
+        let plan = self.memory_plan(&algorithm, team.as_ref(), &kinds)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
         let algorithm = Arc::new(algorithm);
         let (mut report, state) = runtime.block_on(async {
-            let mut session = Session::new(self, &plan, Arc::clone(&algorithm), graph)?;
+            let mut session = Session::new(self, &plan, Arc::clone(&algorithm), graph, team)?;
             let report = session.run(observer).await?;
             let Session { device, cache, .. } = session;
             self.keep(cache, &plan);
             Ok::<_, Error>((report, device.finish()?))
         })?;
+        algorithm.verdict(&state).or_else(|refusal| Err(self.refused(algorithm.name(), &refusal)?))?;
         report.traversed_edges = algorithm.traversed_edges(&state);
         if !self.store.manifest().directed {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
@@ -179,69 +177,44 @@ impl Engine {
         Ok(Run { report, algorithm, state })
     }
 
-    /// Opens the device that was asked for, for one run.
-    #[cfg(feature = "gpu")]
-    fn device<A: Algorithm>(
-        &self,
-        algorithm: &Arc<A>,
-        graph: &Arc<Graph>,
-        pool: &Arc<PagePool>,
-        frames: u32,
-    ) -> Result<Box<dyn Device>> {
-        if self.options.devices[0] == DeviceChoice::Auto && algorithm.shader().is_none() {
-            return Ok(self.cpu(algorithm, graph));
+    /// The error of an algorithm that has no answer.
+    fn refused(&self, algorithm: &str, refusal: &Refusal) -> Result<Error> {
+        let vertex = self.store.ids()?.original(refusal.vertex);
+        Ok(Error::Parameter(format!("{algorithm}: vertex {vertex}: {}", refusal.reason)))
+    }
+
+    /// Decides how several devices share a run; none for one device.
+    fn team_plan<A: Algorithm>(&self, algorithm: &A) -> Result<(Option<TeamPlan>, Kinds)> {
+        let options = &self.options;
+        let kinds = self.roster.open(&options.devices, algorithm.shader().is_some(), &options.gpu)?;
+        if kinds.cpu.len() < 2 {
+            return Ok((None, kinds));
         }
-        let kept = self.home.lock().expect("nothing panics while it is held").take();
-        let home = match kept {
-            Some(home) => Some(home),
-            None => gpu::adapters::choose(&self.options.devices[0])?
-                .map(|adapter| gpu::Home::open(&adapter, &self.options.gpu))
-                .transpose()?,
+        let rates = options.rates.as_deref();
+        let seats = self.roster.described(options.threads, &options.gpu);
+        let strategy = match options.strategy {
+            Strategy::Auto => choose(rates, algorithm, &self.store, options, &seats),
+            asked => asked,
         };
-        let Some(home) = home else { return Ok(self.cpu(algorithm, graph)) };
-        let setup = gpu::RunSetup {
-            algorithm: Arc::clone(algorithm),
-            graph: Arc::clone(graph),
-            store: Arc::clone(&self.store),
-            pool: Arc::clone(pool),
-            frames,
-            threads: self.options.threads.max(1),
-            trace: self.options.trace.clone(),
+        let work = Work::of(algorithm, &self.store, None);
+        let shares = rates.and_then(|rates| shares(rates, &work, &seats));
+        let request = TeamRequest {
+            store: &self.store,
+            speeds: &shares.unwrap_or_else(|| kinds.speeds()),
+            alike: kinds.alike(),
+            strategy,
+            assignment: options.assignment,
+            binding_bytes_max: kinds.binding_bytes_max,
         };
-        Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(&self.home), setup)?))
-    }
-
-    /// Opens the device that was asked for, for one run.
-    #[cfg(not(feature = "gpu"))]
-    fn device<A: Algorithm>(
-        &self,
-        algorithm: &Arc<A>,
-        graph: &Arc<Graph>,
-        _pool: &Arc<PagePool>,
-        _frames: u32,
-    ) -> Result<Box<dyn Device>> {
-        self.options.devices[0].without_gpu_support()?;
-        Ok(self.cpu(algorithm, graph))
-    }
-
-    fn cpu<A: Algorithm>(&self, algorithm: &Arc<A>, graph: &Arc<Graph>) -> Box<dyn Device> {
-        let (threads, trace) = (self.options.threads.max(1), self.options.trace.clone());
-        let whole = (Part::whole(graph.vertices), None);
-        Box::new(CpuDevice::new(
-            Arc::clone(algorithm),
-            Arc::clone(graph),
-            Arc::clone(&self.store),
-            threads,
-            trace,
-            whole,
-        ))
+        Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
     }
 
     /// Shares out what the timeline leaves.
-    fn memory_plan<A: Algorithm>(&self, algorithm: &A) -> Result<MemoryPlan> {
+    fn memory_plan<A: Algorithm>(&self, algorithm: &A, team: Option<&TeamPlan>, kinds: &Kinds) -> Result<MemoryPlan> {
         let EngineOptions { memory_bytes, buffer_bytes, trace, .. } = &self.options;
         let left_bytes = memory_bytes.saturating_sub(self.options.trace_bytes());
-        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes);
+        let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
+        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes, sharing_bytes);
         plan.map_err(|error| match trace {
             Some(trace) => trace.add_to(error, left_bytes),
             None => error,
@@ -269,7 +242,8 @@ impl Engine {
         let store = &self.store;
         let has_in_lists = store.topology(Direction::In).is_some();
         let (vertices, edges) = (store.vertices(), store.edges());
-        let graph = Graph { vertices, edges, has_in_lists, out_degrees: store.out_degrees()? };
+        let (directed, weights) = (store.manifest().directed, store.manifest().weights);
+        let graph = Graph { vertices, edges, directed, weights, has_in_lists, out_degrees: store.out_degrees()? };
         algorithm.check(&graph).map_err(Error::Parameter)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
@@ -289,15 +263,14 @@ struct Session<'a, A: Algorithm> {
     device: Box<dyn Device>,
     tries: HashMap<PageRef, u32>,
     retries: u64,
+    meters: StripeMeters,
     spans: EngineSpans,
 }
 
 /// What is under way in a superstep.
 struct Traffic {
     policy: Policy,
-    missing: std::vec::IntoIter<PageRef>,
-    /// Pages that have to be read again.
-    again: Vec<PageRef>,
+    backlog: Backlog,
     in_device: usize,
     report: StepReport,
     since: Instant,
@@ -309,16 +282,33 @@ enum Event {
 }
 
 impl<'a, A: Algorithm> Session<'a, A> {
-    fn new(engine: &'a Engine, plan: &'a MemoryPlan, algorithm: Arc<A>, graph: Arc<Graph>) -> Result<Self> {
+    fn new(
+        engine: &'a Engine,
+        plan: &'a MemoryPlan,
+        algorithm: Arc<A>,
+        graph: Arc<Graph>,
+        team: Option<TeamPlan>,
+    ) -> Result<Self> {
         let (store, options) = (&engine.store, &engine.options);
         let weights = algorithm.needs_weights();
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let cache = engine.page_buffer(plan, topology.page_bytes()).cache;
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
-        let device = engine.device(&algorithm, &graph, pool, plan.frames)?;
+        let setting = Setting {
+            algorithm: Arc::clone(&algorithm),
+            graph: Arc::clone(&graph),
+            store: Arc::clone(store),
+            pool: Arc::clone(pool),
+            frames: plan.frames,
+            threads: options.threads,
+            gpu: options.gpu.clone(),
+            trace: options.trace.clone(),
+        };
+        let device = engine.roster.device(&setting, team)?;
         let (tries, spans) = (HashMap::new(), EngineSpans::new(options.trace.clone()));
-        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0, spans })
+        let meters = StripeMeters::new(store);
+        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0, meters, spans })
     }
 
     async fn run(&mut self, observer: &mut Observer<'_>) -> Result<RunReport> {
@@ -337,8 +327,11 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let totals = self.device.initialise()?;
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
-        let mut active = 1;
         let mut step = self.algorithm.first(&self.graph, totals);
+        let mut active = match step {
+            Some(Step { visit: Visit::All, .. }) => self.graph.vertices,
+            _ => self.algorithm.seeds().active.len() as u64,
+        };
         while let Some(now) = step {
             let (mut step_report, summary) = self.superstep(&now).await?;
             step_report.active = self.algorithm.is_traversal().then_some(active);
@@ -350,7 +343,9 @@ impl<'a, A: Algorithm> Session<'a, A> {
         }
         report.wall_ns = elapsed_ns(started);
         report.bound = report.total.bound();
+        report.sharing = self.device.sharing();
         report.retries = self.retries;
+        report.stripes = self.meters.reports();
         Ok(report)
     }
 
@@ -377,7 +372,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
             }
         };
         let vertex_phase = Instant::now();
-        let StepEnd { summary, work, transfer } = self.device.end(step)?;
+        let StepEnd { summary, work, transfer, merge } = self.device.end(step)?;
+        (report.merged_bytes, report.merge_ns) = (merge.bytes, merge.ns);
         report.add_work(work);
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
@@ -398,8 +394,10 @@ impl<'a, A: Algorithm> Session<'a, A> {
             let frame = self.cache.take(page).expect("just seen in the cache");
             self.device.submit(PageTask { page, frame: Arc::new(frame), fresh: false });
         }
-        let (missing, in_device) = (missing.into_iter(), cached.len());
-        Traffic { policy, missing, again: Vec::new(), in_device, report, since: Instant::now() }
+        let (plan, in_device) = (self.plan, cached.len());
+        let stripes = plan.stripes as usize;
+        let backlog = Backlog::new(missing, stripes, plan.in_flight_max(), plan.stripe_in_flight_max());
+        Traffic { policy, backlog, in_device, report, since: Instant::now() }
     }
 
     /// Reads and computes until every page of the superstep is done.
@@ -422,13 +420,10 @@ impl<'a, A: Algorithm> Session<'a, A> {
 
     /// Requests missing pages while there are frames for them. True where pages are missing and no frame is to be had.
     fn request(&mut self, traffic: &mut Traffic) -> bool {
-        while self.fetcher.in_flight() < self.plan.in_flight_max() {
-            let left = !traffic.again.is_empty() || traffic.missing.len() > 0;
-            if !left {
-                return false;
-            }
+        while let Some(page) = traffic.backlog.next() {
             let Some(frame) = self.cache.frame(traffic.policy) else { return true };
-            let page = traffic.again.pop().or_else(|| traffic.missing.next()).expect("just seen");
+            traffic.backlog.begin(page);
+            self.meters.read_begins(page, self.plan.frame_bytes);
             traffic.report.disk_bytes += self.plan.frame_bytes;
             self.spans.read_begins(page);
             self.fetcher.submit(PageRead { page, frame });
@@ -462,6 +457,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
     }
 
     fn on_filled(&mut self, PageFilled { page, frame, result }: PageFilled, traffic: &mut Traffic) -> Result<()> {
+        traffic.backlog.end(page);
+        self.meters.read_ends(page);
         self.spans.read_ends(page, self.plan.frame_bytes, result.is_ok());
         match result {
             Ok(()) => {
@@ -505,7 +502,8 @@ impl<'a, A: Algorithm> Session<'a, A> {
             return Err(error(*tries));
         }
         self.retries += 1;
-        traffic.again.push(page);
+        self.meters.retried(page);
+        traffic.backlog.again(page);
         Ok(())
     }
 

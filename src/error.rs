@@ -47,6 +47,18 @@ pub enum Error {
     /// A GPU stopped, or could not do what was asked of it.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// One of several devices that share a run has failed.
+    #[error("device {number} of {devices} ({name}): {source}")]
+    Device {
+        /// Counted from 1, in the order in which they were asked for.
+        number: usize,
+        /// How many there are.
+        devices: usize,
+        /// Its name.
+        name: String,
+        /// What it says.
+        source: Box<Error>,
+    },
     /// An algorithm's shader is wrong, by file and line.
     #[error("{0}")]
     Shader(String),

@@ -17,6 +17,7 @@
 pub mod algorithm;
 pub mod algorithms;
 pub mod attributes;
+mod backlog;
 pub mod bits;
 pub mod cache;
 pub mod device;
@@ -24,6 +25,7 @@ pub mod engine;
 pub mod error;
 pub mod fetch;
 mod huge;
+mod meters;
 pub mod plan;
 mod prefetch;
 pub mod report;

@@ -21,21 +21,26 @@ pub struct MemoryPlan {
     pub directory_bytes: u64,
     /// Code, stacks, channels.
     pub program_bytes: u64,
+    /// What several devices that share the run need in main memory: what they tell each other through, and the attributes of
+    /// those that compute there.
+    pub sharing_bytes: u64,
     /// Frames of the page buffer.
     pub frames: u32,
     /// Bytes of one frame.
     pub frame_bytes: u64,
+    /// Stripes that are read at the same time.
+    pub stripes: u32,
 }
 
 /// Code, stacks, channels: what a run takes whatever the graph.
 const PROGRAM_BYTES: u64 = 24 << 20;
 /// The fewest frames that a run works with: two to compute on, two to read into.
 pub const FRAMES_MIN: u32 = 4;
-/// Reads in flight are bounded by this many bytes too.
+/// Reads in flight on a stripe are bounded by this many bytes too.
 const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 impl MemoryPlan {
-    /// Shares out `memory_bytes`: what the algorithm needs first, then the page buffer; no more than the graph fills, and no
+    /// Shares out `memory_bytes`: what the algorithm needs first, and what several devices need beside it (`sharing_bytes`), then the page buffer; no more than the graph fills, and no
     /// more than `buffer_bytes` where that is given.
     ///
     /// # Errors
@@ -45,6 +50,7 @@ impl MemoryPlan {
         store: &Store,
         memory_bytes: u64,
         buffer_bytes: Option<u64>,
+        sharing_bytes: u64,
     ) -> Result<Self> {
         let vertices = store.vertices();
         let out = store.topology(Direction::Out).expect("every store has out-lists");
@@ -61,8 +67,10 @@ impl MemoryPlan {
             degrees_bytes: 4 * vertices,
             directory_bytes: 36 * pages,
             program_bytes: PROGRAM_BYTES,
+            sharing_bytes,
             frames: 0,
             frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),
+            stripes: store.stripe_count() as u32,
         };
         let left = memory_bytes.saturating_sub(plan.total_bytes());
         let frames = buffer_bytes.unwrap_or(left).min(left) / plan.frame_bytes;
@@ -77,7 +85,7 @@ impl MemoryPlan {
     /// Bytes of everything.
     pub fn total_bytes(&self) -> u64 {
         let fixed = self.attributes_bytes + self.frontier_bytes + self.degrees_bytes;
-        fixed + self.directory_bytes + self.program_bytes + self.buffer_bytes()
+        fixed + self.directory_bytes + self.program_bytes + self.sharing_bytes + self.buffer_bytes()
     }
 
     /// Bytes of the page buffer.
@@ -85,15 +93,20 @@ impl MemoryPlan {
         u64::from(self.frames) * self.frame_bytes
     }
 
-    /// How many reads may be in flight.
+    /// How many reads may be in flight: a full queue for every stripe, as far as half of the frames go.
     pub fn in_flight_max(&self) -> usize {
-        ((IN_FLIGHT_BYTES / self.frame_bytes) as usize).clamp(2, IN_FLIGHT_MAX).min(self.frames as usize / 2)
+        (self.stripes as usize * self.stripe_in_flight_max()).min(self.frames as usize / 2)
+    }
+
+    /// How many reads may be in flight on one stripe.
+    pub fn stripe_in_flight_max(&self) -> usize {
+        ((IN_FLIGHT_BYTES / self.frame_bytes) as usize).clamp(2, IN_FLIGHT_MAX)
     }
 
     /// Frames that a scan streams through: half, as long as they can be in flight or computed on. They cost no hits, since
     /// what they hold at the end of one scan is visited first in the next.
     pub fn stream_frames(&self) -> usize {
-        (self.frames as usize / 2).clamp(2, 2 * IN_FLIGHT_MAX)
+        (self.frames as usize / 2).clamp(2, 2 * IN_FLIGHT_MAX * self.stripes as usize)
     }
 
     fn too_small(&self, algorithm: &str, memory_bytes: u64, asked: Option<u64>, buffer_bytes: u64) -> Error {
@@ -102,8 +115,13 @@ impl MemoryPlan {
             Some(asked) if asked < least => (format!("the page buffer of {algorithm}"), least, asked),
             _ => (algorithm.to_owned(), self.total_bytes().saturating_add(buffer_bytes), memory_bytes),
         };
+        let sharing = match self.sharing_bytes {
+            0 => String::new(),
+            bytes => format!("shared with other devices {bytes}, "),
+        };
         let parts = format!(
-            "attributes {}, frontiers {}, degrees {}, page directory {}, program {}, page buffer {} of at least {FRAMES_MIN} pages",
+            "attributes {}, frontiers {}, degrees {}, page directory {}, program {}, {sharing}page buffer {} of at least \
+             {FRAMES_MIN} pages",
             self.attributes_bytes,
             self.frontier_bytes,
             self.degrees_bytes,
@@ -144,13 +162,16 @@ impl PagePlan {
                 Box::new(|from| bits.next_unset(from))
             }
         };
-        let directory = topology.directory();
-        let (mut pages, mut from) = (Vec::new(), 0);
-        while let Some(vertex) = next(from) {
-            let first = directory.page_of(topostream_formats::VertexId(vertex as u32));
-            let entry = &directory.entries()[first.index()];
-            pages.extend((first.0..first.0 + entry.run.max(1)).map(page_ref));
-            from = u64::from(entry.start_vertex) + u64::from(entry.slot_count);
+        let (directory, mut pages) = (topology.directory(), Vec::new());
+        // A vertex's list has a part in each shard.
+        for shard in topology.shards() {
+            let mut from = 0;
+            while let Some(vertex) = next(from) {
+                let first = directory.page_of(shard, topostream_formats::VertexId(vertex as u32));
+                let entry = &directory.entries()[first.index()];
+                pages.extend((first.0..first.0 + entry.run.max(1)).map(page_ref));
+                from = u64::from(entry.start_vertex) + u64::from(entry.slot_count);
+            }
         }
         Self { pages, policy: Policy::Lru }
     }

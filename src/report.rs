@@ -43,8 +43,25 @@ pub struct RunReport {
     pub sharing: Option<Sharing>,
     /// What the cost model says of a run with these pages and edges; none where the machine has not been measured.
     pub predicted: Option<Prediction>,
+    /// Each of the directories that pages are read from.
+    pub stripes: Vec<StripeReport>,
     /// Each superstep.
     pub steps: Vec<StepReport>,
+}
+
+/// What was read from one of the directories that pages are striped over.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct StripeReport {
+    /// The directory.
+    pub path: String,
+    /// Pages read, repeated reads among them.
+    pub pages: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Nanoseconds with at least one read in flight here.
+    pub busy_ns: u64,
+    /// Reads that had to be repeated.
+    pub retries: u64,
 }
 
 /// What one superstep did, or all of them together.
@@ -178,6 +195,13 @@ impl StepReport {
     /// The share of visited pages that were in the device's own memory.
     pub fn resident_rate(&self) -> f64 {
         ratio(self.transfer.resident_pages, self.pages)
+    }
+}
+
+impl StripeReport {
+    /// Bytes over the time in which any were being read, in GB/s.
+    pub fn gb_per_s(&self) -> f64 {
+        ratio(self.bytes, self.busy_ns)
     }
 }
 

@@ -11,7 +11,7 @@ use topostream::Engine;
 use topostream::algorithms::{PageRank, Stop, Sums, Traffic};
 use topostream::plan::FRAMES_MIN;
 use topostream_formats::write::Layout;
-use topostream_formats::{Edge, EdgeSource, Encoding, VertexOrder};
+use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::FormatOptions;
 use topostream_tools::generate::{Grid, Rmat};
 
@@ -21,13 +21,18 @@ const RANK_ERROR: f64 = 1e-4;
 const THREADS: [usize; 4] = [1, 2, 3, 5];
 const BUFFERS: [Option<u64>; 4] = [Some(FRAMES_MIN as u64), Some(5), Some(13), None];
 
-/// Every run of PageRank and of searches that a store is given; the settings rotate from `first` on.
+/// Every run of PageRank and of searches over a store of the graph.
 fn check_store(name: &str, graph: &EdgeList, options: &FormatOptions, first: usize) {
-    let store = TestStore::new(graph, options);
+    check_runs(name, &TestStore::new(graph, options), graph, first);
+}
+
+/// Every run that a store is given, held against what its graph says; the settings rotate from `first` on.
+fn check_runs(name: &str, store: &TestStore, graph: &EdgeList, first: usize) {
+    let encoding = store.open().manifest().encoding;
     let mut first_bits = [None, None];
     for (at, &threads) in THREADS.iter().enumerate() {
         let (fetcher, buffer) = (FETCHERS[(first + at) % 3], BUFFERS[(first / 3 + at) % 4]);
-        let settings = format!("{name}, {}, {threads} threads, {fetcher:?}, {buffer:?}", options.layout.encoding);
+        let settings = format!("{name}, {encoding}, {threads} threads, {fetcher:?}, {buffer:?}");
         let engine = store.engine(engine_options(buffer, threads, fetcher));
         for (place, traffic) in [Traffic::Push, Traffic::Pull].into_iter().enumerate() {
             let found = check_ranks(&engine, graph, traffic, &settings);
@@ -63,6 +68,17 @@ fn check_search(engine: &Engine, graph: &EdgeList, draw: usize, settings: &str) 
         assert_eq!(levels, expected, "{settings}");
         check_tree(graph, source, &levels, &parents).unwrap_or_else(|defect| panic!("{settings}: {defect}"));
     }
+}
+
+/// The same graph in stores whose out-lists are grouped: directed with in-lists, and undirected, where the grouped out-lists
+/// serve as in-lists.
+fn check_shards(name: &str, graph: &EdgeList, encoding: Encoding, shards: u32, first: usize) {
+    let options = FormatOptions { shards, ..small_pages(encoding) };
+    check_store(&format!("{name}, {shards} shards"), graph, &options, first);
+    let options = FormatOptions { symmetrize: true, ..options };
+    let store = TestStore::new(graph, &options);
+    assert_eq!(store.open().topologies().next().unwrap().shards().len(), shards as usize);
+    check_runs(&format!("{name}, undirected, {shards} shards"), &store, &graph.mirrored(), first + 1);
 }
 
 fn check_encodings(name: &str, graph: &EdgeList) {
@@ -153,15 +169,49 @@ fn a_grid() {
     check_encodings("grid", &graph);
 }
 
-/// Everything that a generator gives.
-fn generated(source: &mut dyn EdgeSource) -> EdgeList {
-    let topostream_formats::IdSpace::Range { count, .. } = source.info().ids else { panic!("generators count") };
-    let (mut edges, mut chunk) = (Vec::new(), vec![Edge::default()]);
-    while !chunk.is_empty() {
-        source.read(&mut chunk).unwrap();
-        edges.extend(chunk.iter().map(|edge| (edge.source as u32, edge.dest as u32)));
+/// Fewer vertices than a shard has at the least, shards without a destination, more shards than pages.
+#[test]
+fn small_graphs_in_many_shards() {
+    for (number, shards) in [2, 3, 256].into_iter().enumerate() {
+        for (name, graph) in [
+            ("empty", EdgeList::new(0, Vec::new())),
+            ("loop", EdgeList::new(1, vec![(0, 0)])),
+            ("no edge", EdgeList::new(200, Vec::new())),
+            ("random", EdgeList::new(300, random_edges(0..300, 2000, 8))),
+        ] {
+            check_shards(name, &graph, ENCODINGS[(2 * number) % 5], shards, number);
+        }
     }
-    EdgeList::new(count as u32, edges)
+}
+
+/// Runs of large pages in several shards, for out-lists that go everywhere and for one that stays in a shard.
+#[test]
+fn hubs_in_shards() {
+    let n = 60_001;
+    let mut edges = random_edges(0..n, 30_000, 9);
+    edges.extend((0..3 * n).map(|number| (1, number % n)));
+    edges.extend((0..40_000).map(|number| (n / 2, number % 500)));
+    edges.extend((0..n).map(|vertex| (vertex, n - 2)));
+    let graph = EdgeList::new(n, edges);
+    for (number, encoding) in ENCODINGS.into_iter().take(5).enumerate() {
+        let shards = [2, 3, 5][number % 3];
+        check_shards("hubs", &graph, encoding, shards, number);
+        let store = TestStore::new(&graph, &FormatOptions { shards, ..small_pages(encoding) }).open();
+        let out = store.topology(topostream::Direction::Out).unwrap();
+        let entries = out.directory().entries();
+        let has_run = |shard: &topostream_formats::Shard| {
+            entries[shard.pages.start as usize..shard.pages.end as usize].iter().any(|entry| entry.run > 1)
+        };
+        assert!(out.shards().iter().filter(|shard| has_run(shard)).count() >= 2, "{encoding}");
+    }
+}
+
+#[test]
+fn an_rmat_graph_in_shards() {
+    let graph = generated(&mut Rmat::new(12, 16, 12).generate().unwrap());
+    for (number, shards) in [2, 4, 8].into_iter().enumerate() {
+        check_shards("rmat", &graph, ENCODINGS[number], shards, 2 * number);
+    }
 }
 
 // ---- Any graph ------------------------------------------------------------------------------------------------------
@@ -182,13 +232,14 @@ proptest! {
         order in prop::sample::select(vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst]),
         stripes in 1usize..4,
         symmetrize: bool,
+        shards in prop_oneof![1 => Just(1u32), 1 => 2u32..5],
         number in 0usize..12,
     ) {
         let folders: Vec<tempfile::TempDir> = (1..stripes).map(|_| tempfile::tempdir().unwrap()).collect();
         let stripes = std::iter::once(".".into()).chain(folders.iter().map(|folder| folder.path().join("s")));
         let options = small_pages(encoding);
         let layout = Layout { stripes: stripes.collect(), ..options.layout.clone() };
-        let options = FormatOptions { layout, order, symmetrize, ..options };
+        let options = FormatOptions { layout, order, symmetrize, shards, ..options };
         let store = TestStore::new(&graph, &options);
         let graph = if symmetrize { graph.mirrored() } else { graph };
         let engine = store.engine(engine_options(BUFFERS[number % 4], 1 + number % 3, FETCHERS[number % 3]));

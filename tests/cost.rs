@@ -1,7 +1,7 @@
 //! The cost model: against times worked out by hand, and properties that hold for any rates.
 
 use proptest::prelude::*;
-use topostream::attributes::{Attribute, AttributeType, Merge, Role};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::strategy::Strategy;
 use topostream::strategy::cost::{
     BusRates, DeviceRates, Hits, Kernel, KernelRates, Needs, Phase, Prediction, RATES_VERSION, Rates, Seat, Setting,
@@ -19,6 +19,8 @@ fn kernels(vertices: u64, rate: f64) -> KernelRates {
         top_down: rate,
         bottom_up: rate,
         weighted: rate,
+        labels: rate,
+        weighted_lists: rate,
         top_down_lists: rate,
         bottom_up_lists: rate,
         vertex_phase: 1e12,
@@ -56,7 +58,7 @@ fn rates() -> Rates {
 }
 
 fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
-    Attribute { name: "any", of, role, merge, initial: 0 }
+    Attribute { name: "any", of, role, merge, initial: Initial::Bits(0) }
 }
 
 /// PageRank over out-lists: 2^24 vertices, 2^28 edges of 4 bytes in 1024 pages.
@@ -117,7 +119,6 @@ fn setting<'a>(rates: &'a Rates, name: &str, devices: usize, strategy: Strategy)
         strategy,
         aligned: true,
         disks: 1.0,
-        memory_bytes: 64 * GIB,
         main_bytes: GIB,
         main_fits: true,
         buffer_bytes: GIB,
@@ -251,10 +252,10 @@ fn a_cpu_with_other_threads_is_scaled_and_strangers_are_not_known() {
 #[test]
 fn shares_follow_speeds() {
     let rates = rates();
-    let names = ["gpu".to_owned(), "cpu, 2 threads".to_owned()];
+    let seats = [seat("gpu", 2, 0), seat("cpu, 2 threads", 2, 0)];
     // The GPU by its kernel (2e9 edges a second), the CPU at half of that.
-    assert_eq!(shares(Some(&rates), &pushing(1.0), &names), [2.0 / 3.0, 1.0 / 3.0]);
-    assert_eq!(shares(None, &pushing(1.0), &names), [0.5, 0.5]);
+    assert_eq!(shares(&rates, &pushing(1.0), &seats), Some(vec![2.0 / 3.0, 1.0 / 3.0]));
+    assert_eq!(shares(&rates, &pushing(1.0), &[seat("another", 1, 0)]), None);
 }
 
 #[test]
@@ -310,19 +311,8 @@ fn too_little_device_memory_does_not_fit() {
     assert!(!needs.fit() && needs.devices[0].fits() && !needs.devices[1].fits(), "{needs:?}");
     two.strategy = Strategy::Shard;
     assert!(Needs::of(&searching(), &two).fit());
-    two.memory_bytes = GIB - 1;
+    two.main_fits = false;
     assert!(!Needs::of(&searching(), &two).fit());
-}
-
-#[test]
-fn devices_in_main_memory_take_of_the_page_buffer() {
-    let rates = rates();
-    let buffer = |devices| {
-        let needs = setting(&rates, "cpu, 4 threads", devices, Strategy::Replicate);
-        Needs::of(&pushing(1.0), &Setting { memory_bytes: 2 * GIB, ..needs }).buffer_bytes
-    };
-    assert_eq!(buffer(1), GIB);
-    assert_eq!(buffer(1) - buffer(3), 2 * 12 << 24);
 }
 
 // ---- Properties -----------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ use topostream::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit,
 };
 use topostream::algorithms::Traffic;
-use topostream::attributes::{Attribute, AttributeType, Fixed63Column, Merge, Role};
+use topostream::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
 use topostream::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Engine, EngineOptions, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
@@ -54,7 +54,13 @@ impl Algorithm for WeightedSum {
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        vec![Attribute { name: "sum", of: AttributeType::Fixed63, role: Role::Writable, merge: Merge::Add, initial: 0 }]
+        vec![Attribute {
+            name: "sum",
+            of: AttributeType::Fixed63,
+            role: Role::Writable,
+            merge: Merge::Add,
+            initial: Initial::Bits(0),
+        }]
     }
 
     fn needs_weights(&self) -> bool {

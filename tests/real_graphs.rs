@@ -44,6 +44,27 @@ published! {
     kronecker: "synth-kron16", "synth-kron16.el.zst", Given::Once, ENCODINGS[3];
 }
 
+/// Defines a test of distances for each graph, and the encoding to store it in.
+macro_rules! distances {
+    ($($test:ident: $graph:literal, $encoding:expr;)*) => {
+        $(#[test] fn $test() { check_distances($graph, $encoding, &engine); })*
+    };
+}
+
+distances! {
+    karate_distances: "karate", Encoding::VertexId;
+    pgp_distances: "PGPgiantcompo", ENCODINGS[2];
+    wing_distances: "wing", ENCODINGS[1];
+    facebook_distances: "facebook_combined", Encoding::VertexId;
+    wiki_vote_distances: "wiki-Vote", ENCODINGS[4];
+    bremen_distances: "bremen_dist", Encoding::VertexId;
+    luxembourg_distances: "luxembourg_osm", ENCODINGS[5];
+    chicago_distances: "chicago-regional", ENCODINGS[3];
+    cornell_distances: "Cornell5", ENCODINGS[1];
+    uk_2007_distances: "uk-2007-05-100k", ENCODINGS[2];
+    kronecker_distances: "synth-kron16", Encoding::VertexId;
+}
+
 // ---- This repository's ----------------------------------------------------------------------------------------------
 
 #[test]

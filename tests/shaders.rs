@@ -8,13 +8,14 @@ use std::mem::offset_of;
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
-use topostream::algorithm::{Shader, Visit};
-use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
-use topostream::attributes::{Attribute, AttributeType, Merge, Role};
+use topostream::algorithm::{Algorithm, Shader, Visit};
+use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Sums, Traffic};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::Encoding;
+use topostream_formats::edge::WeightType;
 
 const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }
@@ -71,7 +72,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
 
 fn everything() -> Declared {
     use AttributeType::{Bit, F32, Fixed63, U32};
-    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: 0 };
+    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: Initial::Bits(0) };
     let attributes = vec![
         attribute("count", U32, Role::Writable),
         attribute("least", U32, Role::Writable),
@@ -83,6 +84,34 @@ fn everything() -> Declared {
     ];
     let shader = Shader { file: "everything.wgsl", text: EVERYTHING, switches: Vec::new() };
     Declared { name: "everything", shader, attributes, traversal: true }
+}
+
+/// A traversal with attributes of every kind that messages tell of.
+const TOLD: &str = "
+struct Record { best: u32 }
+fn list_open(list: List) -> Record { return Record(far_load(list.vertex)); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    if near_min(neighbour, near_load(list.vertex)) || !met_test(neighbour) { met_insert(neighbour); activate(neighbour); }
+    mass_add(neighbour, heat_load(list.vertex));
+    heat_store(list.vertex, 1.0);
+    return list_insert(list.vertex);
+}
+fn list_close(record: Record, list: List) { far_max(list.vertex, record.best); }
+";
+
+fn told() -> Declared {
+    use AttributeType::{Bit, F32, U32};
+    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+    let attributes = vec![
+        attribute("near", U32, Role::Writable, Merge::Min),
+        attribute("far", U32, Role::Own, Merge::Max),
+        attribute("mass", F32, Role::Accumulated, Merge::Add),
+        attribute("met", Bit, Role::Writable, Merge::Or),
+        attribute("list", Bit, Role::Accumulated, Merge::Or),
+        attribute("heat", F32, Role::Writable, Merge::Min),
+    ];
+    let shader = Shader { file: "told.wgsl", text: TOLD, switches: Vec::new() };
+    Declared { name: "told", shader, attributes, traversal: true }
 }
 
 /// Algorithms, each with what its supersteps visit.
@@ -99,8 +128,20 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
             algorithms.push((Declared::of(&pagerank, true).unwrap(), vec![(direction, Visit::All)]));
         }
     }
+    for weights in [WeightType::U32, WeightType::F32] {
+        let sssp = Sssp { source: VertexId(0), weights };
+        algorithms.push((Declared::of(&sssp, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
+    }
+    for directed in [false, true] {
+        let components = Components { directed };
+        let visits = components.visits(false);
+        assert_eq!(visits.len(), if directed { 1 } else { 2 });
+        algorithms.push((Declared::of(&components, false).unwrap(), visits));
+    }
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
+    let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
+    algorithms.push((told(), visits.to_vec()));
     algorithms
 }
 
@@ -131,8 +172,11 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         weights: false,
         direction: visit.0,
         visit: visit.1,
+        grouped: false,
         attribute_chunk_vertices_log2: 10,
         vertices: chunks * 1024 - 7,
+        sharded: false,
+        held_vertices: chunks * 1024 - 7,
         float_atomics,
         wide_integers,
         in_place: false,
@@ -145,6 +189,7 @@ fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
         KernelName::Census | KernelName::NextPages => algorithm.traversal,
+        kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }
 }
@@ -164,12 +209,16 @@ fn modules() -> Vec<Module> {
                 for encoding in ENCODINGS {
                     for weights in [false, true] {
                         let options = options(encoding, visit, 1, PORTABLE);
-                        add(compose(&algorithm, kernel, &ModuleOptions { weights, ..options }));
+                        add(compose(&algorithm, kernel, &ModuleOptions { weights, ..options.clone() }));
+                        add(compose(&algorithm, kernel, &ModuleOptions { weights, grouped: true, ..options }));
                     }
                 }
                 for chunks in [1, 2, 5] {
                     for abilities in all_abilities() {
-                        add(compose(&algorithm, kernel, &options(Encoding::VertexId, visit, chunks, abilities)));
+                        let options = options(Encoding::VertexId, visit, chunks, abilities);
+                        add(compose(&algorithm, kernel, &options));
+                        let held_vertices = options.vertices / 2;
+                        add(compose(&algorithm, kernel, &ModuleOptions { sharded: true, held_vertices, ..options }));
                     }
                 }
             }
@@ -264,12 +313,17 @@ fn modules_translate_to_hlsl() {
 /// The most storage buffers that a stage has on every adapter of WebGPU.
 #[test]
 fn one_chunk_fits_the_least_adapters() {
-    for (algorithm, visits) in algorithms().into_iter().filter(|(algorithm, _)| algorithm.name != "everything") {
+    for (algorithm, visits) in
+        algorithms().into_iter().filter(|(algorithm, _)| !["everything", "told"].contains(&algorithm.name))
+    {
         for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
             for &visit in &visits {
-                let module = compose(&algorithm, kernel, &options(record_id(3, 3), visit, 1, PORTABLE));
-                let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
-                assert!(storage <= 10, "{} binds {storage} buffers: {:?}", module.label, module.bindings);
+                for grouped in [false, true] {
+                    let options = ModuleOptions { grouped, ..options(record_id(3, 3), visit, 1, PORTABLE) };
+                    let module = compose(&algorithm, kernel, &options);
+                    let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
+                    assert!(storage <= 10, "{} binds {storage} buffers: {:?}", module.label, module.bindings);
+                }
             }
         }
     }
@@ -386,7 +440,10 @@ macro_rules! assert_same_layout {
 #[test]
 fn structs_lie_alike_in_rust_and_wgsl() {
     let module = naga::front::wgsl::parse_str(include_str!("../shaders/lib/layout.wgsl")).unwrap();
-    assert_same_layout!(&module, Step { vertices_last, superstep, page_count, spare, scalars });
+    assert_same_layout!(
+        &module,
+        Step { vertices_last, superstep, page_count, own_first, own_last, spare_0, spare_1, spare_2, scalars }
+    );
     assert_same_layout!(
         &module,
         BatchPage { word, first_unit, start_vertex, slot_count, edge_count, degree, row, lanes_log2 }
@@ -394,10 +451,41 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, degree });
     assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, spare });
     assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
-    assert_same_layout!(&module, Fill { value, words, spare_0, spare_1 });
+    assert_same_layout!(&module, Fill { value, words, increment, spare });
+    assert_same_layout!(&module, Merge { operation, kind, words, to, begin, first_mask, last_mask, spare });
+    assert_same_layout!(&module, Message { first, last, begin, sparse_max });
     assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, spare_0, spare_1 });
     assert_same_layout!(&module, HubHeader as HubQueue { wanted, capacity, spare_0, spare_1 });
     assert_eq!(size_of::<layout::CensusTotal>(), 16);
+}
+
+#[test]
+fn edges_know_no_out_degrees_where_they_are_split() {
+    let text = "struct Record { unused: u32 }
+fn list_open(list: List) -> Record { return Record(degree_out(list.vertex)); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }
+fn list_close(record: Record, list: List) {}
+";
+    let shader = Shader { file: "degrees.wgsl", text, switches: Vec::new() };
+    let algorithm = Declared { name: "degrees", shader, ..told() };
+    let mut options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+    check(&compose(&algorithm, KernelName::Lists, &options)).unwrap();
+    options.sharded = true;
+    let error = check(&compose(&algorithm, KernelName::Lists, &options)).unwrap_err().to_string();
+    assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("held of own vertices only"), "{error}");
+}
+
+#[test]
+fn messages_are_of_traversals_without_sums() {
+    let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+    for kernel in [KernelName::Collect, KernelName::Ship, KernelName::Apply] {
+        let error = check(&compose(&everything(), kernel, &options)).unwrap_err().to_string();
+        assert!(error.starts_with("everything.wgsl:1: ") && error.contains("fixed-point sum"), "{error}");
+        let (pagerank, _) = algorithms().swap_remove(2);
+        let error = check(&compose(&pagerank, kernel, &options)).unwrap_err().to_string();
+        assert!(error.contains("messages are those of traversals"), "{error}");
+        check(&compose(&told(), kernel, &options)).unwrap();
+    }
 }
 
 /// Workgroup memory: what every adapter of Vulkan and Metal has is 32 KiB.

@@ -186,8 +186,15 @@ fn several_reads_in_flight_have_a_row_each() {
 #[test]
 fn reads_that_fail_are_in_the_trace_too() {
     let store = store();
-    let faults =
-        Faults { seed: 3, latency_max: 5, io_errors: 150, flipped_bits: 150, short_reads: 100, lasting: false };
+    let faults = Faults {
+        seed: 3,
+        latency_max: 5,
+        io_errors: 150,
+        flipped_bits: 150,
+        short_reads: 100,
+        lasting: false,
+        stripe: None,
+    };
     let options = engine_options(Some(6), 2, FetcherKind::Simulated(faults));
     let timeline = Arc::new(Timeline::default());
     let engine = store.engine(EngineOptions { trace: Some(Arc::clone(&timeline)), ..options });

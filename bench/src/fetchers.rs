@@ -93,7 +93,7 @@ fn measure(
 }
 
 /// As many frames as the engine has in flight. They are used anew by every scan: none pays for new memory but the first.
-fn frames(topology: &Topology) -> Vec<Frame> {
+pub fn frames(topology: &Topology) -> Vec<Frame> {
     let page_bytes = topology.page_bytes();
     let in_flight = ((IN_FLIGHT_BYTES / u64::from(page_bytes)) as usize).clamp(2, IN_FLIGHT_MAX);
     PagePool::frames(in_flight as u32, page_bytes, 0)
@@ -103,7 +103,7 @@ fn frames(topology: &Topology) -> Vec<Frame> {
 type Visit<'a> = dyn FnMut(PageId, &[u8]) + 'a;
 
 /// Reads every page once, in order, and returns GB/s. All frames are free before and after.
-fn scan(store: &Store, kind: FetcherKind, free: &mut Vec<Frame>, visit: &mut Visit<'_>) -> Result<f64> {
+pub fn scan(store: &Store, kind: FetcherKind, free: &mut Vec<Frame>, visit: &mut Visit<'_>) -> Result<f64> {
     let topology = store.topology(Direction::Out).ok_or("the store has no out-lists")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {

@@ -24,26 +24,31 @@ pub struct Wanted {
     pub encoding: Encoding,
     /// Main memory for formatting.
     pub memory_bytes: u64,
+    /// A directory for every second page; a relative path starts from the store's.
+    pub second_stripe: Option<PathBuf>,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
         let Layout { page_bytes, encoding, .. } = Layout::default();
-        Self { in_edges: true, page_bytes, encoding, memory_bytes: 2 << 30 }
+        Self { in_edges: true, page_bytes, encoding, memory_bytes: 2 << 30, second_stripe: None }
     }
 }
 
 impl Wanted {
     /// The formatter's options.
     pub fn options(&self) -> FormatOptions {
-        let layout = Layout { page_bytes: self.page_bytes, encoding: self.encoding, ..Layout::default() };
+        let stripes = std::iter::once(PathBuf::from(".")).chain(self.second_stripe.clone()).collect();
+        let layout = Layout { page_bytes: self.page_bytes, encoding: self.encoding, stripes, ..Layout::default() };
         FormatOptions { layout, in_edges: self.in_edges, memory_bytes: self.memory_bytes, ..FormatOptions::default() }
     }
 
     /// The part of a store's name that says what it is.
     fn suffix(&self) -> String {
         let encoding: String = self.encoding.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-        format!("{}k-{encoding}{}", self.page_bytes >> 10, if self.in_edges { "-in" } else { "" })
+        let in_edges = if self.in_edges { "-in" } else { "" };
+        let stripes = if self.second_stripe.is_some() { "-two-stripes" } else { "" };
+        format!("{}k-{encoding}{in_edges}{stripes}", self.page_bytes >> 10)
     }
 
     /// An R-MAT graph with Graph500's parameters and edge factor 16.
@@ -82,7 +87,12 @@ impl Wanted {
             }
             format(source, path, &self.options(), &Quiet, &Cancel::default())?;
         }
-        Ok(Store::open(path)?)
+        let store = Store::open(path)?;
+        let (wanted, found) = (self.options().layout.stripes, &store.manifest().stripes);
+        match *found == wanted {
+            true => Ok(store),
+            false => Err(format!("{}: made over {found:?}, not over {wanted:?}; remove it", path.display()).into()),
+        }
     }
 }
 

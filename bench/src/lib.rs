@@ -27,6 +27,7 @@ mod overlap;
 mod peers;
 mod raw;
 mod runs;
+mod stripes;
 mod suite;
 
 use clap::{Args, Parser, Subcommand};
@@ -86,6 +87,7 @@ enum Bench {
     Buffered(buffered::Options),
     Checks(checks::Options),
     Fetchers(fetchers::Options),
+    Stripes(stripes::Options),
     Suite(suite::Options),
     Gpu(gpu::Options),
     Export(export::Options),
@@ -118,6 +120,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Buffered(options) => publish(buffered::run(&options), &options.common),
         Bench::Checks(options) => publish(checks::run(&options), &options.common),
         Bench::Fetchers(options) => publish(fetchers::run(&options), &options.common),
+        Bench::Stripes(options) => publish(stripes::run(&options), &options.common),
         Bench::Suite(options) => suite::run(&options),
         Bench::Gpu(options) => gpu::run(&options),
         Bench::Export(options) => export::run(&options),

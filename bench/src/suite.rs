@@ -48,6 +48,7 @@ pub fn run(options: &Options) -> Result<()> {
         vec!["buffered", "--scale", &scale],
         vec!["checks", "--scale", &smaller],
         vec!["fetchers", "--scale", &scale],
+        vec!["stripes", "--scale", &scale],
     ];
     if !options.peers.is_empty() {
         lines.push(std::iter::once("peers").chain(options.peers.iter().map(String::as_str)).collect());

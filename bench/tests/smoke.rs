@@ -74,6 +74,29 @@ fn checks_and_fetchers() {
     assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 8);
 }
 
+#[test]
+fn stripes() {
+    let folder = folder();
+    let (text, value) = bench(folder.path(), "stripes", &["--scale", "13", "--threads", "2"]);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 2, "{text}");
+    let stripes: Vec<usize> = ["one stripe", "two stripes"]
+        .iter()
+        .zip(value["reports"].as_array().unwrap())
+        .map(|(name, report)| {
+            assert_eq!(report[0], *name);
+            report[1]["stripes"].as_array().unwrap().len()
+        })
+        .collect();
+    assert_eq!(stripes, [1, 2]);
+    // Kept stores are used again, with the second stripe elsewhere only if they were made so.
+    let elsewhere = folder.path().join("elsewhere");
+    let arguments = ["--scale", "13", "--threads", "2", "--second", elsewhere.to_str().unwrap()];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.arg("stripes").args(arguments).args(["--page-size", "64KiB", "--dir"]).arg(folder.path());
+    let output = command.output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("remove it"), "{output:?}");
+}
+
 /// A directed graph of 4 vertices as GAP serializes it: 0 → 1 → 2 → 0, and 3 alone.
 fn serialized_graph() -> Vec<u8> {
     let mut bytes = vec![1];
@@ -135,7 +158,7 @@ fn suite() {
     command.args(["suite", "--scale", "9", "--runs", "1", "--page-size", "64KiB"]).arg("--dir").arg(folder.path());
     let output = command.arg("--results").arg(folder.path().join("results")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(std::fs::read_dir(folder.path().join("results")).unwrap().count(), 6);
+    assert_eq!(std::fs::read_dir(folder.path().join("results")).unwrap().count(), 7);
 }
 
 /// On the CPU device: whether it runs is seen on any machine, what it measures only on a GPU.

@@ -3,15 +3,15 @@
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::ids::{PageId, VertexId};
+use crate::manifest::version_of;
 use crate::mapped::Mapped;
 use crate::page::Capacity;
+use crate::shard::Shard;
 use bytemuck::{Pod, Zeroable};
 use std::path::Path;
 
 /// The first bytes of `directory.bin`.
 const MAGIC: [u8; 8] = *b"TSPAGES\0";
-/// The version of the directory's layout; it moves with the manifest's.
-const VERSION: u32 = 1;
 
 /// Bytes of a directory file before its first entry.
 pub(crate) const HEADER_BYTES: u64 = size_of::<DirectoryHeader>() as u64;
@@ -54,13 +54,16 @@ pub struct DirectoryEntry {
 pub struct Directory {
     entries: Mapped<DirectoryEntry>,
     starts: Vec<u32>,
+    shards: Vec<Shard>,
 }
 
 /// What a directory is held against when it is opened; all of it stands in the manifest.
 #[derive(Clone, Copy, Debug)]
-pub struct DirectoryContext {
+pub struct DirectoryContext<'a> {
     /// Pages of the topology.
     pub pages: u64,
+    /// The shards of the topology, which share out its pages.
+    pub shards: &'a [Shard],
     /// Vertices of the graph.
     pub vertices: u64,
     /// Neighbours in all lists.
@@ -74,20 +77,21 @@ pub struct DirectoryContext {
 }
 
 impl Directory {
-    /// Maps and checks `path`: checksum, and that the entries cover every vertex and edge exactly once.
+    /// Maps and checks `path`: checksum, and that the entries cover every edge exactly once, and every vertex in each shard.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] naming the first entry that is wrong.
-    pub fn open(path: &Path, context: &DirectoryContext) -> Result<Self> {
+    pub fn open(path: &Path, context: &DirectoryContext<'_>) -> Result<Self> {
         let entries = Mapped::open(path, size_of::<DirectoryHeader>(), context.pages, context.crc)?;
-        let expected = header(context.pages, context.tag, context.capacity.page_bytes);
+        let grouped = context.shards.len() > 1;
+        let expected = header(context.pages, context.tag, context.capacity.page_bytes, grouped);
         let found: DirectoryHeader = bytemuck::pod_read_unaligned(&entries.bytes()[..size_of::<DirectoryHeader>()]);
         if found != expected {
             return Err(Error::file(path, format!("{expected:?}"), format!("{found:?}")));
         }
         check_entries(path, entries.values(), context)?;
         let starts = entries.values().iter().map(|entry| entry.start_vertex).collect();
-        Ok(Self { entries, starts })
+        Ok(Self { entries, starts, shards: context.shards.to_vec() })
     }
 
     /// The entries, one a page.
@@ -110,39 +114,66 @@ impl Directory {
         self.starts.is_empty()
     }
 
-    /// The page with a vertex's record, the first of its run where the list is large. `vertex` must exist.
-    pub fn page_of(&self, vertex: VertexId) -> PageId {
-        let behind = self.starts.partition_point(|&start| start <= vertex.0);
-        let start = self.starts[behind - 1];
-        PageId(self.starts[..behind].partition_point(|&before| before < start) as u32)
+    /// The shards that the lists are grouped for, one where they are not grouped.
+    pub fn shards(&self) -> &[Shard] {
+        &self.shards
     }
 
-    /// How many neighbours the list in the run that begins at `page` has: the sum over the run's pages.
+    /// The page with a vertex's record in a shard, the first of its run where the list is large. `vertex` must exist.
+    pub fn page_of(&self, shard: &Shard, vertex: VertexId) -> PageId {
+        let starts = &self.starts[shard.places()];
+        let behind = starts.partition_point(|&start| start <= vertex.0);
+        let start = starts[behind - 1];
+        PageId(shard.pages.start + starts[..behind].partition_point(|&before| before < start) as u32)
+    }
+
+    /// How many neighbours the list has that a large page holds a part of, in the page's shard: the sum over the run's pages.
+    /// What a small page holds, all in all.
     pub fn run_degree(&self, page: PageId) -> u64 {
-        let entries = self.entries();
-        let last = page.index() + entries[page.index()].run.max(1) as usize - 1;
-        entries[last].first_edge + u64::from(entries[last].edge_count) - entries[page.index()].first_edge
+        let (entries, entry) = (self.entries(), &self.entries()[page.index()]);
+        if entry.run == 0 {
+            return entry.edge_count.into();
+        }
+        let shard = &self.shards[Shard::with_page(&self.shards, page.0)];
+        let first = self.page_of(shard, VertexId(entry.start_vertex)).index();
+        let last = &entries[page.index() + entry.run as usize - 1];
+        last.first_edge + u64::from(last.edge_count) - entries[first].first_edge
     }
 }
 
-/// The bytes of a directory file, and their checksum.
-pub fn encode(entries: &[DirectoryEntry], tag: u32, page_bytes: u32) -> (Vec<u8>, u32) {
+/// The bytes of a directory file, and their checksum; `grouped`: of lists that are grouped for shards.
+pub fn encode(entries: &[DirectoryEntry], tag: u32, page_bytes: u32, grouped: bool) -> (Vec<u8>, u32) {
     let mut bytes = Vec::with_capacity(size_of::<DirectoryHeader>() + size_of_val(entries));
-    bytes.extend_from_slice(bytemuck::bytes_of(&header(entries.len() as u64, tag, page_bytes)));
+    bytes.extend_from_slice(bytemuck::bytes_of(&header(entries.len() as u64, tag, page_bytes, grouped)));
     bytes.extend_from_slice(bytemuck::cast_slice(entries));
     let crc = crc32c(&bytes);
     (bytes, crc)
 }
 
-fn header(pages: u64, tag: u32, page_bytes: u32) -> DirectoryHeader {
+fn header(pages: u64, tag: u32, page_bytes: u32, grouped: bool) -> DirectoryHeader {
     let entry_bytes = size_of::<DirectoryEntry>() as u32;
-    DirectoryHeader { magic: MAGIC, version: VERSION, entry_bytes, pages, tag, page_bytes }
+    DirectoryHeader { magic: MAGIC, version: version_of(grouped), entry_bytes, pages, tag, page_bytes }
 }
 
-/// Walks the entries with the vertex and the edge that the next one must begin at.
-fn check_entries(path: &Path, entries: &[DirectoryEntry], context: &DirectoryContext) -> Result<()> {
-    let (mut vertex, mut edge, mut run_left) = (0u64, 0u64, 0u32);
-    for (page, entry) in entries.iter().enumerate() {
+/// Checks shard by shard; edges run through.
+fn check_entries(path: &Path, entries: &[DirectoryEntry], context: &DirectoryContext<'_>) -> Result<()> {
+    let mut edge = 0;
+    for shard in context.shards {
+        edge = check_shard(path, entries, shard, edge, context)?;
+    }
+    Ok(())
+}
+
+/// Walks a shard's entries with the vertex and the edge that the next one must begin at; returns the edge behind them.
+fn check_shard(
+    path: &Path,
+    entries: &[DirectoryEntry],
+    shard: &Shard,
+    first_edge: u64,
+    context: &DirectoryContext<'_>,
+) -> Result<u64> {
+    let (mut vertex, mut edge, mut run_left) = (0u64, first_edge, 0u32);
+    for (page, entry) in shard.places().zip(&entries[shard.places()]) {
         let wrong = |what: &str, expected: u64, found: u64| {
             Err(Error::file(path, format!("page {page} with {what} {expected}"), found.to_string()))
         };
@@ -167,9 +198,11 @@ fn check_entries(path: &Path, entries: &[DirectoryEntry], context: &DirectoryCon
             vertex += u64::from(entry.slot_count);
         }
     }
-    let (found, expected) = ((vertex, edge, run_left), (context.vertices, context.edges, 0));
+    let last = u64::from(shard.pages.end) == context.pages;
+    let (found, expected) = ((vertex, edge, run_left), (context.vertices, if last { context.edges } else { edge }, 0));
     if found != expected {
-        return Err(Error::file(path, format!("vertices, edges, open run {expected:?}"), format!("{found:?}")));
+        let expected = format!("vertices, edges, open run {expected:?} at page {}", shard.pages.end);
+        return Err(Error::file(path, expected, format!("{found:?}")));
     }
-    Ok(())
+    Ok(edge)
 }

@@ -54,7 +54,7 @@ pub enum Error {
         found: String,
     },
     /// A store was written by another version of the format.
-    #[error("{}: format version {found}; this program reads version {supported}", path.display())]
+    #[error("{}: format version {found}; this program reads versions 1 to {supported}", path.display())]
     Version {
         /// The manifest.
         path: PathBuf,

@@ -21,6 +21,7 @@ pub mod manifest;
 pub mod mapped;
 pub mod page;
 pub mod readers;
+pub mod shard;
 pub mod store;
 pub mod write;
 
@@ -29,4 +30,5 @@ pub use encoding::Encoding;
 pub use error::{Error, Result};
 pub use ids::{PageId, VertexId};
 pub use manifest::{Manifest, VertexOrder};
+pub use shard::Shard;
 pub use store::{Direction, OriginalIds, Store, Topology};

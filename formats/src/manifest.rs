@@ -6,14 +6,15 @@ use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::ids::VERTICES_MAX;
 use crate::page::{Capacity, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
-use serde::{Deserialize, Serialize};
+use crate::shard::{SHARD_VERTICES, SHARDS_MAX};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
 
 /// The file's name in a store's directory.
 pub const MANIFEST: &str = "graph.json";
-/// The newest version of the format, the one that is written.
-pub const FORMAT_VERSION: u32 = 1;
+/// The newest version of the format. Stores that do without what is new in it are written as version 1.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// What a store is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +68,24 @@ pub struct TopologyManifest {
     pub directory_crc: u32,
     /// CRC-32C of `degrees.bin`.
     pub degrees_crc: u32,
+    /// The shards that the lists are grouped for; none, not even the word, where they are not grouped. Only out-lists are.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub shards: Option<Vec<ShardManifest>>,
+}
+
+/// One shard, as the manifest has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShardManifest {
+    /// The vertex behind the shard's last destination; its first one is where the shard before ends.
+    pub end: u64,
+    /// How many pages it has.
+    pub pages: u64,
+}
+
+/// Reads a member that is there: `null` is not.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(member: D) -> std::result::Result<Option<T>, D::Error> {
+    T::deserialize(member).map(Some)
 }
 
 /// How vertices were numbered.
@@ -119,8 +138,8 @@ impl Manifest {
     /// The manifest as a file.
     pub fn encode(&self) -> String {
         let graph = serde_json::to_string_pretty(self).expect("a manifest has string keys only");
-        let crc32c = crc32c(graph.as_bytes());
-        format!("{{\n\"topostream\": {FORMAT_VERSION},\n\"crc32c\": {crc32c},\n\"graph\": {graph}\n}}\n")
+        let (crc32c, version) = (crc32c(graph.as_bytes()), self.version());
+        format!("{{\n\"topostream\": {version},\n\"crc32c\": {crc32c},\n\"graph\": {graph}\n}}\n")
     }
 
     /// Reads a manifest from the bytes of a file; `path` is for messages.
@@ -133,8 +152,8 @@ impl Manifest {
             move |error: serde_json::Error| Error::file(path, expected, error.to_string())
         };
         let version: VersionOnly = serde_json::from_slice(bytes).map_err(wrong("a topostream manifest"))?;
-        if version.topostream != FORMAT_VERSION {
-            let found = version.topostream;
+        let found = version.topostream;
+        if !(1..=FORMAT_VERSION).contains(&found) {
             return Err(Error::Version { path: path.to_owned(), found, supported: FORMAT_VERSION });
         }
         let envelope: Envelope<'_> = serde_json::from_slice(bytes).map_err(wrong("a topostream manifest"))?;
@@ -144,7 +163,18 @@ impl Manifest {
         }
         let manifest: Self = serde_json::from_str(envelope.graph.get()).map_err(wrong("a graph description"))?;
         manifest.validate(path)?;
+        let expected = manifest.version();
+        if expected != version.topostream {
+            let expected =
+                format!("version {expected}, whose stores {} shards", ["have no", "have"][expected as usize - 1]);
+            return Err(Error::file(path, expected, version.topostream.to_string()));
+        }
         Ok(manifest)
+    }
+
+    /// The version of the format that the store is of: 2 where its lists are grouped for shards, else 1.
+    pub fn version(&self) -> u32 {
+        version_of(self.out.shards.is_some())
     }
 
     /// What fits in this store's pages.
@@ -175,6 +205,12 @@ impl Manifest {
                 return wrong("page counts within the encoding's limits", topology.pages.to_string());
             }
         }
+        if self.in_lists.as_ref().is_some_and(|lists| lists.shards.is_some()) {
+            return wrong("in-lists that are not grouped", "shards".into());
+        }
+        if let Some(shards) = &self.out.shards {
+            self.validate_shards(shards, path)?;
+        }
         if let Ids::Range { first } = self.ids
             && first.checked_add(self.vertices).is_none()
         {
@@ -182,4 +218,36 @@ impl Manifest {
         }
         Ok(())
     }
+
+    /// Shards share out all vertices and all pages, and end between words of 64 vertices.
+    fn validate_shards(&self, shards: &[ShardManifest], path: &Path) -> Result<()> {
+        let wrong = |expected: String, found: String| Err(Error::file(path, expected, found));
+        if !(2..=SHARDS_MAX as usize).contains(&shards.len()) {
+            return wrong(format!("2 to {SHARDS_MAX} shards"), shards.len().to_string());
+        }
+        let (mut end, mut pages) = (0, 0u64);
+        for (number, shard) in shards.iter().enumerate() {
+            if !(end..=self.vertices).contains(&shard.end) {
+                return wrong(format!("shard {number} to end at {end} to {}", self.vertices), shard.end.to_string());
+            }
+            if !shard.end.is_multiple_of(SHARD_VERTICES) && shard.end != self.vertices {
+                return wrong(
+                    format!("shard {number} to end at a multiple of {SHARD_VERTICES}"),
+                    shard.end.to_string(),
+                );
+            }
+            end = shard.end;
+            pages = pages.saturating_add(shard.pages);
+        }
+        if (end, pages) != (self.vertices, self.out.pages) {
+            let expected = format!("shards of all {} vertices and all {} pages", self.vertices, self.out.pages);
+            return wrong(expected, format!("{end} and {pages}"));
+        }
+        Ok(())
+    }
+}
+
+/// The version of what is, or is not, grouped for shards.
+pub(crate) fn version_of(grouped: bool) -> u32 {
+    if grouped { 2 } else { 1 }
 }

@@ -18,6 +18,7 @@
 use crate::checksum::Crc32c;
 use crate::directory::DirectoryEntry;
 use crate::encoding::Encoding;
+use crate::shard::Shard;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
@@ -123,12 +124,19 @@ impl PageDefect {
 pub struct PageContext<'a> {
     /// How neighbours are written.
     pub encoding: Encoding,
-    /// Vertices of the graph.
-    pub vertices: u64,
+    /// The shards of the topology: neighbours are destinations of their page's shard.
+    pub shards: &'a [Shard],
     /// The store's tag.
     pub tag: u32,
     /// The entries of the topology's page directory, one a page: record ids point into them too.
     pub entries: &'a [DirectoryEntry],
+}
+
+impl PageContext<'_> {
+    /// The shard that a page is of.
+    fn shard(&self, page: u32) -> &Shard {
+        &self.shards[Shard::with_page(self.shards, page)]
+    }
 }
 
 /// A page of topology whose header and slots have been found sound.
@@ -214,27 +222,40 @@ impl<'a> Page<'a> {
 /// # Errors
 /// The first defect.
 pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
-    let entry = &context.entries[page as usize];
+    let (entry, destinations) = (&context.entries[page as usize], &context.shard(page).destinations);
     let sound = Page::open(bytes, context.encoding);
     // Bytes that are no page are not looked into: only their checksum is of interest then.
-    let (crc, largest) = checksum_and_largest(bytes, if sound.is_ok() { entry.edge_count } else { 0 }, context);
+    let (edges, from) = (if sound.is_ok() { entry.edge_count } else { 0 }, destinations.start as u32);
+    let (crc, largest) = checksum_and_largest(bytes, edges, from, context.encoding);
     PageDefect::unless(crc == entry.crc, format!("checksum {:08x}", entry.crc), format!("{crc:08x}"))?;
     let sound = sound?;
     check_header(sound.header(), page, context)?;
     sound.check_slots()?;
     match context.encoding {
         Encoding::VertexId => {
-            let in_range = entry.edge_count == 0 || u64::from(largest) < context.vertices;
-            PageDefect::unless(in_range, format!("neighbours below {}", context.vertices), largest.to_string())
+            let in_range = edges == 0 || u64::from(largest) < destinations.end - destinations.start;
+            if in_range { Ok(()) } else { Err(outside(destinations, largest.wrapping_add(from).into())) }
         }
-        Encoding::RecordId { page_bytes, slot_bytes } => check_record_ids(&sound, page_bytes, slot_bytes, context),
+        Encoding::RecordId { page_bytes, slot_bytes } => {
+            check_record_ids(&sound, page_bytes, slot_bytes, destinations, context)
+        }
     }
 }
 
-/// The checksum of the page and, under the vertex-id encoding, the largest neighbour.
-fn checksum_and_largest(bytes: &[u8], edge_count: u32, context: &PageContext<'_>) -> (u32, u32) {
+/// A neighbour that is not among its shard's destinations.
+fn outside(destinations: &Range<u64>, found: u64) -> PageDefect {
+    let expected = match destinations.start {
+        0 => format!("neighbours below {}", destinations.end),
+        from => format!("neighbours from {from} on and below {}", destinations.end),
+    };
+    PageDefect { expected, found: found.to_string() }
+}
+
+/// The checksum of the page and, under the vertex-id encoding, the largest neighbour counted from `from` on: one before that
+/// wraps round to a large number.
+fn checksum_and_largest(bytes: &[u8], edge_count: u32, from: u32, encoding: Encoding) -> (u32, u32) {
     const PIECE_BYTES: usize = 16 << 10;
-    let ids_end = match context.encoding {
+    let ids_end = match encoding {
         Encoding::VertexId => bytes.len().min(HEADER_BYTES + edge_count as usize * 4),
         Encoding::RecordId { .. } => HEADER_BYTES,
     };
@@ -243,11 +264,11 @@ fn checksum_and_largest(bytes: &[u8], edge_count: u32, context: &PageContext<'_>
     for (number, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
         crc.update(piece);
         let start = number * PIECE_BYTES;
-        let from = HEADER_BYTES.saturating_sub(start).min(piece.len());
-        let to = ids_end.saturating_sub(start).min(piece.len());
-        if from < to {
-            let ids: &[u32] = bytemuck::cast_slice(&piece[from..to]);
-            largest = ids.iter().fold(largest, |a: u32, &b| a.max(b));
+        let begin = HEADER_BYTES.saturating_sub(start).min(piece.len());
+        let end = ids_end.saturating_sub(start).min(piece.len());
+        if begin < end {
+            let ids: &[u32] = bytemuck::cast_slice(&piece[begin..end]);
+            largest = ids.iter().fold(largest, |a: u32, &b| a.max(b.wrapping_sub(from)));
         }
     }
     (crc.value(), largest)
@@ -264,24 +285,33 @@ fn check_header(header: &PageHeader, page: u32, context: &PageContext<'_>) -> Re
         format!("start, slots, edges, large {expected:?} as in the page directory"),
         format!("{found:?}"),
     )?;
-    let offset = list_offset(page, context.entries);
+    let offset = list_offset(page, context.shard(page), context.entries);
     PageDefect::unless(header.list_offset == offset, format!("list offset {offset}"), header.list_offset.to_string())
 }
 
 /// How many neighbours of a large page's list stand in the run's earlier pages; 0 for a small page.
-fn list_offset(page: u32, entries: &[DirectoryEntry]) -> u64 {
+fn list_offset(page: u32, shard: &Shard, entries: &[DirectoryEntry]) -> u64 {
     let entry = &entries[page as usize];
     if entry.run == 0 {
         return 0;
     }
-    let first = entries[..page as usize].partition_point(|before| before.start_vertex < entry.start_vertex);
-    entry.first_edge - entries[first].first_edge
+    let earlier = &entries[shard.pages.start as usize..=page as usize];
+    let first = earlier.partition_point(|before| before.start_vertex < entry.start_vertex);
+    entry.first_edge - earlier[first].first_edge
 }
 
-/// Checks that every record id names a slot that exists. The usual widths are compiled in: several times faster.
-fn check_record_ids(page: &Page<'_>, p: u8, q: u8, context: &PageContext<'_>) -> Result<(), PageDefect> {
+/// Checks that every record id names a slot that exists, in the first shard, of one of the page's destinations. The usual
+/// widths are compiled in: several times faster.
+fn check_record_ids(
+    page: &Page<'_>,
+    p: u8,
+    q: u8,
+    destinations: &Range<u64>,
+    context: &PageContext<'_>,
+) -> Result<(), PageDefect> {
     let ids = page.neighbour_bytes();
     let (p, q) = (usize::from(p), usize::from(q));
+    let context = (destinations, &context.entries[context.shards[0].places()]);
     match (p, q) {
         (2, 2) => check_records(ids.chunks_exact(4).map(|id| (read_le(&id[..2]), read_le(&id[2..]))), context),
         (3, 3) => check_records(ids.chunks_exact(6).map(|id| (read_le(&id[..3]), read_le(&id[3..]))), context),
@@ -291,13 +321,20 @@ fn check_record_ids(page: &Page<'_>, p: u8, q: u8, context: &PageContext<'_>) ->
 }
 
 #[inline(always)]
-fn check_records(ids: impl Iterator<Item = (u64, u64)>, context: &PageContext<'_>) -> Result<(), PageDefect> {
+fn check_records(
+    ids: impl Iterator<Item = (u64, u64)>,
+    (destinations, entries): (&Range<u64>, &[DirectoryEntry]),
+) -> Result<(), PageDefect> {
     for (to, slot) in ids {
-        let slots = usize::try_from(to).ok().and_then(|to| context.entries.get(to)).map_or(0, |entry| entry.slot_count);
+        let entry = usize::try_from(to).ok().and_then(|to| entries.get(to));
+        let (start, slots) = entry.map_or((0, 0), |entry| (entry.start_vertex, entry.slot_count));
         // Messages are made for what is wrong only: they cost far more than the check.
         if slot >= u64::from(slots) {
-            let expected = format!("record ids of {} pages and their slots", context.entries.len());
+            let expected = format!("record ids of {} pages and their slots", entries.len());
             return Err(PageDefect { expected, found: format!("page {to}, slot {slot}") });
+        }
+        if !destinations.contains(&(u64::from(start) + slot)) {
+            return Err(outside(destinations, u64::from(start) + slot));
         }
     }
     Ok(())

@@ -6,7 +6,9 @@ use crate::ids::{PageId, VertexId};
 use crate::manifest::{Ids, MANIFEST, Manifest, TopologyManifest};
 use crate::mapped::Mapped;
 use crate::page::{PageContext, check_page, check_weights};
+use crate::shard::Shard;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Which lists: along the edges or against them.
@@ -72,7 +74,7 @@ impl Store {
         let path = path.as_ref();
         let file = path.join(MANIFEST);
         let bytes = std::fs::read(&file).map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Error::Invalid(format!(
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Error::Invalid(format!(
                 "{}: not a graph store (it has no {MANIFEST}); make one with `topostream format`",
                 path.display()
             )),
@@ -105,6 +107,16 @@ impl Store {
         self.manifest.edges
     }
 
+    /// The directories that pages are striped over: page j is in stripe j mod their number.
+    pub fn stripes(&self) -> impl ExactSizeIterator<Item = PathBuf> {
+        self.manifest.stripes.iter().map(|stripe| stripe_path(&self.path, stripe, Direction::Out))
+    }
+
+    /// How many stripes there are: one at least.
+    pub fn stripe_count(&self) -> usize {
+        self.manifest.stripes.len()
+    }
+
     /// The topology of a direction. In-lists exist where they were asked for, or where the graph is undirected: then
     /// the out-lists serve.
     pub fn topology(&self, direction: Direction) -> Option<&Topology> {
@@ -124,7 +136,7 @@ impl Store {
     pub fn page_context<'a>(&'a self, topology: &'a Topology) -> PageContext<'a> {
         PageContext {
             encoding: self.manifest.encoding,
-            vertices: self.manifest.vertices,
+            shards: topology.shards(),
             tag: self.manifest.tag,
             entries: topology.directory.entries(),
         }
@@ -170,8 +182,10 @@ impl Topology {
     fn open(store: &Path, manifest: &Manifest, direction: Direction, summary: &TopologyManifest) -> Result<Self> {
         let folder = store.join(direction.folder());
         let capacity = manifest.capacity();
+        let shards = Shard::of(summary, manifest.vertices);
         let context = DirectoryContext {
             pages: summary.pages,
+            shards: &shards,
             vertices: manifest.vertices,
             edges: manifest.edges,
             tag: manifest.tag,
@@ -200,10 +214,15 @@ impl Topology {
         for (stripe, path) in files.iter().enumerate() {
             let pages = stripe_pages(self.summary.pages, stripe, files.len());
             let expected = pages * u64::from(page_bytes);
-            let found = std::fs::metadata(path).map_err(Error::io(path, "stat"))?.len();
-            if found != expected {
-                return Err(Error::file(path, format!("{pages} pages, {expected} bytes"), format!("{found} bytes")));
-            }
+            let wanted = format!("{pages} pages, {expected} bytes");
+            let found = match std::fs::metadata(path) {
+                Ok(found) if !found.is_file() => "no ordinary file".into(),
+                Ok(found) if found.len() == expected => continue,
+                Ok(found) => format!("{} bytes", found.len()),
+                Err(error) if is_missing(&error) => return Err(missing(path, stripe, files.len(), &wanted)),
+                Err(error) => return Err(Error::io(path, "stat")(error)),
+            };
+            return Err(Error::file(path, wanted, found));
         }
         Ok(())
     }
@@ -221,6 +240,16 @@ impl Topology {
     /// The page directory.
     pub fn directory(&self) -> &Directory {
         &self.directory
+    }
+
+    /// The shards that the lists are grouped for: one with everything where they are not grouped. In-lists never are.
+    pub fn shards(&self) -> &[Shard] {
+        self.directory.shards()
+    }
+
+    /// Whether a vertex's list is in parts, one in each shard.
+    pub fn is_grouped(&self) -> bool {
+        self.shards().len() > 1
     }
 
     /// How many pages there are.
@@ -291,12 +320,30 @@ impl Topology {
 
 /// The files of one kind, one a stripe.
 pub(crate) fn stripe_files(store: &Path, stripes: &[PathBuf], direction: Direction, name: &str) -> Vec<PathBuf> {
-    let file = |(number, stripe): (usize, &PathBuf)| {
-        let path = store.join(stripe).join(direction.folder()).join(format!("{name}.{number}"));
-        // The store's own directory is the stripe `.`, which nobody wants to read in a message.
-        path.components().collect()
-    };
+    let file =
+        |(number, stripe): (usize, &PathBuf)| stripe_path(store, stripe, direction).join(format!("{name}.{number}"));
     stripes.iter().enumerate().map(file).collect()
+}
+
+/// The directory with a stripe's files of a topology.
+fn stripe_path(store: &Path, stripe: &Path, direction: Direction) -> PathBuf {
+    // The store's own directory is the stripe `.`, which nobody wants to read in a message.
+    store.join(stripe).join(direction.folder()).components().collect()
+}
+
+fn is_missing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// What is missing: a stripe's file, or its whole directory, as where a disk is not mounted.
+fn missing(file: &Path, stripe: usize, stripes: usize, wanted: &str) -> Error {
+    let folder = file.parent().unwrap_or(file);
+    if folder.is_dir() {
+        return Error::file(file, wanted, "no such file");
+    }
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let expected = format!("a directory, stripe {stripe} of 0 to {}, with {name} ({wanted})", stripes - 1);
+    Error::file(folder, expected, "no such directory")
 }
 
 /// How many of `pages` pages are in stripe `stripe` of `stripes`.

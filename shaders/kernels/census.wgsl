@@ -1,4 +1,4 @@
-// Census: how many vertices are active in the next superstep, and how long their out-lists are together. Numbers of 64 bits,
+// Census: how many own vertices are active in the next superstep, and how long their out-lists are together. Numbers of 64 bits,
 // low word first; one result a workgroup.
 
 var<workgroup> partial_counts: array<vec4<u32>, WORKGROUP>;
@@ -12,7 +12,10 @@ fn add_counts(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
 
 // The census of a word of the frontier.
 fn counts_of_word(word: u32) -> vec4<u32> {
-    var bits = next_frontier_word(word);
+    var bits = own_bits(word);
+    if bits != 0u {
+        bits &= next_frontier_word(word);
+    }
     var counts = vec4<u32>(countOneBits(bits), 0u, 0u, 0u);
     while bits != 0u {
         let vertex = word * 32u + firstTrailingBit(bits);
@@ -29,11 +32,15 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let unit = unit_number(workgroup_id, workgroups);
-    let last = step.vertices_last / 32u;
-    let blocks = blocks_of(unit, workgroups.x * workgroups.y, last);
+    let last = step.own_last / 32u;
+    // Words, counted from the first own one.
+    var blocks = Blocks();
+    if step.own_first <= step.own_last {
+        blocks = blocks_of(unit, workgroups.x * workgroups.y, last - step.own_first / 32u);
+    }
     var counts: vec4<u32>;
     for (var block = blocks.first; block < blocks.end; block += blocks.stride) {
-        let word = block * WORKGROUP + lane;
+        let word = step.own_first / 32u + block * WORKGROUP + lane;
         if word <= last {
             counts = add_counts(counts, counts_of_word(word));
         }

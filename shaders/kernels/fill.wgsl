@@ -1,4 +1,4 @@
-// Fill: sets every word of a buffer to a value.
+// Fill: sets every word of a buffer to a value, or to one that grows from word to word.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -8,6 +8,6 @@ fn main(
 ) {
     let stride = workgroups.x * workgroups.y * WORKGROUP;
     for (var at = unit_number(workgroup_id, workgroups) * WORKGROUP + lane; at < fill.words; at += stride) {
-        filled[at] = fill.value;
+        filled[at] = fill.value + at * fill.increment;
     }
 }

@@ -1,4 +1,4 @@
-// Initialise: sets the first values of every vertex that are not the same for all, and sums over vertices.
+// Initialise: sets the first values of every own vertex that are not the same for all, and sums over vertices.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -7,11 +7,11 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let unit = unit_number(workgroup_id, workgroups);
-    let blocks = blocks_of(unit, workgroups.x * workgroups.y, step.vertices_last);
+    let blocks = own_blocks(unit, workgroups.x * workgroups.y);
     var sum: Sum;
     for (var block = blocks.first; block < blocks.end; block += blocks.stride) {
-        let vertex = block * WORKGROUP + lane;
-        if vertex <= step.vertices_last {
+        let vertex = held_first() + block * WORKGROUP + lane;
+        if is_own(vertex) {
             sum = sum_with(sum, vertex_initialise(vertex));
         }
     }

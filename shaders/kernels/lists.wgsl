@@ -44,7 +44,7 @@ fn take_part(page: BatchPage, part: Part, lane: u32) {
         record = joined(record, lanes);
         // The first thread of each group has an edge if any of them has.
         if takes && lane % lanes == 0u {
-            list.whole = list.whole || (page.degree == 0u && lanes == part.sharing);
+            list.whole = list.whole || (!GROUPED && page.degree == 0u && lanes == part.sharing);
             list_close(record, list);
         }
     } else if takes {
@@ -54,7 +54,7 @@ fn take_part(page: BatchPage, part: Part, lane: u32) {
 
 // A chunk of a large page, all threads side by side; returns how many edges this thread has.
 fn take_large(page: BatchPage, number: u32, lane: u32) -> u32 {
-    let list = List(page.start_vertex, page.degree, false);
+    let list = list_here(page.start_vertex, page.degree, false);
     let first = number * LARGE_CHUNK + lane;
     let end = select(0u, min((number + 1u) * LARGE_CHUNK, page.edge_count), visits(list.vertex));
     take_part(page, Part(list, first, end, WORKGROUP), lane);
@@ -80,7 +80,7 @@ fn take_small(page_number: u32, page: BatchPage, first_slot: u32, lane: u32) -> 
             edges = end - begin;
         }
         taken[lane] = min(edges, 1u);
-        if edges > HUB_EDGES && queue_hub(page_number, List(vertex, edges, false), begin, end) {
+        if edges > HUB_EDGES && queue_hub(page_number, list_here(vertex, edges, false), begin, end) {
             taken[lane] = 0u;
         }
     }
@@ -91,7 +91,7 @@ fn take_small(page_number: u32, page: BatchPage, first_slot: u32, lane: u32) -> 
         var part = Part(List(0u, 0u, false), 0u, 0u, lanes);
         if at < count && taken[min(at, WORKGROUP - 1u)] != 0u {
             let end = begins[at + 1u];
-            let list = List(page.start_vertex + first_slot + at, end - begins[at], lanes == 1u);
+            let list = list_here(page.start_vertex + first_slot + at, end - begins[at], lanes == 1u);
             part = Part(list, begins[at] + (lane & (lanes - 1u)), end, lanes);
         }
         take_part(page, part, lane);

@@ -232,7 +232,7 @@ fn walk(segment: Segment, share: Share) -> u32 {
         let vertex = page.start_vertex + slot;
         if visits(vertex) {
             let whole = share.stride == 1u && !is_large && list_first >= share.first && list_end <= share.end;
-            let list = List(vertex, select(list_end - list_first, page.degree, is_large), whole);
+            let list = list_here(vertex, select(list_end - list_first, page.degree, is_large), whole);
             take_stretch(segment, Stretch(list, Share(edge, min(list_end, share.end), share.stride)));
             edges += own;
         }

@@ -4,7 +4,11 @@ struct Step {
     vertices_last: u32,
     superstep: u32,
     page_count: u32,
-    spare: u32,
+    own_first: u32,
+    own_last: u32,
+    spare_0: u32,
+    spare_1: u32,
+    spare_2: u32,
     scalars: vec4<f32>,
 }
 
@@ -58,8 +62,36 @@ struct DirectoryPage {
 struct Fill {
     value: u32,
     words: u32,
+    increment: u32,
+    spare: u32,
+}
+
+struct Merge {
+    operation: u32,
+    kind: u32,
+    words: u32,
+    to: u32,
+    begin: u32,
+    first_mask: u32,
+    last_mask: u32,
+    spare: u32,
+}
+
+struct Message {
+    first: u32,
+    last: u32,
+    begin: u32,
+    sparse_max: u32,
+}
+
+// What `collect` finds. `words` has the base of each block, then areas for as many vertices as a sparse message may have, and as
+// many flags if there are bits, then areas for as many values as there are vertices.
+struct Collected {
+    count: atomic<u32>,
     spare_0: u32,
     spare_1: u32,
+    spare_2: u32,
+    words: array<u32>,
 }
 
 // The list that is being read, or a part of it.
@@ -69,6 +101,6 @@ struct List {
     // How long the whole list is; 2^32 - 1 where it is longer.
     degree: u32,
     // Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the same
-    // time.
+    // time: parts of long lists, and of lists that are grouped for shards.
     whole: bool,
 }

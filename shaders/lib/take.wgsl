@@ -19,6 +19,15 @@ fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first:
     }
 }
 
+// A list that has `length` neighbours here: all of them, or, where lists are grouped for shards, those of one shard.
+fn list_here(vertex: u32, length: u32, whole: bool) -> List {
+    var degree = length;
+    if DEGREES {
+        degree = degree_out(vertex);
+    }
+    return List(vertex, degree, whole && !GROUPED);
+}
+
 // What neighbour n of a page brings.
 fn gathered_of(page: BatchPage, n: u32) -> u32 {
     return list_gather(neighbour(page, n));

@@ -8,7 +8,7 @@
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Merge, Role, U32Column};
+use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
 use std::ops::ControlFlow;
 use topostream_formats::{Direction, VertexId};
@@ -108,12 +108,18 @@ impl Algorithm for Bfs {
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let role = Role::Accumulated;
         let mut declared = vec![
-            Attribute { name: "level", of: AttributeType::U32, role, merge: Merge::Min, initial: UNREACHED },
-            Attribute { name: "visited", of: AttributeType::Bit, role, merge: Merge::Or, initial: 0 },
+            Attribute {
+                name: "level",
+                of: AttributeType::U32,
+                role,
+                merge: Merge::Min,
+                initial: Initial::Bits(UNREACHED),
+            },
+            Attribute { name: "visited", of: AttributeType::Bit, role, merge: Merge::Or, initial: Initial::Bits(0) },
         ];
         if self.parents {
             let of = AttributeType::U32;
-            declared.push(Attribute { name: "parent", of, role, merge: Merge::Min, initial: UNREACHED });
+            declared.push(Attribute { name: "parent", of, role, merge: Merge::Min, initial: Initial::Bits(UNREACHED) });
         }
         declared
     }

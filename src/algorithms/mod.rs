@@ -1,7 +1,11 @@
 //! The algorithms, one file each.
 
 mod bfs;
+mod components;
 mod pagerank;
+mod sssp;
 
 pub use bfs::Bfs;
+pub use components::Components;
 pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
+pub use sssp::Sssp;

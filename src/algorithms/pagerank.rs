@@ -13,7 +13,7 @@
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Merge, Role, to_fixed63};
+use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
@@ -268,8 +268,8 @@ impl Algorithm for PageRank {
             Sums::Single => AttributeType::F32,
         };
         vec![
-            Attribute { name: "share", of: AttributeType::F32, role, merge: Merge::Max, initial: 0 },
-            Attribute { name: "sum", of, role: sum_role, merge: Merge::Add, initial: 0 },
+            Attribute { name: "share", of: AttributeType::F32, role, merge: Merge::Max, initial: Initial::Bits(0) },
+            Attribute { name: "sum", of, role: sum_role, merge: Merge::Add, initial: Initial::Bits(0) },
         ]
     }
 

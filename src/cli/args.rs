@@ -8,6 +8,7 @@ use topostream::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths,
 use topostream::fetch::FetcherKind;
 use topostream::strategy::{Assignment, Strategy};
 use topostream_formats::page::{PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
+use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::{FormatOptions, IdPolicy};
@@ -70,6 +71,9 @@ pub struct StoreArgs {
     /// How vertices are numbered inside; results always carry original ids
     #[arg(long, default_value = "natural", value_name = "ORDER")]
     order: OrderName,
+    /// Group out-lists by the range of the destination, for as many devices that keep a range of vertices each: 1 to 256
+    #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=i64::from(SHARDS_MAX)))]
+    shards: u32,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all below it)
     #[arg(long, default_value = "auto", value_parser = ids, value_name = "RULE")]
     ids: IdPolicy,
@@ -157,6 +161,7 @@ impl StoreArgs {
                 OrderName::Degree => VertexOrder::Degree,
                 OrderName::OutFirst => VertexOrder::OutFirst,
             },
+            shards: self.shards,
             ids: self.ids,
             memory_bytes: self.memory.unwrap_or_else(default_memory_bytes),
             temporary: self.temporary.clone(),

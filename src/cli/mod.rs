@@ -38,6 +38,7 @@ Examples:
   topostream info wiki                                  what is in it
   topostream run pagerank wiki --output ranks.csv       run an algorithm from disk
   topostream run bfs wiki --source 30 --memory 512MiB   in a given amount of memory
+  topostream run components wiki                        what hangs together
   topostream generate rmat --scale 24 --store big       make a large graph without input
 
 Sizes are written 64KiB, 512MiB, 2GiB (powers of two) or 64KB, 512MB, 2GB (powers of ten).

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, PageRank, Stop};
+use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Stop};
 use topostream::strategy::Strategy;
 use topostream::strategy::cost::{
     Needs, Prediction, Rates, SUPERSTEPS_DEFAULT, Seat, Setting, Work, choose, predict, shares,
@@ -53,6 +53,10 @@ enum AlgorithmName {
     Pagerank,
     /// Breadth-first search
     Bfs,
+    /// Shortest paths
+    Sssp,
+    /// Connected components
+    Components,
 }
 
 /// A way in which a run can be done.
@@ -72,12 +76,21 @@ impl Plan {
         let store = Store::open(&self.store)?;
         let rates = calibration::for_plan(self.calibration.as_deref())?;
         let options = self.resources.options(cancel);
+        let source = VertexId(0);
         let rows = match self.algorithm {
             AlgorithmName::Pagerank => {
                 let stop = Stop::Iterations(self.iterations);
                 self.rows(&PageRank { stop, ..PageRank::default() }, &store, &options, &rates)
             }
-            AlgorithmName::Bfs => self.rows(&Bfs::from(VertexId(0)), &store, &options, &rates),
+            AlgorithmName::Bfs => self.rows(&Bfs::from(source), &store, &options, &rates),
+            AlgorithmName::Sssp => match store.manifest().weights {
+                Some(weights) => self.rows(&Sssp { source, weights }, &store, &options, &rates),
+                None => Err(Failure::Other("sssp needs weights, and the store has none".into())),
+            },
+            AlgorithmName::Components => {
+                let directed = store.manifest().directed;
+                self.rows(&Components { directed }, &store, &options, &rates)
+            }
         }?;
         if self.json {
             let json = serde_json::to_string_pretty(&rows).map_err(|error| Failure::Other(error.to_string()))?;
@@ -96,16 +109,17 @@ impl Plan {
     ) -> Result<Vec<Row>, Failure> {
         let mut work = Work::of(algorithm, store, Some(self.iterations));
         work.shards = self.shards.unwrap_or(work.shards);
-        let seats = seats(options)?;
+        let all = seats(options, usize::MAX)?.len();
         let mut ways = vec![(1, Strategy::Replicate)];
-        if seats.len() > 1 {
-            ways.extend([(seats.len(), Strategy::Replicate), (seats.len(), Strategy::Shard)]);
+        if all > 1 {
+            ways.extend([(all, Strategy::Replicate), (all, Strategy::Shard)]);
         }
         let mut rows = Vec::new();
         for (count, strategy) in ways {
-            let mut seats = seats[..count].to_vec();
+            let mut seats = seats(options, count)?;
             let names: Vec<String> = seats.iter().map(|seat| seat.name.clone()).collect();
-            seats.iter_mut().zip(shares(Some(rates), &work, &names)).for_each(|(seat, share)| seat.share = share);
+            let Some(shares) = shares(rates, &work, &seats) else { return Err(unknown(rates, &names)) };
+            seats.iter_mut().zip(shares).for_each(|(seat, share)| seat.share = share);
             let chosen = match options.strategy {
                 Strategy::Auto => choose(Some(rates), algorithm, store, options, &seats),
                 asked => asked,
@@ -124,24 +138,24 @@ fn unknown(rates: &Rates, names: &[String]) -> Failure {
     Failure::Other(format!("{name} has not been measured; `topostream calibrate --device …` does that"))
 }
 
-/// The devices that are asked for, none of them opened.
+/// The devices that are asked for, or the first of them; none is opened. CPUs share their threads.
 #[cfg(feature = "gpu")]
-fn seats(options: &EngineOptions) -> Result<Vec<Seat>, Failure> {
-    let adapters = topostream::device::gpu::adapters::choose_all(&options.devices)?;
+fn seats(options: &EngineOptions, most: usize) -> Result<Vec<Seat>, Failure> {
+    let mut adapters = topostream::device::gpu::adapters::choose_all(&options.devices)?;
+    adapters.truncate(most);
+    let cpus = adapters.iter().filter(|adapter| adapter.is_none()).count();
     let seat = |adapter: &Option<topostream::device::gpu::adapters::Adapter>| match adapter {
         Some(adapter) => Seat::gpu(&adapter.report.name, adapter.report.memory_bytes, &options.gpu),
-        None => Seat::cpu(options.threads),
+        None => Seat::cpu((options.threads / cpus).max(1)),
     };
     Ok(adapters.iter().map(seat).collect())
 }
 
 #[cfg(not(feature = "gpu"))]
-fn seats(options: &EngineOptions) -> Result<Vec<Seat>, Failure> {
-    let seat = |choice: &topostream::device::DeviceChoice| {
-        choice.without_gpu_support()?;
-        Ok(Seat::cpu(options.threads))
-    };
-    options.devices.iter().map(seat).collect()
+fn seats(options: &EngineOptions, most: usize) -> Result<Vec<Seat>, Failure> {
+    options.devices.iter().try_for_each(topostream::device::DeviceChoice::without_gpu_support)?;
+    let cpus = options.devices.len().min(most);
+    Ok(vec![Seat::cpu((options.threads / cpus).max(1)); cpus])
 }
 
 fn table(rows: &[Row]) -> String {

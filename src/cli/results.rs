@@ -2,7 +2,7 @@
 
 use super::Failure;
 use clap::ValueEnum;
-use npyz::WriterBuilder;
+use npyz::{DType, DTypeError, Field, TypeWrite, WriterBuilder};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -154,7 +154,7 @@ impl Write for Stoppable<'_> {
 #[derive(Clone, Copy)]
 enum Value {
     Float(f64),
-    /// A level or an original id; -1 in files where there is none.
+    /// A level, a distance or an original id; -1 in files where there is none.
     Integer(Option<u64>),
 }
 
@@ -211,44 +211,62 @@ fn write_csv(
     csv.flush()
 }
 
-/// A record of one float.
-#[derive(npyz::Serialize, npyz::AutoSerialize)]
-struct FloatRow {
-    vertex: u64,
-    rank: f64,
+/// The most columns of a .npy file beside the vertex.
+const COLUMNS_MAX: usize = 2;
+
+/// A record: a vertex and its values, each as the eight bytes that its column has.
+struct Row {
+    cells: [u64; 1 + COLUMNS_MAX],
+    columns: usize,
 }
 
-/// A record of one level.
-#[derive(npyz::Serialize, npyz::AutoSerialize)]
-struct LevelRow {
-    vertex: u64,
-    level: i64,
+/// Writes records as they stand.
+struct RowWriter;
+
+impl npyz::Serialize for Row {
+    type TypeWriter = RowWriter;
+
+    fn writer(_dtype: &DType) -> Result<RowWriter, DTypeError> {
+        Ok(RowWriter)
+    }
 }
 
-/// A record of a level and a parent.
-#[derive(npyz::Serialize, npyz::AutoSerialize)]
-struct TreeRow {
-    vertex: u64,
-    level: i64,
-    parent: i64,
+impl TypeWrite for RowWriter {
+    type Value = Row;
+
+    fn write_one<W: Write>(&self, mut writer: W, row: &Row) -> io::Result<()> {
+        row.cells[..=row.columns].iter().try_for_each(|cell| writer.write_all(&cell.to_le_bytes()))
+    }
+}
+
+/// The columns of a .npy file: little-endian numbers of eight bytes, called as the answers are.
+fn row_type(answers: &[Answer<'_>]) -> DType {
+    let field = |name: &str, of: &str| Field {
+        name: name.to_owned(),
+        dtype: DType::Plain(of.parse().expect("a type that NumPy has")),
+    };
+    let values = answers.iter().map(|answer| match answer.values {
+        AnswerValues::F64(_) => field(answer.name, "<f8"),
+        AnswerValues::Integer(_) | AnswerValues::Vertex(_) => field(answer.name, "<i8"),
+    });
+    DType::Record(std::iter::once(field("vertex", "<u8")).chain(values).collect())
 }
 
 fn write_npy(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, count: u64) -> io::Result<()> {
-    let id = |vertex| ids.original(VertexId(vertex));
-    let number = |at: usize, vertex| match value(&answers[at], vertex, ids) {
-        Value::Float(value) => Ok(value as i64),
-        Value::Integer(value) => signed(value),
-    };
-    match answers {
-        [Answer { values: AnswerValues::F64(of), .. }] => {
-            write_rows(out, count, |vertex| Ok(FloatRow { vertex: id(vertex), rank: of(vertex) }))
+    assert!(answers.len() <= COLUMNS_MAX, "more answers than any algorithm has");
+    let options = npyz::WriteOptions::new().dtype(row_type(answers)).shape(&[count]);
+    let mut writer = options.writer(out).begin_nd()?;
+    for vertex in (0..count).map(|vertex| vertex as u32) {
+        let mut row = Row { cells: [ids.original(VertexId(vertex)), 0, 0], columns: answers.len() };
+        for (cell, answer) in row.cells[1..].iter_mut().zip(answers) {
+            *cell = match value(answer, vertex, ids) {
+                Value::Float(value) => value.to_bits(),
+                Value::Integer(value) => signed(value)? as u64,
+            };
         }
-        [_] => write_rows(out, count, |vertex| Ok(LevelRow { vertex: id(vertex), level: number(0, vertex)? })),
-        _ => write_rows(out, count, |vertex| {
-            let (level, parent) = (number(0, vertex)?, number(1, vertex)?);
-            Ok(TreeRow { vertex: id(vertex), level, parent })
-        }),
+        writer.push(&row)?;
     }
+    writer.finish()
 }
 
 /// A number in a column that has -1 for none.
@@ -256,18 +274,6 @@ fn signed(value: Option<u64>) -> io::Result<i64> {
     let Some(value) = value else { return Ok(-1) };
     let too_large = || format!("{value} does not fit in a .npy column of signed 64-bit numbers; write text or .csv");
     i64::try_from(value).map_err(|_| io::Error::other(too_large()))
-}
-
-fn write_rows<T: npyz::AutoSerialize>(
-    out: &mut impl Write,
-    count: u64,
-    row: impl Fn(u32) -> io::Result<T>,
-) -> io::Result<()> {
-    let mut writer = npyz::WriteOptions::new().default_dtype().shape(&[count]).writer(out).begin_nd()?;
-    for vertex in 0..count {
-        writer.push(&row(vertex as u32)?)?;
-    }
-    writer.finish()
 }
 
 /// The vertices with the largest values, largest first: original id and value.

@@ -5,15 +5,15 @@ use super::results::{self, OutputFile, ResultFile, ResultFormat};
 use super::{Failure, Outcome, calibration, print, tables};
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::ProgressBar;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream::algorithm::{Algorithm, AnswerValues};
-use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop, Sums, Traffic};
+use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Sssp, Stop, Sums, Traffic};
 use topostream::report::{RunReport, StepReport};
 use topostream::trace::Timeline;
 use topostream::{Engine, Run as FinishedRun, Store, VertexId};
+use topostream_formats::edge::WeightType;
 use topostream_tools::progress::Cancel;
 
 /// Run an algorithm over a store, from disk, in bounded memory.
@@ -29,7 +29,9 @@ Examples:
   topostream run pagerank wiki --output ranks.csv
   topostream run pagerank wiki --iterations 20 --memory 2GiB --json
   topostream run bfs wiki --source 30 --parents --output tree.npy
-  topostream run bfs wiki --source max-degree";
+  topostream run bfs wiki --source max-degree
+  topostream run sssp roads --source 0 --output distances.csv
+  topostream run components wiki --output components.txt";
 
 #[derive(Subcommand)]
 enum AlgorithmArgs {
@@ -37,6 +39,17 @@ enum AlgorithmArgs {
     Pagerank(PageRankArgs),
     /// Breadth-first search: how many hops vertices are from a source
     Bfs(BfsArgs),
+    /// Shortest paths: how far vertices are from a source, by the weights of the edges
+    ///
+    /// Whole weights give whole distances of at most 2^32 - 3. With f32 weights each addition along a path is rounded to the
+    /// nearest f32. Vertices that are not reached get -1 (whole) or inf. A negative weight on the way is an error.
+    Sssp(SsspArgs),
+    /// Connected components, whichever way the edges point
+    ///
+    /// A component is called by one of its vertices: the one with the smallest id, or, in a store that was made with --order, the
+    /// one that this order puts first.
+    #[command(visible_aliases = ["cc", "wcc"])]
+    Components(ComponentsArgs),
 }
 
 #[derive(Args)]
@@ -120,6 +133,21 @@ struct BfsArgs {
     common: Common,
 }
 
+#[derive(Args)]
+struct SsspArgs {
+    /// Where to start: an original id, or `max-degree` for the vertex with the most out-edges
+    #[arg(long, value_name = "ID", value_parser = source)]
+    source: Source,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+struct ComponentsArgs {
+    #[command(flatten)]
+    common: Common,
+}
+
 #[derive(Clone, Copy)]
 enum Source {
     Original(u64),
@@ -162,13 +190,25 @@ impl Run {
         match self.algorithm {
             AlgorithmArgs::Pagerank(args) => {
                 let store = Store::open(&args.common.store)?;
-                args.common.run(store, args.algorithm(), args.top, cancel)
+                args.common.run(store, args.algorithm(), Shown::Top(args.top), cancel)
             }
             AlgorithmArgs::Bfs(args) => {
                 let store = Store::open(&args.common.store)?;
                 let source = args.source.vertex(&store)?;
                 let bfs = Bfs { source, parents: args.parents, bottom_up: !args.top_down };
-                args.common.run(store, bfs, 0, cancel)
+                args.common.run(store, bfs, Shown::Reached, cancel)
+            }
+            AlgorithmArgs::Sssp(args) => {
+                let store = Store::open(&args.common.store)?;
+                let source = args.source.vertex(&store)?;
+                // Where there are no weights the engine says so.
+                let weights = store.manifest().weights.unwrap_or(WeightType::U32);
+                args.common.run(store, Sssp { source, weights }, Shown::Reached, cancel)
+            }
+            AlgorithmArgs::Components(args) => {
+                let store = Store::open(&args.common.store)?;
+                let directed = store.manifest().directed;
+                args.common.run(store, Components { directed }, Shown::Components, cancel)
             }
         }
     }
@@ -212,7 +252,7 @@ impl Source {
 }
 
 impl Common {
-    fn run<A: Algorithm>(&self, store: Store, algorithm: A, top: usize, cancel: &Cancel) -> Outcome {
+    fn run<A: Algorithm>(&self, store: Store, algorithm: A, shown: Shown, cancel: &Cancel) -> Outcome {
         // What is needed at the end is looked at before the beginning.
         store.ids()?;
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
@@ -240,7 +280,7 @@ impl Common {
             let json = serde_json::to_string_pretty(&run.report).map_err(|error| Failure::Other(error.to_string()))?;
             return print(&(json + "\n"));
         }
-        let summary = summary(&run, &store, top)?;
+        let summary = summary(&run, &store, shown)?;
         print(&(tables::run_report(&run.report) + &summary))
     }
 }
@@ -269,23 +309,63 @@ impl TraceFile {
 }
 
 /// What people want to see of the results.
-fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, top: usize) -> Result<String, Failure> {
-    let mut text = String::new();
-    for answer in run.answers() {
-        match &answer.values {
-            AnswerValues::F64(_) if top > 0 => {
-                let top = results::top(&answer, top, &store.ids()?, store.vertices());
-                let rows = top.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
-                text += &tables::table(&["vertex", answer.name], rows);
-            }
-            AnswerValues::Integer(of) => {
-                let reached = (0..store.vertices()).filter_map(|vertex| of(vertex as u32));
-                let (count, largest) = reached.fold((0, 0), |(count, largest), value| (count + 1, value.max(largest)));
-                let (count, all) = (tables::count(count), tables::count(store.vertices()));
-                writeln!(text, "reached {count} of {all} vertices; largest {} {largest}", answer.name).ok();
-            }
-            AnswerValues::F64(_) | AnswerValues::Vertex(_) => {}
+#[derive(Clone, Copy)]
+enum Shown {
+    /// So many vertices with the largest values.
+    Top(usize),
+    /// How many vertices were reached, and how far they are.
+    Reached,
+    /// How many components there are, and how large.
+    Components,
+}
+
+fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> Result<String, Failure> {
+    let vertices = || (0..store.vertices()).map(|vertex| vertex as u32);
+    let answers = run.answers();
+    let Some(answer) = answers.first() else { return Ok(String::new()) };
+    Ok(match (shown, &answer.values) {
+        (Shown::Top(top), AnswerValues::F64(_)) if top > 0 => {
+            let top = results::top(answer, top, &store.ids()?, store.vertices());
+            let rows = top.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
+            tables::table(&["vertex", answer.name], rows)
         }
-    }
-    Ok(text)
+        (Shown::Reached, AnswerValues::Integer(of)) => {
+            let (count, largest) = extent(vertices().filter_map(of));
+            reached(count, store.vertices(), answer.name, &largest.unwrap_or(0).to_string())
+        }
+        (Shown::Reached, AnswerValues::F64(of)) => {
+            let (count, largest) = extent(vertices().map(of).filter(|value| value.is_finite()));
+            let largest = format!("{:.6e}", largest.unwrap_or(0.0));
+            reached(count, store.vertices(), answer.name, &largest)
+        }
+        (Shown::Components, AnswerValues::Vertex(of)) => {
+            let (components, largest) = component_sizes(vertices().filter_map(of), store.vertices());
+            let (components, largest) = (tables::count(components), tables::count(largest));
+            format!("components: {components}; vertices of the largest: {largest}\n")
+        }
+        _ => String::new(),
+    })
+}
+
+/// How many values there are, and the largest.
+fn extent<T: PartialOrd>(values: impl Iterator<Item = T>) -> (u64, Option<T>) {
+    values.fold((0, None), |(count, largest), value| match largest {
+        Some(largest) if largest > value => (count + 1, Some(largest)),
+        _ => (count + 1, Some(value)),
+    })
+}
+
+fn reached(count: u64, vertices: u64, name: &str, largest: &str) -> String {
+    let (count, all) = (tables::count(count), tables::count(vertices));
+    format!("reached {count} of {all} vertices; largest {name} {largest}\n")
+}
+
+/// How many components there are, and the size of the largest. The page buffer has gone: there is room for the counts.
+fn component_sizes(components: impl Iterator<Item = u32>, vertices: u64) -> (u64, u64) {
+    let mut sizes = vec![0u32; vertices as usize];
+    // What a count cannot hold is a component of 2^32 vertices: all there are.
+    components.for_each(|component| sizes[component as usize] = sizes[component as usize].saturating_add(1));
+    let count = sizes.iter().filter(|&&size| size > 0).count() as u64;
+    let largest = if count == 1 { vertices } else { sizes.into_iter().max().unwrap_or(0).into() };
+    (count, largest)
 }

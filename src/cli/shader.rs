@@ -5,9 +5,10 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, PageRank};
+use topostream::algorithms::{Bfs, Components, PageRank, Sssp};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
+use topostream_formats::edge::WeightType;
 
 /// Print a shader as GPUs are given it: what one kernel of one algorithm needs, checked. shaders/README.md explains it.
 #[derive(Args)]
@@ -15,7 +16,7 @@ use topostream::{Direction, VertexId};
 pub struct PrintShader {
     /// The algorithm
     algorithm: AlgorithmName,
-    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages or fill
+    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages, fill, merge, collect, ship or apply
     kernel: KernelName,
     /// How neighbours are written
     #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
@@ -26,12 +27,21 @@ pub struct PrintShader {
     /// The size of a page
     #[arg(long, default_value = "1MiB", value_parser = page_size, value_name = "SIZE")]
     page_size: u32,
-    /// Over a store with weights, for an algorithm that reads them
+    /// Over a store with weights; SSSP always is
     #[arg(long)]
     weights: bool,
+    /// SSSP: weights are f32, not whole
+    #[arg(long)]
+    float_weights: bool,
+    /// Components: of an undirected graph, after the first superstep
+    #[arg(long)]
+    undirected: bool,
     /// Over in-lists: pull PageRank, bottom-up BFS
     #[arg(long)]
     in_lists: bool,
+    /// Over lists that are grouped for shards
+    #[arg(long)]
+    grouped: bool,
     /// BFS: keep parents
     #[arg(long)]
     parents: bool,
@@ -47,6 +57,9 @@ pub struct PrintShader {
     /// Over pages that are read where they lie in main memory
     #[arg(long)]
     in_place: bool,
+    /// For a device among several that split what edges write
+    #[arg(long)]
+    sharded: bool,
     /// For devices that add floats atomically
     #[arg(long, help_heading = "Device")]
     float_atomics: bool,
@@ -67,6 +80,8 @@ Examples:
 enum AlgorithmName {
     Pagerank,
     Bfs,
+    Sssp,
+    Components,
 }
 
 impl PrintShader {
@@ -74,6 +89,11 @@ impl PrintShader {
         match self.algorithm {
             AlgorithmName::Pagerank => self.print(&PageRank { sums: self.sums.into(), ..PageRank::default() }),
             AlgorithmName::Bfs => self.print(&Bfs { parents: self.parents, ..Bfs::from(VertexId(0)) }),
+            AlgorithmName::Sssp => {
+                let weights = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
+                self.print(&Sssp { source: VertexId(0), weights })
+            }
+            AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
         }
     }
 
@@ -81,15 +101,20 @@ impl PrintShader {
         let direction = if self.in_lists { Direction::In } else { Direction::Out };
         let declared = Declared::of(algorithm, self.in_lists).expect("algorithms of the program have shaders");
         let visits = algorithm.visits(self.in_lists);
-        let visit = visits.iter().find(|visit| visit.0 == direction);
+        // What most supersteps visit comes last.
+        let visit = visits.iter().rfind(|visit| visit.0 == direction);
+        let unread = || Failure::Usage(format!("--in-lists: {} reads out-lists only", algorithm.name()));
         let options = ModuleOptions {
             encoding: self.encoding.with(self.id_widths)?,
             page_bytes: self.page_size,
-            weights: self.weights,
+            weights: self.weights || algorithm.needs_weights(),
             direction,
-            visit: visit.expect("algorithms of the program read both kinds of lists").1,
+            visit: visit.ok_or_else(unread)?.1,
+            grouped: self.grouped,
             attribute_chunk_vertices_log2: self.chunk_log2,
             vertices: self.vertices,
+            sharded: self.sharded,
+            held_vertices: self.vertices,
             float_atomics: self.float_atomics,
             wide_integers: self.wide_integers,
             in_place: self.in_place,

@@ -6,11 +6,11 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 use topostream::device::Transfer;
-use topostream::report::{RunReport, StepReport};
+use topostream::report::{RunReport, StepReport, StripeReport};
 use topostream::strategy::cost::Prediction;
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
-use topostream_tools::info::Summary;
+use topostream_tools::info::{ShardSummary, Summary};
 use topostream_tools::verify::VerifyReport;
 
 /// A number with thousands separated.
@@ -87,6 +87,17 @@ pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> Str
     )
 }
 
+/// How the out-lists are grouped.
+fn shards(shards: &ShardSummary) -> String {
+    format!(
+        "{}; the largest has {:.1}% of the vertices, the fullest {:.1}% of the edges; {} of further slots",
+        count(shards.count),
+        100.0 * shards.vertices_share_max,
+        100.0 * shards.edges_share_max,
+        bytes(shards.extra_slot_bytes)
+    )
+}
+
 /// A store's summary.
 pub fn summary(path: &Path, summary: &Summary) -> String {
     let manifest = &summary.manifest;
@@ -123,6 +134,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
                 count(manifest.out.large_pages)
             ),
         ),
+        ("shards", summary.shards.as_ref().map_or("no".into(), shards)),
         ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| pages(lists.pages))),
         ("stripes", manifest.stripes.len().to_string()),
         ("on disk", bytes(summary.disk_bytes)),
@@ -183,7 +195,27 @@ pub fn run_report(report: &RunReport) -> String {
         rows.push(vec![format!("… {left_out} more")]);
     }
     rows.push(step_row("all".into(), &report.total, lanes));
-    table(&header, rows) + &transfers(report) + &closing(report)
+    table(&header, rows) + &transfers(report) + &stripes(report) + &closing(report)
+}
+
+/// What was read from each stripe; nothing where there is only one.
+fn stripes(report: &RunReport) -> String {
+    if report.stripes.len() < 2 {
+        return String::new();
+    }
+    let header = ["stripe", "pages", "read", "GB/s", "busy s", "repeated"];
+    table(&header, report.stripes.iter().map(stripe_row))
+}
+
+fn stripe_row(stripe: &StripeReport) -> Vec<String> {
+    vec![
+        stripe.path.clone(),
+        count(stripe.pages),
+        bytes(stripe.bytes),
+        format!("{:.2}", stripe.gb_per_s()),
+        seconds(stripe.busy_ns),
+        count(stripe.retries),
+    ]
 }
 
 /// What a device with memory of its own moved; nothing for one without.
@@ -274,6 +306,25 @@ fn prediction(report: &RunReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stripes_are_shown_where_there_are_several() {
+        let stripe = |path: &str, gib: u64| StripeReport {
+            path: path.into(),
+            pages: 1024 * gib,
+            bytes: gib << 30,
+            busy_ns: 500_000_000,
+            retries: gib - 1,
+        };
+        let mut report = RunReport { stripes: vec![stripe("/a", 1)], ..RunReport::default() };
+        assert!(!run_report(&report).contains("stripe"));
+        report.stripes.push(stripe("/b", 2));
+        let text = run_report(&report);
+        let row = |path| text.lines().find(|line| line.trim_start().starts_with(path)).unwrap().split_whitespace();
+        let cells = |path| row(path).collect::<Vec<_>>();
+        assert_eq!(cells("/a"), ["/a", "1,024", "1", "GiB", "2.15", "0.500", "0"], "{text}");
+        assert_eq!(cells("/b"), ["/b", "2,048", "2", "GiB", "4.29", "0.500", "1"], "{text}");
+    }
 
     #[test]
     fn transfers_are_shown_where_there_are_any() {

@@ -28,7 +28,7 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds, weights};
-use topostream_formats::{Direction, Encoding, Result, Store, Topology, VertexId};
+use topostream_formats::{Direction, Encoding, Result, Store, Topology};
 
 /// A segment has this many edges; a page is cut where it has more than twice as many.
 const SEGMENT_EDGES: u32 = 1 << 18;
@@ -308,9 +308,13 @@ impl<A: Algorithm> Shared<A> {
         let page = Page::open(task.frame.page(), encoding)
             .map_err(|defect| topology.page_error(task.page.page, false, defect))?;
         let header = *page.header();
-        let degree = if header.large == 1 { list_degree(topology, header.start_vertex) } else { 0 };
+        let lengths = match (topology.is_grouped(), header.large) {
+            (true, _) => Lengths::Elsewhere(&self.state.graph),
+            (false, 1) => Lengths::Run(topology.directory().run_degree(task.page.page)),
+            (false, _) => Lengths::Here,
+        };
         let weights = if self.weights { weights(task.frame.weights(), header.edge_count) } else { &[] };
-        let part = Part { page, weights, degree, selection: self.selection(step), segment };
+        let part = Part { page, weights, lengths, selection: self.selection(step), segment };
         let kernel = self.algorithm.kernel(&self.state, step);
         let starts = topology.directory().starts();
         Ok(match encoding {
@@ -339,12 +343,6 @@ impl<A: Algorithm> Shared<A> {
     }
 }
 
-/// How long a list of several pages is.
-fn list_degree(topology: &Topology, vertex: u32) -> u64 {
-    let directory = topology.directory();
-    directory.run_degree(directory.page_of(VertexId(vertex)))
-}
-
 /// The edges of a segment; the last one has no end, so that empty lists behind the last edge are visited too.
 fn segment(number: u32, segments: u32) -> Range<u32> {
     let end = if number + 1 == segments { u32::MAX } else { (number + 1) * SEGMENT_EDGES };
@@ -359,12 +357,33 @@ enum Selection<'a> {
     NotIn(&'a Bits),
 }
 
+/// How long the lists are that a page has records of.
+#[derive(Clone, Copy)]
+enum Lengths<'a> {
+    /// As long as their records: all of each is here.
+    Here,
+    /// As long as the run of large pages that this one is of.
+    Run(u64),
+    /// Longer, perhaps: the lists are grouped for shards, and other parts of them stand in other pages. Out-lists are, and no
+    /// others.
+    Elsewhere(&'a Graph),
+}
+
+impl Lengths<'_> {
+    fn list(self, vertex: u32, record: usize) -> List {
+        match self {
+            Self::Here => List { vertex, degree: record as u64, whole: true },
+            Self::Run(degree) => List { vertex, degree, whole: false },
+            Self::Elsewhere(graph) => List { vertex, degree: graph.out_degree(vertex).into(), whole: false },
+        }
+    }
+}
+
 /// A page, or a segment of one, to be worked through.
 struct Part<'a> {
     page: Page<'a>,
     weights: &'a [u32],
-    /// The length of the whole list in a large page.
-    degree: u64,
+    lengths: Lengths<'a>,
     selection: Selection<'a>,
     segment: Option<Range<u32>>,
 }
@@ -384,7 +403,7 @@ impl Part<'_> {
         let start = header.start_vertex;
         let mut visit = |vertex: u32| {
             let record = self.page.record(vertex - start);
-            let list = List { vertex, degree: record.len() as u64, whole: true };
+            let list = self.lengths.list(vertex, record.len());
             edges += self.run_list(kernel, neighbours, list, record);
         };
         if slots.is_empty() {
@@ -411,7 +430,7 @@ impl Part<'_> {
         }
         let all = 0..header.edge_count;
         let edges = self.segment.clone().map_or(all.clone(), |edges| edges.start..edges.end.min(all.end));
-        let list = List { vertex: header.start_vertex, degree: self.degree, whole: false };
+        let list = self.lengths.list(header.start_vertex, all.len());
         self.run_list(kernel, neighbours, list, edges.start as usize..edges.end as usize)
     }
 

@@ -4,6 +4,7 @@ mod choice;
 mod cpu;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+pub mod roster;
 pub mod settings;
 
 pub use choice::DeviceChoice;
@@ -14,6 +15,7 @@ use crate::cache::Policy;
 use crate::error::Result;
 use crate::fetch::{Frame, PageRef};
 use crate::plan::PagePlan;
+use crate::report::Sharing;
 use crate::strategy::Move;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -71,6 +73,17 @@ pub struct StepEnd {
     pub work: Work,
     /// What the device moved, and how long it took; all zero for a device that computes where the pages lie.
     pub transfer: Transfer,
+    /// What several devices told each other.
+    pub merge: Merging,
+}
+
+/// What devices that share a run told each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Merging {
+    /// Bytes written to main memory for others, and bytes read there, over all devices.
+    pub bytes: u64,
+    /// Nanoseconds that it took.
+    pub ns: u64,
 }
 
 /// What a device with memory of its own did with a superstep's pages.
@@ -158,6 +171,11 @@ pub trait Device: Send {
     /// # Errors
     /// See [`initialise`](Self::initialise).
     fn finish(self: Box<Self>) -> Result<State>;
+
+    /// How several devices share the run, and what each has done so far; none for one device.
+    fn sharing(&self) -> Option<Sharing> {
+        None
+    }
 }
 
 /// A device that shares a run with others. In a superstep, after all pages:

@@ -5,6 +5,7 @@
 //!              bounded by the engine       uring: O_DIRECT, registered buffers and files
 //!                                          threads: positioned reads, any system
 //!                                          simulated: seeded latency, order and faults
+//!                                          stripes: one of these for each stripe
 //! ```
 //!
 //! A fetcher completes reads in any order. It repeats short reads itself; an error of the system is reported with the page
@@ -13,6 +14,7 @@
 mod open;
 mod pool;
 mod simulated;
+mod stripes;
 mod threads;
 #[cfg(target_os = "linux")]
 mod uring;
@@ -20,6 +22,7 @@ mod uring;
 pub use open::PageFiles;
 pub use pool::{Frame, PagePool};
 pub use simulated::{Faults, SimulatedFetcher};
+pub use stripes::StripedFetcher;
 pub use threads::ThreadsFetcher;
 #[cfg(target_os = "linux")]
 pub use uring::UringFetcher;
@@ -36,6 +39,13 @@ pub struct PageRef {
     pub direction: Direction,
     /// Which page of it.
     pub page: PageId,
+}
+
+impl PageRef {
+    /// In which of `stripes` stripes it lies.
+    pub fn stripe(self, stripes: usize) -> usize {
+        self.page.index() % stripes
+    }
 }
 
 /// A page that is wanted in a frame.
@@ -90,33 +100,40 @@ pub enum FetcherKind {
     Simulated(Faults),
 }
 
-/// The most reads that a fetcher is given at once.
+/// The most reads that a stripe's fetcher is given at once.
 pub const IN_FLIGHT_MAX: usize = 64;
 
-/// Opens the fetcher that was asked for. Must be called within a tokio runtime.
+/// Opens the fetcher that was asked for, one ring or share of threads a stripe. Must be called within a tokio runtime.
 ///
 /// # Errors
 /// Where a page file cannot be opened, or io_uring was asked for by name and is refused.
 pub fn open(kind: FetcherKind, store: &Store, pool: &Arc<PagePool>, weights: bool) -> Result<Box<dyn Fetcher>> {
-    let files = PageFiles::open(store, weights)?;
-    match kind {
-        FetcherKind::Threads => Ok(Box::new(ThreadsFetcher::new(files))),
-        FetcherKind::Simulated(faults) => Ok(Box::new(SimulatedFetcher::new(files, faults))),
-        #[cfg(target_os = "linux")]
-        FetcherKind::Uring => UringFetcher::new(files, pool).map_err(uring_refused).map(|f| Box::new(f) as _),
-        #[cfg(target_os = "linux")]
-        FetcherKind::Auto => match UringFetcher::new(files, pool) {
-            Ok(fetcher) => Ok(Box::new(fetcher)),
-            Err(_) => Ok(Box::new(ThreadsFetcher::new(PageFiles::open(store, weights)?))),
-        },
-        #[cfg(not(target_os = "linux"))]
-        FetcherKind::Auto => {
-            let _ = pool;
-            Ok(Box::new(ThreadsFetcher::new(files)))
-        }
-        #[cfg(not(target_os = "linux"))]
-        FetcherKind::Uring => Err(uring_refused(std::io::ErrorKind::Unsupported.into())),
+    let all = |open: &dyn Fn(PageFiles) -> Result<Box<dyn Fetcher>>| {
+        let stripe = |stripe| open(PageFiles::open(store, stripe, weights)?);
+        (0..store.stripe_count()).map(stripe).collect::<Result<Vec<_>>>()
+    };
+    let threads = |files| -> Result<Box<dyn Fetcher>> { Ok(Box::new(ThreadsFetcher::new(files))) };
+    let mut fetchers = match kind {
+        FetcherKind::Threads => all(&threads)?,
+        FetcherKind::Simulated(faults) => all(&|files| Ok(Box::new(SimulatedFetcher::new(files, faults))))?,
+        FetcherKind::Uring => all(&|files| uring(files, pool))?,
+        // What one stripe is refused, all do without, so that they are equally fast.
+        FetcherKind::Auto => all(&|files| uring(files, pool)).or_else(|_| all(&threads))?,
+    };
+    match fetchers.len() {
+        1 => Ok(fetchers.remove(0)),
+        _ => Ok(Box::new(StripedFetcher::new(fetchers))),
     }
+}
+
+#[cfg(target_os = "linux")]
+fn uring(files: PageFiles, pool: &Arc<PagePool>) -> Result<Box<dyn Fetcher>> {
+    UringFetcher::new(files, pool).map_err(uring_refused).map(|fetcher| Box::new(fetcher) as _)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn uring(_: PageFiles, _: &Arc<PagePool>) -> Result<Box<dyn Fetcher>> {
+    Err(uring_refused(std::io::ErrorKind::Unsupported.into()))
 }
 
 fn uring_refused(error: std::io::Error) -> crate::error::Error {

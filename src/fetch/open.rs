@@ -1,10 +1,9 @@
-//! The page files of a store, open for positioned reads.
+//! The page files of a stripe, open for positioned reads.
 
 use super::{Frame, PageRef};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use topostream_formats::store::PagePlace;
-use topostream_formats::{Direction, Error, PageId, Result, Store, Topology};
+use topostream_formats::{Direction, Error, Result, Store, Topology};
 
 /// One file of pages or of weights.
 #[derive(Debug)]
@@ -24,31 +23,33 @@ pub(super) struct Piece {
     pub(super) bytes: usize,
 }
 
-/// All page files of a store, opened past the page cache where the file system can.
+/// The page files of one of a store's stripes, opened past the page cache where the file system can.
 #[derive(Debug)]
 pub struct PageFiles {
     pub(super) files: Vec<OpenFile>,
     topologies: Vec<TopologyFiles>,
+    stripe: usize,
+    stripes: usize,
     direct: bool,
 }
 
 #[derive(Debug)]
 struct TopologyFiles {
     direction: Direction,
-    stripes: usize,
     page_bytes: usize,
     weight_page_bytes: usize,
-    first_page_file: usize,
-    first_weight_file: usize,
+    page_file: usize,
+    weight_file: usize,
 }
 
 impl PageFiles {
-    /// Opens the files of all topologies, and of weights where those are wanted.
+    /// Opens a stripe's files of all topologies, and of weights where those are wanted.
     ///
     /// # Errors
     /// [`Error::Io`] by file.
-    pub fn open(store: &Store, weights: bool) -> Result<Self> {
-        let mut files = Self { files: Vec::new(), topologies: Vec::new(), direct: true };
+    pub fn open(store: &Store, stripe: usize, weights: bool) -> Result<Self> {
+        let stripes = store.stripe_count();
+        let mut files = Self { files: Vec::new(), topologies: Vec::new(), stripe, stripes, direct: true };
         for topology in store.topologies() {
             files.add(topology, weights)?;
         }
@@ -56,19 +57,18 @@ impl PageFiles {
     }
 
     fn add(&mut self, topology: &Topology, weights: bool) -> Result<()> {
-        let first_page_file = self.files.len();
-        topology.page_files().iter().try_for_each(|path| self.add_file(path))?;
-        let first_weight_file = self.files.len();
+        let page_file = self.files.len();
+        self.add_file(&topology.page_files()[self.stripe])?;
+        let weight_file = self.files.len();
         if weights {
-            topology.weight_files().iter().try_for_each(|path| self.add_file(path))?;
+            self.add_file(&topology.weight_files()[self.stripe])?;
         }
         self.topologies.push(TopologyFiles {
             direction: topology.direction(),
-            stripes: topology.page_files().len(),
             page_bytes: topology.page_bytes() as usize,
             weight_page_bytes: if weights { topology.weight_page_bytes() as usize } else { 0 },
-            first_page_file,
-            first_weight_file,
+            page_file,
+            weight_file,
         });
         Ok(())
     }
@@ -85,47 +85,51 @@ impl PageFiles {
         self.direct
     }
 
+    /// How many stripes the store has.
+    pub(super) fn stripes(&self) -> usize {
+        self.stripes
+    }
+
+    /// Which of them this one is.
+    pub(super) fn stripe(&self) -> usize {
+        self.stripe
+    }
+
     /// The reads that fill a frame with a page: one, or two where weights are wanted.
     pub(super) fn pieces(&self, page: PageRef) -> impl Iterator<Item = Piece> {
         let of = self.topologies.iter().find(|files| files.direction == page.direction).expect("pages of this store");
-        let PagePlace { stripe, offset, weights_offset } = of.place(page.page);
-        let topology = Piece { file: of.first_page_file + stripe, offset, at: 0, bytes: of.page_bytes };
-        let (at, bytes) = (of.page_bytes, of.weight_page_bytes);
-        let weights = Piece { file: of.first_weight_file + stripe, offset: weights_offset, at, bytes };
+        debug_assert_eq!(page.stripe(self.stripes), self.stripe);
+        let (row, at) = ((page.page.index() / self.stripes) as u64, of.page_bytes);
+        let piece = |file, at, bytes: usize| Piece { file, offset: row * bytes as u64, at, bytes };
+        let (topology, weights) = (piece(of.page_file, 0, at), piece(of.weight_file, at, of.weight_page_bytes));
+        let bytes = weights.bytes;
         std::iter::once(topology).chain((bytes > 0).then_some(weights))
     }
 
-    /// Puts the name of a page's file into a system error.
-    pub(super) fn named(&self, page: PageRef, error: std::io::Error) -> std::io::Error {
-        let piece = self.pieces(page).next().expect("a page is one piece at least");
-        name(error, &self.files[piece.file].path)
+    /// Puts the name of a piece's file into a system error, or the lengths, where the file has become too short.
+    pub(super) fn named(&self, piece: Piece, error: std::io::Error) -> std::io::Error {
+        let OpenFile { path, file } = &self.files[piece.file];
+        let (path, needed) = (path.display(), piece.offset + piece.bytes as u64);
+        let (kind, message) = match file.metadata() {
+            Ok(found) if found.len() < needed => {
+                let message = format!("{path}: expected {needed} bytes at least, found {}", found.len());
+                (std::io::ErrorKind::UnexpectedEof, message)
+            }
+            _ => (error.kind(), format!("{path}: {error}")),
+        };
+        std::io::Error::new(kind, message)
     }
 
     /// Fills a frame by positioned reads.
     pub(super) fn read(&self, page: PageRef, frame: &mut Frame) -> std::io::Result<()> {
         for piece in self.pieces(page) {
             let bytes = &mut frame.bytes_mut()[piece.at..piece.at + piece.bytes];
-            let OpenFile { path, file } = &self.files[piece.file];
-            topostream_formats::store::read_exact_at(file, bytes, piece.offset).map_err(|error| name(error, path))?;
+            let file = &self.files[piece.file].file;
+            topostream_formats::store::read_exact_at(file, bytes, piece.offset)
+                .map_err(|error| self.named(piece, error))?;
         }
         Ok(())
     }
-}
-
-impl TopologyFiles {
-    fn place(&self, page: PageId) -> PagePlace {
-        let row = (page.index() / self.stripes) as u64;
-        PagePlace {
-            stripe: page.index() % self.stripes,
-            offset: row * self.page_bytes as u64,
-            weights_offset: row * self.weight_page_bytes as u64,
-        }
-    }
-}
-
-/// Puts the file's name into a system error.
-pub(super) fn name(error: std::io::Error, path: &Path) -> std::io::Error {
-    std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Opens a file for reads past the page cache, or through it where that is not possible (some file systems in memory).

@@ -1,7 +1,8 @@
 //! A fetcher for tests: real pages, with latency, order and faults from a seed.
 //!
 //! Time is a counter, so a run with a seed is the same on every machine. A fault is transient (the next try of the page
-//! succeeds) or lasting.
+//! succeeds) or lasting. Over several stripes there is a fetcher for each, and a poll of all is a tick of each, so that one
+//! can be slower than the others.
 
 use super::{Fetcher, PageFiles, PageFilled, PageRead, PageRef};
 use std::collections::HashMap;
@@ -22,12 +23,23 @@ pub struct Faults {
     pub short_reads: u32,
     /// Whether a page that has failed once fails always.
     pub lasting: bool,
+    /// The only stripe that is late or faulty; the others answer in a tick, and nothing goes wrong there.
+    pub stripe: Option<usize>,
 }
 
 impl Faults {
     /// Latency and order from a seed, and no faults.
     pub fn none(seed: u64) -> Self {
-        Self { seed, latency_max: 8, io_errors: 0, flipped_bits: 0, short_reads: 0, lasting: false }
+        Self { seed, latency_max: 8, io_errors: 0, flipped_bits: 0, short_reads: 0, lasting: false, stripe: None }
+    }
+
+    /// What of it happens in a stripe, with latency and order of its own.
+    fn of_stripe(self, stripe: usize) -> Self {
+        let seed = self.seed.wrapping_add((stripe as u64).wrapping_mul(0xD1B5_4A32_D192_ED03));
+        match self.stripe {
+            Some(only) if only != stripe => Self { latency_max: 1, ..Self::none(seed) },
+            _ => Self { seed, ..self },
+        }
     }
 }
 
@@ -52,6 +64,7 @@ enum Fault {
 impl SimulatedFetcher {
     /// A fetcher over these files.
     pub fn new(files: PageFiles, faults: Faults) -> Self {
+        let faults = faults.of_stripe(files.stripe());
         Self { files, faults, state: faults.seed, tick: 0, in_flight: Vec::new(), failed: HashMap::new() }
     }
 
@@ -84,7 +97,8 @@ impl SimulatedFetcher {
         let fault = self.fault(page);
         if fault == Some(Fault::IoError) {
             let error = std::io::Error::other("simulated I/O error");
-            return PageFilled { page, frame, result: Err(self.files.named(page, error)) };
+            let piece = self.files.pieces(page).next().expect("a page is one piece at least");
+            return PageFilled { page, frame, result: Err(self.files.named(piece, error)) };
         }
         let before = (fault == Some(Fault::ShortRead)).then(|| frame.bytes_mut().to_vec());
         let result = self.files.read(page, &mut frame);
@@ -113,8 +127,14 @@ impl Fetcher for SimulatedFetcher {
         self.in_flight.push((self.tick + latency, read));
     }
 
-    fn poll_filled(&mut self, _context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<()> {
+    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<()> {
         let next = self.in_flight.iter().map(|(due, _)| *due).min().expect("something is in flight");
+        self.tick += 1;
+        if self.tick < next && self.files.stripes() > 1 {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        // Alone, there is nothing to wait for.
         self.tick = self.tick.max(next);
         let (due, later): (Vec<_>, Vec<_>) = self.in_flight.drain(..).partition(|(due, _)| *due <= self.tick);
         self.in_flight = later;

@@ -7,8 +7,10 @@ use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
-/// How many reads the system sees at once. They sleep in the kernel: more than cores is right.
+/// How many reads of a stripe the system sees at once. They sleep in the kernel: more than cores is right.
 const THREADS: usize = 16;
+/// The most threads of all stripes together, as long as each has one.
+const THREADS_MAX: usize = 64;
 
 /// Positioned reads on threads.
 #[derive(Debug)]
@@ -25,12 +27,13 @@ impl ThreadsFetcher {
     pub fn new(files: PageFiles) -> Self {
         let (reads, take) = unbounded();
         let (give, filled) = mpsc::unbounded_channel();
+        let threads = (THREADS_MAX / files.stripes()).clamp(1, THREADS);
         let (direct, files) = (files.direct(), Arc::new(files));
         let start = |_| {
             let (files, take, give) = (Arc::clone(&files), take.clone(), give.clone());
             std::thread::spawn(move || serve(&files, &take, &give))
         };
-        Self { reads: Some(reads), filled, threads: (0..THREADS).map(start).collect(), in_flight: 0, direct }
+        Self { reads: Some(reads), filled, threads: (0..threads).map(start).collect(), in_flight: 0, direct }
     }
 }
 

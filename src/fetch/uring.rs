@@ -2,7 +2,7 @@
 //!
 //! Completions raise an eventfd that tokio watches; they are collected into a queue and never acted on while reaping.
 
-use super::open::{OpenFile, Piece};
+use super::open::Piece;
 use super::{Fetcher, Frame, IN_FLIGHT_MAX, PageFiles, PageFilled, PagePool, PageRead, PageRef};
 use io_uring::{IoUring, opcode, squeue, types};
 use std::io::{Error, ErrorKind, Result};
@@ -143,11 +143,10 @@ impl UringFetcher {
                 error => Err(error),
             },
         };
-        let OpenFile { path, .. } = &self.files.files[piece.file];
         let in_flight = self.reads[read].as_mut().expect("the read has requests");
         in_flight.requests_left -= 1;
         if let Err(error) = outcome {
-            in_flight.result = Err(super::open::name(error, path));
+            in_flight.result = Err(self.files.named(piece, error));
         }
         if in_flight.requests_left == 0 {
             let ReadInFlight { page, frame, result, .. } = self.reads[read].take().expect("just seen");

@@ -86,7 +86,8 @@ impl ExchangeMemory {
     /// Allocates so many pieces, zeroed, of `piece_bytes` each: a power of two from 4096 to [`PIECE_BYTES_MAX`]. What one move
     /// writes or reads lies within a piece, so that a device may bind the memory in chunks of any number of pieces.
     pub fn new(pieces: u64, piece_bytes: u64) -> Self {
-        assert!(piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes));
+        let sound = piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes);
+        assert!(sound, "pieces of {piece_bytes} bytes");
         Self { memory: AlignedBuffer::new((pieces.max(1) * piece_bytes) as usize), piece_bytes }
     }
 

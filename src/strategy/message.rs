@@ -124,10 +124,10 @@ pub fn blocks_of(vertices: &Range<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attributes::Merge;
+    use crate::attributes::{Initial, Merge};
 
     fn attribute(of: AttributeType, role: Role) -> Attribute {
-        Attribute { name: "any", of, role, merge: Merge::Min, initial: 0 }
+        Attribute { name: "any", of, role, merge: Merge::Min, initial: Initial::Bits(0) }
     }
 
     fn layout() -> MessageLayout {

@@ -13,5 +13,6 @@ mod program;
 mod quiet;
 mod results;
 mod stores;
+mod stripes;
 mod trace;
 mod usage;

@@ -108,6 +108,79 @@ fn bfs_is_right_in_every_format() {
     assert!(graph.levels(source).iter().all(|(id, level)| levels[id] == [*level as f64]));
 }
 
+/// Whole distances and distances with fractions, by hand, in every format; what cannot be reached has its own mark.
+#[test]
+fn sssp_is_right_in_every_format() {
+    let folder = Folder::new();
+    folder.write("whole.txt", "10 20 5\n20 30 7\n10 30 13\n40 10 1\n");
+    folder.run("format whole.txt whole").succeeds();
+    let run = "run sssp whole --source 10 --output";
+    folder.run(&format!("{run} d.txt")).succeeds().prints(&["sssp on", "reached 3 of 4 vertices; largest distance 12"]);
+    assert_eq!(folder.read("d.txt"), "10 0\n20 5\n30 12\n40 -1\n");
+    folder.run(&format!("{run} d.npy")).succeeds();
+    #[derive(npyz::Deserialize, Debug, PartialEq)]
+    struct Whole {
+        vertex: u64,
+        distance: i64,
+    }
+    let file = std::fs::read(folder.path("d.npy")).unwrap();
+    let rows = npyz::NpyFile::new(&file[..]).unwrap().into_vec::<Whole>().unwrap();
+    assert!(rows.iter().map(|row| (row.vertex, row.distance)).eq([(10, 0), (20, 5), (30, 12), (40, -1)]));
+    folder.write("real.txt", "10 20 0.5\n20 30 0.25\n10 30 13\n40 10 1\n");
+    folder.run("format real.txt real --order degree").succeeds();
+    let run = "run sssp real --source max-degree --output";
+    folder.run(&format!("{run} d.csv")).succeeds().prints(&["reached 3 of 4 vertices; largest distance 7.500000e-1"]);
+    assert!(folder.read("d.csv").starts_with("vertex,distance\n"));
+    let expected = [(10, 0.0), (20, 0.5), (30, 0.75), (40, f64::INFINITY)];
+    let found = columns(&folder.read("d.csv"), ',');
+    assert!(expected.iter().all(|(id, distance)| found[id] == [*distance]), "{found:?}");
+    folder.run(&format!("{run} d.npy")).succeeds();
+    #[derive(npyz::Deserialize)]
+    struct Real {
+        vertex: u64,
+        distance: f64,
+    }
+    let file = std::fs::read(folder.path("d.npy")).unwrap();
+    let rows = npyz::NpyFile::new(&file[..]).unwrap().into_vec::<Real>().unwrap();
+    let found: HashMap<u64, f64> = rows.iter().map(|row| (row.vertex, row.distance)).collect();
+    assert_eq!(found, HashMap::from(expected));
+}
+
+/// What has no distance is an error, and no file.
+#[test]
+fn sssp_refuses_what_it_cannot_answer() {
+    let folder = Folder::new();
+    folder.write("bad.txt", "10 20 0.5\n20 30 -0.25\n");
+    folder.run("format bad.txt bad").succeeds();
+    folder.run("run sssp bad --source 10 --output d.txt").fails(1, &["sssp", "vertex 30", "negative"]);
+    assert!(!folder.path("d.txt").exists());
+    folder.write("none.txt", "10 20\n");
+    folder.run("format none.txt none").succeeds();
+    folder.run("run sssp none --source 10").fails(1, &["sssp needs weights"]);
+    folder.run("run sssp none --source 11").fails(1, &["--source 11"]);
+}
+
+/// Directed and undirected, under all of the command's names; a generated graph with weights is no obstacle.
+#[test]
+fn components_are_right_in_every_format() {
+    let folder = Folder::new();
+    folder.write("g.txt", "30 20\n20 10\n50 40\n60 60\n");
+    let expected = "10 10\n20 10\n30 10\n40 40\n50 40\n60 60\n";
+    folder.run("format g.txt directed").succeeds();
+    folder.run("format g.txt undirected --symmetrize").succeeds();
+    for (name, store) in [("components", "directed"), ("cc", "undirected"), ("wcc", "directed")] {
+        let done = folder.run(&format!("run {name} {store} --output c.txt")).succeeds();
+        done.prints(&["components on", "components: 3; vertices of the largest: 3"]);
+        assert_eq!(folder.read("c.txt"), expected);
+    }
+    folder.run("run components undirected --output c.csv").succeeds();
+    assert_eq!(folder.read("c.csv"), format!("vertex,component\n{}", expected.replace(' ', ",")));
+    folder.rmat("weighted", SCALE, "--random-weights f32:0:1");
+    let report = folder.run("run components weighted --json").succeeds().json();
+    assert_eq!((&report["algorithm"], &report["steps"][0]["active"]), (&"components".into(), &1024.into()));
+    folder.run("run sssp weighted --source max-degree").succeeds().prints(&["largest distance"]);
+}
+
 /// However a store is laid out, and however it is read, results come in the same original ids.
 #[test]
 fn layouts_and_fetchers_agree() {

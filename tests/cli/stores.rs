@@ -70,6 +70,36 @@ fn formatting_options_do_what_they_say() {
     assert_eq!((&levels[&5][..], &levels[&7][..], &levels[&9][..]), (&[0.0][..], &[1.0][..], &[2.0][..]));
 }
 
+/// Shards change where edges lie, and no answer.
+#[test]
+fn stores_with_shards() {
+    let folder = Folder::new();
+    folder.rmat("plain", 10, "--in-edges");
+    folder.rmat("three", 10, "--in-edges --shards 3").prints(&["1,024 vertices, 16,384 edges, 4 pages"]);
+    folder.rmat("one", 10, "--in-edges --shards 1");
+    folder.run("info plain").succeeds().prints(&["shards          no"]);
+    folder
+        .run("info three")
+        .succeeds()
+        .prints(&["shards          3; the largest has", "of the edges; 8 KiB of further slots"]);
+    let info = folder.run("info three --json").succeeds().json();
+    assert_eq!((&info["shards"]["count"], &info["shards"]["extra_slot_bytes"]), (&3.into(), &8192.into()));
+    assert_eq!(info["manifest"]["out"]["shards"][2]["end"], 1024);
+    folder.run("verify three").succeeds().prints(&["three: sound; 4 pages, 32,768 edges"]);
+    for run in ["pagerank {} --traffic push --iterations 5", "pagerank {} --iterations 5", "bfs {} --source max-degree"]
+    {
+        for store in ["plain", "three"] {
+            folder.run(&format!("run {} --output {store}.txt", run.replace("{}", store))).succeeds();
+        }
+        assert_eq!(folder.read("plain.txt"), folder.read("three.txt"), "{run}");
+    }
+    assert_eq!(folder.read("plain/graph.json"), folder.read("one/graph.json"));
+    folder.write("e.txt", "1 2\n2 3\n");
+    folder.run("format e.txt e --shards 256 --memory 1GiB").succeeds();
+    folder.run("run bfs e --source 1 --output l").succeeds();
+    assert_eq!(folder.read("l"), "1 0\n2 1\n3 2\n");
+}
+
 /// No vertices, or no edges, is no reason to fail.
 #[test]
 fn empty_graphs_are_graphs() {

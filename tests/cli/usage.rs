@@ -9,8 +9,11 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
     let cases: &[(&str, &[&str])] = &[
         ("", &["Usage:", "Commands:", "Examples:", "topostream demo"]),
         ("frob", &["frob", "--help"]),
-        ("run", &["pagerank", "bfs", "Examples:"]),
-        ("run sssp s", &["sssp"]),
+        ("run", &["pagerank", "bfs", "sssp", "components", "Examples:"]),
+        ("run louvain s", &["louvain"]),
+        ("run sssp s", &["--source <ID>"]),
+        ("run sssp s --source 1 --parents", &["--parents"]),
+        ("run components s --source 1", &["--source"]),
         ("format", &["<INPUT>", "<STORE>"]),
         ("format in.txt", &["<STORE>"]),
         ("format in.txt s --kind spreadsheet", &["spreadsheet", "matrix-market", "graphalytics"]),
@@ -33,7 +36,8 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         ("run pagerank s --memory 18446744073709551615", &["more than 1EiB"]),
         ("run pagerank s --sums double", &["double", "exact", "single"]),
         ("shader pagerank", &["<KERNEL>"]),
-        ("shader sssp lists", &["sssp", "pagerank, bfs"]),
+        ("shader louvain lists", &["louvain", "pagerank, bfs, sssp, components"]),
+        ("shader sssp lists --in-lists", &["--in-lists", "sssp", "out-lists"]),
         ("shader bfs sort", &["sort", "lists, segments, hubs"]),
         ("shader bfs lists --vertices 0", &["1..=4294967296"]),
         ("demo --scale 9", &["10..=24"]),
@@ -42,6 +46,8 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         folder.run(line).fails(2, words);
     }
     let layouts: &[(&str, &[&str])] = &[
+        ("--shards 0", &["1..=256"]),
+        ("--shards 257", &["1..=256"]),
         ("--page-size big", &["sizes look like"]),
         ("--page-size 100KiB", &["power of two from 64KiB to 64MiB"]),
         ("--page-size 32KiB", &["power of two from 64KiB to 64MiB"]),
@@ -73,6 +79,9 @@ fn every_command_has_help() {
         ("run", &["Examples:", "topostream run bfs"]),
         ("run pagerank", &["--damping", "--tolerance", "--dangling", "--top"]),
         ("run bfs", &["--source", "max-degree", "--parents"]),
+        ("run sssp", &["--source", "max-degree", "f32", "negative"]),
+        ("run components", &["--order", "--output"]),
+        ("run wcc", &["--order", "--output"]),
         ("shader", &["Examples:", "topostream shader", "segments", "--in-lists"]),
         ("devices", &["--json"]),
         ("demo", &["--scale"]),
@@ -109,5 +118,11 @@ fn shaders_are_printed() {
     let printed = folder.run("shader pagerank segments --encoding record-id --id-widths 3,3 --in-lists").succeeds();
     printed.prints(&["fn main(", "// shaders/algorithms/pagerank.wgsl", "var<storage, read> share_0: array<f32>;"]);
     folder.run("shader bfs lists --parents --subgroups").succeeds().prints(&["fn parent_store", "subgroupAdd"]);
+    let printed = folder.run("shader sssp segments --float-weights").succeeds();
+    printed.prints(&["WEIGHTS_HEADER_WORDS", "fn dist_min", "fn refused_insert"]);
+    assert!(!folder.run("shader sssp hubs").succeeds().stdout.contains("refused"), "whole weights are all right");
+    folder.run("shader components lists --undirected").succeeds().prints(&["fn label_min", "fn is_active"]);
+    let all = folder.run("shader components lists").succeeds().stdout;
+    assert!(all.contains("fn label_load") && !all.contains("is_active"), "{all}");
     folder.run("shader bfs vertex-phase").fails(1, &["shaders/algorithms/bfs.wgsl:1:", "vertex_update"]);
 }

@@ -8,16 +8,17 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use topostream::algorithm::{Algorithm, AnswerValues};
-use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop, Traffic};
+use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Sssp, Stop, Traffic};
 use topostream::fetch::{Faults, FetcherKind};
 use topostream::report::RunReport;
 use topostream::{Engine, EngineOptions, Error, Run, Store, VertexId};
+use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::write::Layout;
-use topostream_formats::{EdgeSource, Encoding, MemorySource};
+use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::{Cancel, Quiet};
 
-use crate::reference::{Dangling, EdgeList};
+use crate::reference::{Dangling, EdgeList, Weighted};
 
 /// The smallest page: tests want many of them.
 pub const PAGE: u64 = 64 << 10;
@@ -30,7 +31,8 @@ pub const ENCODINGS: [Encoding; 6] =
 pub const FETCHERS: [FetcherKind; 3] = [FetcherKind::Auto, FetcherKind::Threads, FetcherKind::Simulated(CALM)];
 
 /// Latency and order by chance, nothing goes wrong.
-const CALM: Faults = Faults { seed: 7, latency_max: 9, io_errors: 0, flipped_bits: 0, short_reads: 0, lasting: false };
+const CALM: Faults =
+    Faults { seed: 7, latency_max: 9, io_errors: 0, flipped_bits: 0, short_reads: 0, lasting: false, stripe: None };
 
 const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }
@@ -53,6 +55,11 @@ impl TestStore {
     pub fn new(graph: &EdgeList, options: &FormatOptions) -> Self {
         let open = || Box::new(MemorySource::pairs(graph.vertices.into(), &graph.edges)) as Box<dyn EdgeSource>;
         Self::from_source(open, options)
+    }
+
+    /// Formats a graph with weights, directed or with each edge in the lists of both ends.
+    pub fn weighted(weighted: &Weighted, directed: bool, options: &FormatOptions) -> Self {
+        Self::from_source(|| weighted_source(weighted, directed), options)
     }
 
     pub fn path(&self) -> PathBuf {
@@ -157,6 +164,46 @@ pub fn search(engine: &Engine, source: u64, parents: bool, bottom_up: bool) -> R
     Ok(Search { levels: Answers { values, report: run.report }, parents })
 }
 
+/// The edges of a graph with their weights.
+fn weighted_source(weighted: &Weighted, directed: bool) -> Box<dyn EdgeSource> {
+    let edges = weighted.graph.edges.iter().zip(&weighted.weights);
+    let edges = edges.map(|(&(source, dest), &weight)| Edge { source: source.into(), dest: dest.into(), weight });
+    let info = SourceInfo {
+        name: "weighted".into(),
+        ids: IdSpace::Range { first: 0, count: weighted.graph.vertices.into() },
+        mirror: !directed,
+        directed,
+        weights: Some(if weighted.float { WeightType::F32 } else { WeightType::U32 }),
+        edges: None,
+        bytes: None,
+    };
+    Box::new(MemorySource::new(info, edges.collect()))
+}
+
+/// Distances from the vertex with an original id; infinity where there is no way.
+pub fn distances(engine: &Engine, source: u64) -> Result<Answers<f64>, Error> {
+    let source = engine.store().ids()?.vertex(source).expect("the source exists");
+    let weights = engine.store().manifest().weights.expect("the store has weights");
+    let run = engine.run(Sssp { source, weights }, &mut |_| {})?;
+    let values = column(engine, &run, "distance", |values, vertex| match values {
+        AnswerValues::F64(of) => of(vertex),
+        _ => integer(values, vertex).map_or(f64::INFINITY, |distance| distance as f64),
+    })?;
+    Ok(Answers { values, report: run.report })
+}
+
+/// An original id for everybody's component.
+pub fn component_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
+    let directed = engine.store().manifest().directed;
+    let run = engine.run(Components { directed }, &mut |_| {})?;
+    let ids = engine.store().ids()?;
+    let values = column(engine, &run, "component", |values, vertex| match values {
+        AnswerValues::Vertex(of) => ids.original(VertexId(of(vertex).expect("everybody is in a component"))),
+        _ => panic!("components are vertices"),
+    })?;
+    Ok(Answers { values, report: run.report })
+}
+
 /// Reads whole numbers.
 pub fn integer(values: &AnswerValues<'_>, vertex: u32) -> Option<u64> {
     match values {
@@ -204,4 +251,15 @@ pub fn within<T: Send + 'static>(seconds: u64, what: &str, work: impl FnOnce() -
 /// A file of this repository's test data.
 pub fn data(relative: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(relative)
+}
+
+/// Everything that a generator gives.
+pub fn generated(source: &mut dyn EdgeSource) -> EdgeList {
+    let topostream_formats::IdSpace::Range { count, .. } = source.info().ids else { panic!("generators count") };
+    let (mut edges, mut chunk) = (Vec::new(), vec![Edge::default()]);
+    while !chunk.is_empty() {
+        source.read(&mut chunk).unwrap();
+        edges.extend(chunk.iter().map(|edge| (edge.source as u32, edge.dest as u32)));
+    }
+    EdgeList::new(count as u32, edges)
 }

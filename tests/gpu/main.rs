@@ -14,19 +14,26 @@ mod published;
 mod real_graphs;
 #[path = "../reference/mod.rs"]
 mod reference;
+#[path = "../sharing/mod.rs"]
+mod sharing;
 
 mod adapter;
 mod agreement;
 mod bits;
+mod coordinator;
 mod cover;
 mod faults;
+mod frontiers;
 mod golden;
 mod graphs;
+mod members;
 mod memory;
 mod own;
 mod real;
 mod reports;
 mod setting;
 mod shapes;
+mod shards;
 mod split;
+mod team;
 mod weighted;

@@ -13,7 +13,7 @@ use topostream::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use topostream::algorithms::Traffic;
-use topostream::attributes::{Attribute, AttributeType, Merge, Role, U32Column};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use topostream::bits::Bits;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{Distribution, PageTransfer};
@@ -100,12 +100,12 @@ gpu_test! {
 // ---- A traversal ----------------------------------------------------------------------------------------------------
 
 /// The least label that reaches each vertex, from many vertices at once: some labels are known at first.
-struct LeastLabel {
-    sources: Vec<u32>,
-    greet: bool,
+pub struct LeastLabel {
+    pub sources: Vec<u32>,
+    pub greet: bool,
 }
 
-struct Labels<'a> {
+pub struct Labels<'a> {
     label: &'a U32Column,
     seen: Option<&'a Bits>,
     frontier: &'a Bits,
@@ -145,8 +145,14 @@ impl Algorithm for LeastLabel {
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let role = Role::Writable;
         vec![
-            Attribute { name: "label", of: AttributeType::U32, role, merge: Merge::Min, initial: u32::MAX },
-            Attribute { name: "seen", of: AttributeType::Bit, role, merge: Merge::Or, initial: 0 },
+            Attribute {
+                name: "label",
+                of: AttributeType::U32,
+                role,
+                merge: Merge::Min,
+                initial: Initial::Bits(u32::MAX),
+            },
+            Attribute { name: "seen", of: AttributeType::Bit, role, merge: Merge::Or, initial: Initial::Bits(0) },
         ]
     }
 
@@ -201,7 +207,7 @@ impl Algorithm for LeastLabel {
 }
 
 /// The least source that reaches each vertex, the least source first.
-fn least_labels(graph: &EdgeList, sources: &[u32]) -> Vec<Option<u64>> {
+pub fn least_labels(graph: &EdgeList, sources: &[u32]) -> Vec<Option<u64>> {
     let mut labels = vec![None; graph.vertices as usize];
     let mut sources = sources.to_vec();
     sources.sort_unstable();

@@ -44,6 +44,19 @@ macro_rules! published {
     };
 }
 
+/// The same of distances.
+macro_rules! distances {
+    ($($test:ident: $graph:literal, $encoding:expr;)*) => {
+        $(gpu_test! { fn $test() { check_distances($graph, $encoding, &engine); } })*
+    };
+}
+
+distances! {
+    pgp_distances: "PGPgiantcompo", ENCODINGS[1];
+    wiki_vote_distances: "wiki-Vote", ENCODINGS[2];
+    chicago_distances: "chicago-regional", Encoding::VertexId;
+}
+
 published! {
     pgp: "PGPgiantcompo", "PGPgiantcompo.graph", Given::Both, ENCODINGS[1];
     facebook: "facebook_combined", "facebook_combined.txt", Given::Once, ENCODINGS[3];

@@ -11,7 +11,7 @@ use topostream::algorithms::Traffic;
 use topostream_formats::Encoding;
 
 /// Ranks both ways, and searches both ways.
-fn check_all(engine: &Engine, graph: &EdgeList, what: &str) {
+pub fn check_all(engine: &Engine, graph: &EdgeList, what: &str) {
     let dangling = if graph.vertices.is_multiple_of(2) { Dangling::Spread } else { Dangling::Lost };
     let expected = rank_iterations(graph, 0.85, dangling, 5);
     for traffic in TRAFFICS {

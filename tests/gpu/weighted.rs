@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use topostream::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
-use topostream::attributes::{Attribute, AttributeType, Fixed63Column, Merge, Role};
+use topostream::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
 use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::{Edge, EdgeSource, MemorySource};
@@ -53,7 +53,13 @@ impl Algorithm for WeightedSum {
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        vec![Attribute { name: "sum", of: AttributeType::Fixed63, role: Role::Writable, merge: Merge::Add, initial: 0 }]
+        vec![Attribute {
+            name: "sum",
+            of: AttributeType::Fixed63,
+            role: Role::Writable,
+            merge: Merge::Add,
+            initial: Initial::Bits(0),
+        }]
     }
 
     fn needs_weights(&self) -> bool {

@@ -8,9 +8,7 @@ use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::page::Page;
 use topostream_formats::store::PageReader;
 use topostream_formats::write::Layout;
-use topostream_formats::{
-    Edge, Encoding, IdSpace, MemorySource, PageId, SourceInfo, Store, Topology, VertexId, WeightType,
-};
+use topostream_formats::{Edge, Encoding, IdSpace, MemorySource, PageId, SourceInfo, Store, Topology, WeightType};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::{Cancel, Quiet};
 
@@ -67,10 +65,16 @@ pub struct Graph {
 
 impl Graph {
     pub fn new(encoding: Encoding, weights: bool) -> Self {
+        Self::grouped(1, encoding, weights)
+    }
+
+    /// Its out-lists grouped for so many shards.
+    pub fn grouped(shards: u32, encoding: Encoding, weights: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("graph");
         let layout = Layout { page_bytes: PAGE_BYTES, encoding, ..Layout::default() };
-        let options = FormatOptions { layout, in_edges: true, memory_bytes: 256 << 20, ..FormatOptions::default() };
+        let (in_edges, memory_bytes) = (true, 256 << 20);
+        let options = FormatOptions { layout, in_edges, shards, memory_bytes, ..FormatOptions::default() };
         let edge = |(source, dest, weight): (u32, u32, u32)| Edge { source: source.into(), dest: dest.into(), weight };
         let info = SourceInfo {
             name: "memory".into(),
@@ -89,6 +93,10 @@ impl Graph {
 
     fn topology(&self, direction: Direction) -> &Topology {
         self.store.topology(direction).unwrap()
+    }
+
+    pub fn is_grouped(&self, direction: Direction) -> bool {
+        self.topology(direction).is_grouped()
     }
 
     pub fn out_degrees(&self) -> Vec<u32> {
@@ -118,7 +126,7 @@ impl Graph {
             reader.read(PageId(number), page, weights).unwrap();
             let page = Page::open(page, self.encoding).unwrap();
             let header = page.header();
-            let degree = topology.directory().run_degree(topology.directory().page_of(VertexId(header.start_vertex)));
+            let degree = topology.directory().run_degree(PageId(number));
             let mut entry = BatchPage {
                 word: batch.words.len() as u32,
                 first_unit: batch.header.unit_count,

@@ -4,6 +4,9 @@
 
 mod gpu;
 mod graph;
+mod merges;
+mod messages;
+mod parts;
 mod speed;
 
 use std::collections::HashMap;
@@ -12,7 +15,7 @@ use gpu::{Buffers, Gpu};
 use graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
 use topostream::algorithm::{Shader, Visit};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
-use topostream::attributes::{Attribute, AttributeType, Merge, Role, to_fixed63};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
 use topostream::device::gpu::compose::layout::{CensusTotal, Counters, Fill, HubHeader, Step, grid};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
 use topostream::{Direction, VertexId};
@@ -63,8 +66,11 @@ impl<'a> Rig<'a> {
             weights: graph.weights,
             direction: Direction::Out,
             visit: Visit::All,
+            grouped: false,
             attribute_chunk_vertices_log2: chunk_log2,
             vertices: VERTICES.into(),
+            sharded: false,
+            held_vertices: VERTICES.into(),
             float_atomics: gpu.float_atomics && !portable,
             wide_integers: gpu.wide_integers && !portable,
             in_place: portable,
@@ -73,7 +79,7 @@ impl<'a> Rig<'a> {
         let mut rig = Self { gpu, graph, algorithm, options, buffers: HashMap::new() };
         rig.put_column(Resource::OutDegrees, 1, &graph.out_degrees());
         for (place, attribute) in rig.algorithm.attributes.clone().iter().enumerate() {
-            let words = vec![attribute.initial; column_words(attribute.of)];
+            let words = vec![attribute.initial.of(0); column_words(attribute.of)];
             rig.put_attribute(place, &words);
         }
         for frontier in [Resource::Frontier, Resource::NextFrontier] {
@@ -114,7 +120,7 @@ impl<'a> Rig<'a> {
     }
 
     fn step(&mut self, step: Step) {
-        let step = Step { vertices_last: VERTICES - 1, ..step };
+        let step = Step { vertices_last: VERTICES - 1, own_last: VERTICES - 1, ..step };
         self.put(Resource::Step, bytemuck::cast_slice(&[step]));
     }
 
@@ -125,6 +131,7 @@ impl<'a> Rig<'a> {
     /// Runs the edge function over all pages; returns how many edges were counted.
     fn run_edges(&mut self, direction: Direction, visit: Visit, sharing: Sharing) -> u64 {
         (self.options.direction, self.options.visit) = (direction, visit);
+        self.options.grouped = self.graph.is_grouped(direction);
         self.put(Resource::Starts, &self.graph.starts(direction));
         self.put(Resource::Counters, &[0; 4]);
         let mut chance = Chance(3);
@@ -154,7 +161,11 @@ impl<'a> Rig<'a> {
         }
         let counters: Counters = bytemuck::cast_slice(&self.gpu.read(&self.buffers[&Resource::Counters]))[0];
         if let (Sharing::Lists { .. }, Visit::All) = (sharing, visit) {
-            let wanted = if direction == Direction::Out { 2 + 3 } else { 0 };
+            let wanted = match direction {
+                Direction::Out if self.options.grouped => 1,
+                Direction::Out => 2 + 3,
+                Direction::In => 0,
+            };
             assert!(counters.hub_wanted >= wanted, "{counters:?}");
         }
         counters.edges()
@@ -209,7 +220,8 @@ fn list_close(record: Record, list: List) {
 ";
 
 fn tally() -> Declared {
-    let attribute = |name, of| Attribute { name, of, role: Role::Writable, merge: Merge::Add, initial: 0 };
+    let attribute =
+        |name, of| Attribute { name, of, role: Role::Writable, merge: Merge::Add, initial: Initial::Bits(0) };
     let attributes = vec![
         attribute("told", AttributeType::U32),
         attribute("edges", AttributeType::U32),
@@ -273,7 +285,9 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
         assert!(rig.attribute(0) == told, "edges told: {case}");
         let wholes = rig.attribute(2);
         assert!(wholes.iter().all(|&wholes| wholes <= 1), "whole lists: {case}");
-        if matches!(sharing, Sharing::Lists { lanes_log2: 0, .. }) {
+        if graph.is_grouped(direction) {
+            assert!(wholes.iter().all(|&wholes| wholes == 0), "parts of lists: {case}");
+        } else if matches!(sharing, Sharing::Lists { lanes_log2: 0, .. }) {
             let expected = |vertex: usize| (1..=2048).contains(&degrees[vertex]) && visited(vertex as u32);
             assert!((0..VERTICES as usize).all(|at| wholes[at] == u32::from(expected(at))), "whole lists: {case}");
         }
@@ -290,6 +304,18 @@ fn every_edge_is_told_once() {
             edges_are_told(&gpu, &graph, Direction::Out, Visit::All, 32, false);
             edges_are_told(&gpu, &graph, Direction::In, Visit::Frontier, 12, true);
         }
+    }
+}
+
+/// Parts of lists in three shards are told as what they are: parts, of lists of that degree.
+#[test]
+fn parts_of_lists_are_told_once() {
+    let Some(gpu) = gpu() else { return };
+    for (encoding, weights) in [(Encoding::VertexId, true), (record_id(3, 3), false)] {
+        let graph = Graph::grouped(3, encoding, weights);
+        edges_are_told(&gpu, &graph, Direction::Out, Visit::All, 32, false);
+        edges_are_told(&gpu, &graph, Direction::Out, Visit::Frontier, 12, true);
+        edges_are_told(&gpu, &graph, Direction::In, Visit::All, 13, false);
     }
 }
 
@@ -502,4 +528,9 @@ fn buffers_are_filled() {
     rig.run(KernelName::Fill, grid(3));
     let words = gpu.read(&rig.buffers[&Resource::Filled]);
     assert!(words[..2999].iter().all(|&word| word == u32::MAX) && words[2999] == 7);
+    let fill = Fill { value: 8192, words: 2000, increment: 1, ..Fill::default() };
+    rig.put(Resource::Fill, bytemuck::cast_slice(&[fill]));
+    rig.run(KernelName::Fill, grid(3));
+    let words = gpu.read(&rig.buffers[&Resource::Filled]);
+    assert!(words[..2000].iter().copied().eq(8192..10_192) && words[2000] == u32::MAX);
 }

@@ -139,10 +139,15 @@ fn buffers(gpu: &Gpu, pages: &Pages, declared: &Declared) -> Buffers {
             AttributeType::Fixed63 => 2 * vertices,
             AttributeType::U32 | AttributeType::F32 => vertices,
         };
-        let share = if attribute.name == "share" { 1e-9f32.to_bits() } else { attribute.initial };
+        let share = if attribute.name == "share" { 1e-9f32.to_bits() } else { attribute.initial.of(0) };
         buffers.insert(Resource::Attribute { place, chunk: 0 }, gpu.buffer(&vec![share; words]));
     }
-    let step = Step { vertices_last: vertices as u32 - 1, scalars: [1e-9, 0.85, 0.0, 0.0], ..Step::default() };
+    let step = Step {
+        vertices_last: vertices as u32 - 1,
+        own_last: vertices as u32 - 1,
+        scalars: [1e-9, 0.85, 0.0, 0.0],
+        ..Step::default()
+    };
     buffers.insert(Resource::Step, gpu.buffer(bytemuck::cast_slice(&[step])));
     buffers.insert(Resource::Frontier(0), gpu.buffer(&vec![u32::MAX; vertices / 32]));
     buffers.insert(Resource::NextFrontier(0), gpu.buffer(&vec![0; vertices / 32]));
@@ -164,8 +169,11 @@ fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: b
         weights: false,
         direction,
         visit,
+        grouped: false,
         attribute_chunk_vertices_log2: 32,
         vertices: pages.degrees.len() as u64,
+        sharded: false,
+        held_vertices: pages.degrees.len() as u64,
         float_atomics: gpu.float_atomics,
         wide_integers: gpu.wide_integers && wide,
         in_place: false,

@@ -45,10 +45,10 @@ impl Published {
     pub fn expected(&self, array: &str) -> Vec<f64> {
         let mut answers = self.answers.borrow_mut();
         let file = NpyFile::new(answers.by_name(&format!("{array}.npy")).unwrap()).unwrap();
-        let values: Vec<f64> = if array.starts_with("pr") {
-            file.into_vec().unwrap()
-        } else {
-            file.into_vec::<i32>().unwrap().into_iter().map(f64::from).collect()
+        let values: Vec<f64> = match file.dtype().descr().trim_matches('\'') {
+            "<f8" => file.into_vec().unwrap(),
+            "<i4" => file.into_vec::<i32>().unwrap().into_iter().map(f64::from).collect(),
+            _ => file.into_vec::<i64>().unwrap().into_iter().map(|value| value as f64).collect(),
         };
         assert_eq!(values.len() as u64, self.vertices);
         values

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use topostream::Engine;
 use topostream::algorithms::{DanglingMass, PageRank, Stop, Traffic};
-use topostream_formats::edge::{IdSpace, SourceInfo};
+use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::readers::{self, Kind};
 use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
 use topostream_tools::format::{FormatOptions, IdPolicy};
@@ -88,6 +88,61 @@ fn check_answers(engine: &Engine, name: &str, sources: &[u64], mut expected: imp
             assert!(found == expected, "{name}, source {source}, bottom up {bottom_up}");
         }
     }
+    let found = component_ids(engine).unwrap().by_place();
+    let places: Vec<f64> = found.iter().map(|id| ids.binary_search(id).expect("an id of the graph") as f64).collect();
+    assert!(places == expected("wcc"), "{name}: other components");
+}
+
+// ---- Distances -------------------------------------------------------------------------------------------------------
+
+/// Formats a published graph with its weights, or with those that its answers were computed with, and checks distances.
+pub fn check_distances(name: &str, encoding: Encoding, make: MakeEngine<'_>) {
+    let Some(graph) = Published::find(name) else { return };
+    let weighted = canonical(&graph, name);
+    let store = TestStore::weighted(&weighted, graph.directed, &small_pages(encoding));
+    let manifest = store.open().manifest().clone();
+    assert_eq!((manifest.vertices, manifest.edges), (graph.vertices, graph.arcs), "{name}");
+    let engine = make(&store, Some((manifest.out.pages * 2 / 3).max(8)));
+    for (number, &source) in graph.sources.iter().enumerate() {
+        let found = distances(&engine, source).unwrap().dense();
+        for (vertex, (found, expected)) in found.iter().zip(graph.expected(&format!("sssp_src{number}"))).enumerate() {
+            let expected = if expected < 0.0 { f64::INFINITY } else { expected };
+            let error = if weighted.float { 1e-4 * expected } else { 0.0 };
+            let passes = *found == expected || (found - expected).abs() <= error;
+            assert!(passes, "{name}, source {source}: vertex {vertex} is at {found}, not {expected}");
+        }
+    }
+}
+
+/// A published graph by its own file of edges; each edge of an undirected graph once.
+fn canonical(graph: &Published, name: &str) -> Weighted {
+    let given = graph.folder.join(format!("{name}.wel.zst"));
+    let path = if given.exists() { given } else { graph.folder.join(format!("{name}.el.zst")) };
+    let mut source = readers::open(&path, &readers::Options::default()).unwrap();
+    let weights = source.info().weights;
+    let (mut edges, mut chunk) = (Vec::new(), vec![Edge::default()]);
+    while !chunk.is_empty() {
+        source.read(&mut chunk).unwrap();
+        edges.append(&mut chunk.clone());
+    }
+    let weight = |edge: &Edge| if weights.is_some() { edge.weight } else { weight_by_hash(edge.source, edge.dest) };
+    Weighted {
+        weights: edges.iter().map(weight).collect(),
+        graph: EdgeList::new(
+            graph.vertices as u32,
+            edges.iter().map(|edge| (edge.source as u32, edge.dest as u32)).collect(),
+        ),
+        float: weights == Some(WeightType::F32),
+    }
+}
+
+/// What weighs an edge of a graph without weights: 1 to 255.
+fn weight_by_hash(source: u64, dest: u64) -> u32 {
+    let mut hash = source.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(dest.wrapping_mul(0xC2B2_AE3D_27D4_EB4F));
+    hash ^= hash >> 29;
+    hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    hash ^= hash >> 32;
+    1 + (hash % 255) as u32
 }
 
 // ---- The karate club -------------------------------------------------------------------------------------------------
@@ -126,6 +181,8 @@ pub fn check_graphalytics_examples(make: MakeEngine<'_>) {
             let engine = make(&store, None);
             validate_bfs(&engine, &properties, &folder.join(format!("{name}-BFS")));
             validate_ranks(&engine, &properties, &folder.join(format!("{name}-PR")));
+            validate_distances(&engine, &properties, &folder.join(format!("{name}-SSSP")));
+            validate_components(&engine, &folder.join(format!("{name}-WCC")));
         }
     }
 }
@@ -137,6 +194,8 @@ pub fn check_graphalytics_validation(make: MakeEngine<'_>) {
         ("bfs", "undir", "test-bfs-undirected"),
         ("pr", "dir", "test-pr-directed"),
         ("pr", "undir", "test-pr-undirected"),
+        ("wcc", "dir", "test-wcc-directed"),
+        ("wcc", "undir", "test-wcc-undirected"),
     ] {
         let folder = data("graphalytics").join(algorithm);
         let properties = Properties::read(&folder.join(format!("{properties}.properties")));
@@ -148,8 +207,18 @@ pub fn check_graphalytics_validation(make: MakeEngine<'_>) {
         let output = folder.join(format!("{input}-output"));
         match algorithm {
             "bfs" => validate_bfs(&engine, &properties, &output),
-            _ => validate_ranks(&engine, &properties, &output),
+            "pr" => validate_ranks(&engine, &properties, &output),
+            _ => validate_components(&engine, &output),
         }
+    }
+    for (input, properties) in [("dir", "test-sssp-directed"), ("undir", "test-sssp-undirected")] {
+        let folder = data("graphalytics/sssp");
+        let (edges, reader) = (folder.join(format!("{input}-input.e")), readers::Options::default());
+        let options = FormatOptions { symmetrize: input == "undir", ..small_pages(ENCODINGS[3]) };
+        let store = TestStore::from_source(|| readers::open(&edges, &reader).unwrap(), &options);
+        let properties = Properties::read(&folder.join(format!("{properties}.properties")));
+        assert_eq!(store.open().vertices(), properties.number("meta.vertices"));
+        validate_distances(&make(&store, None), &properties, &folder.join(format!("{input}-output")));
     }
 }
 
@@ -193,6 +262,24 @@ fn validate_ranks(engine: &Engine, properties: &Properties, output: &Path) {
             assert!(passes, "{}, {traffic:?}: vertex {id} has {rank}, not {expected}", output.display());
         }
     }
+}
+
+fn validate_distances(engine: &Engine, properties: &Properties, output: &Path) {
+    let expected: BTreeMap<u64, f64> = read_output(output);
+    let found = distances(engine, properties.number("sssp.source-vertex")).unwrap().values;
+    assert!(found.iter().map(|(id, _)| id).eq(expected.keys()), "{}: other vertices", output.display());
+    for (id, distance) in found {
+        let expected = expected[&id];
+        let passes = distance == expected || (expected - distance).abs() <= 1e-4 * expected;
+        assert!(passes, "{}: vertex {id} is at {distance}, not {expected}", output.display());
+    }
+}
+
+/// The same ones together; each by its smallest id, which Graphalytics does not ask for.
+fn validate_components(engine: &Engine, output: &Path) {
+    let expected: BTreeMap<u64, u64> = read_output(output);
+    let found: BTreeMap<u64, u64> = component_ids(engine).unwrap().values.into_iter().collect();
+    assert_eq!(found, expected, "{}", output.display());
 }
 
 fn read_output<T: std::str::FromStr<Err: std::fmt::Debug>>(path: &Path) -> BTreeMap<u64, T> {

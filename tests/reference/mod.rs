@@ -5,11 +5,14 @@
 //! | ranks after k iterations | pages of lists, shares in single precision | the edge vector, once an iteration |
 //! | converged ranks | power iteration | Gauss-Seidel on the linear system, then scaled |
 //! | levels | bitmaps, pages | a queue |
+//! | distances | frontiers, bits of 32 | a heap (Dijkstra), in double precision or rounded as single is |
+//! | components | labels that travel | union-find |
 //! | parents | any | properties that only a breadth-first tree has (Graph500's validation) |
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use std::collections::{HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 /// A graph as its directed edges over vertices `0..vertices`.
 #[derive(Clone, Debug)]
@@ -116,6 +119,96 @@ pub fn levels(graph: &EdgeList, source: u32) -> Vec<Option<u64>> {
         }
     }
     levels
+}
+
+/// A graph whose edges have weights: whole numbers, or single-precision ones by their bits.
+#[derive(Clone, Debug)]
+pub struct Weighted {
+    pub graph: EdgeList,
+    pub weights: Vec<u32>,
+    pub float: bool,
+}
+
+impl Weighted {
+    /// Weights by chance: many small, some zero, few large; `float` ones with fractions.
+    pub fn by_chance(graph: EdgeList, float: bool, seed: u64) -> Self {
+        let mut state = seed.wrapping_mul(2) | 1 << 41 | 1;
+        let mut weight = || {
+            let number = draw(&mut state) >> 13;
+            let whole = match number % 16 {
+                0 => 0,
+                1 => (number >> 8) as u32 % 1_000_000,
+                _ => (number >> 8) as u32 % 256,
+            };
+            if float { (whole as f32 / 7.0 + (number >> 40) as f32 / 1e7).to_bits() } else { whole }
+        };
+        let weights = graph.edges.iter().map(|_| weight()).collect();
+        Self { graph, weights, float }
+    }
+
+    /// Every edge and its reverse, of the same weight, a self-loop once.
+    pub fn mirrored(&self) -> Self {
+        let loops = |&(at, _): &(usize, &u32)| self.graph.edges[at].0 != self.graph.edges[at].1;
+        let reverse = self.weights.iter().enumerate().filter(loops).map(|(_, &weight)| weight);
+        let weights = self.weights.iter().copied().chain(reverse).collect();
+        Self { graph: self.graph.mirrored(), weights, float: self.float }
+    }
+
+    /// Least distances from a source; infinity where there is no way.
+    pub fn distances(&self, source: u32) -> Vec<f64> {
+        let weight = |at: usize| match self.float {
+            true => f64::from(f32::from_bits(self.weights[at])),
+            false => f64::from(self.weights[at]),
+        };
+        dijkstra(&self.graph, source, |distance, edge| distance + weight(edge))
+    }
+
+    /// The same where each addition along a way is rounded to single precision.
+    pub fn single_distances(&self, source: u32) -> Vec<f64> {
+        let weight = |at: usize| f32::from_bits(self.weights[at]);
+        dijkstra(&self.graph, source, |distance, edge| f64::from(distance as f32 + weight(edge)))
+    }
+}
+
+/// Dijkstra's algorithm: `add` is the length of a way that goes on by an edge.
+fn dijkstra(graph: &EdgeList, source: u32, add: impl Fn(f64, usize) -> f64) -> Vec<f64> {
+    let mut lists = vec![Vec::new(); graph.vertices as usize];
+    graph.edges.iter().enumerate().for_each(|(edge, &(source, _))| lists[source as usize].push(edge));
+    let mut distances = vec![f64::INFINITY; graph.vertices as usize];
+    distances[source as usize] = 0.0;
+    // From 0 on, bits order as numbers do.
+    let mut heap = BinaryHeap::from([Reverse((0u64, source))]);
+    while let Some(Reverse((bits, vertex))) = heap.pop() {
+        let distance = f64::from_bits(bits);
+        if distance > distances[vertex as usize] {
+            continue;
+        }
+        for &edge in &lists[vertex as usize] {
+            let (dest, through) = (graph.edges[edge].1, add(distance, edge));
+            if through < distances[dest as usize] {
+                distances[dest as usize] = through;
+                heap.push(Reverse((through.to_bits(), dest)));
+            }
+        }
+    }
+    distances
+}
+
+/// The least vertex of everybody's component, whichever way edges point.
+pub fn components(graph: &EdgeList) -> Vec<u64> {
+    let mut above: Vec<u32> = (0..graph.vertices).collect();
+    fn root(above: &mut [u32], mut vertex: u32) -> u32 {
+        while above[vertex as usize] != vertex {
+            above[vertex as usize] = above[above[vertex as usize] as usize];
+            vertex = above[vertex as usize];
+        }
+        vertex
+    }
+    for &(source, dest) in &graph.edges {
+        let (a, b) = (root(&mut above, source), root(&mut above, dest));
+        above[a.max(b) as usize] = a.min(b);
+    }
+    (0..graph.vertices).map(|vertex| root(&mut above, vertex).into()).collect()
 }
 
 /// Graph500's five checks of a breadth-first tree, for directed graphs too: they need no reference answer.

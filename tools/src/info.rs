@@ -1,7 +1,7 @@
 //! A summary of a store for people: what it holds, and how degrees are distributed.
 
 use serde::Serialize;
-use topostream_formats::{Direction, Manifest, Result, Store};
+use topostream_formats::{Direction, Manifest, Result, Shard, Store, Topology};
 
 /// What a store is and holds.
 #[derive(Clone, Debug, Serialize)]
@@ -14,8 +14,23 @@ pub struct Summary {
     pub bytes_per_edge: f64,
     /// How full the pages are: bytes of header, neighbours and slots over bytes of pages.
     pub fill: f64,
+    /// The shards, where the out-lists are grouped.
+    pub shards: Option<ShardSummary>,
     /// Out-degrees, and in-degrees where there are in-lists.
     pub degrees: Vec<DegreeSummary>,
+}
+
+/// How evenly a graph is shared out over shards, and what that costs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShardSummary {
+    /// How many there are.
+    pub count: u64,
+    /// The largest part of all vertices that are one shard's destinations.
+    pub vertices_share_max: f64,
+    /// The largest part of all edges that are in one shard.
+    pub edges_share_max: f64,
+    /// Bytes of slots beyond those of lists that are not grouped: every vertex has one in each shard.
+    pub extra_slot_bytes: u64,
 }
 
 /// How the lengths of lists are distributed.
@@ -55,9 +70,26 @@ pub fn summarise(store: &Store) -> Result<Summary> {
         disk_bytes: store.disk_bytes(),
         bytes_per_edge: ratio(page_bytes, manifest.edges),
         fill: ratio(used, page_bytes),
+        shards: out.is_grouped().then(|| shard_summary(out, &manifest)),
         degrees: degrees.collect::<Result<_>>()?,
         manifest,
     })
+}
+
+fn shard_summary(out: &Topology, manifest: &Manifest) -> ShardSummary {
+    let entries = out.directory().entries();
+    let vertices = |shard: &Shard| shard.destinations.end - shard.destinations.start;
+    let edges = |shard: &Shard| {
+        let pages = &entries[shard.pages.start as usize..shard.pages.end as usize];
+        pages.iter().map(|entry| u64::from(entry.edge_count)).sum::<u64>()
+    };
+    let count = out.shards().len() as u64;
+    ShardSummary {
+        count,
+        vertices_share_max: ratio(out.shards().iter().map(vertices).max().unwrap_or(0), manifest.vertices),
+        edges_share_max: ratio(out.shards().iter().map(edges).max().unwrap_or(0), manifest.edges),
+        extra_slot_bytes: 4 * manifest.vertices * (count - 1),
+    }
 }
 
 fn used_bytes(entry: &topostream_formats::directory::DirectoryEntry, width: u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::Ids;
 use topostream_formats::page::{Neighbours, Page, PageDefect, RecordIds, VertexIds, weights};
@@ -36,8 +36,16 @@ struct Sums {
     against: u64,
 }
 
-/// Reads every page of a store and checks: checksums, ids, slots, neighbours in range and in ascending order, degrees as in
-/// `degrees.bin`, and that in-lists (or, in an undirected graph, the out-lists themselves) hold the same edges turned
+/// The lengths of lists, which are to be those of `degrees.bin`.
+enum Lengths<'a> {
+    /// Each stands in one place, where it can be checked.
+    Whole(&'a [u32]),
+    /// A part in each shard: added up, to be checked at the end.
+    Parts(Vec<AtomicU32>),
+}
+
+/// Reads every page of a store and checks: checksums, ids, slots, neighbours in the range of their shard and in ascending order,
+/// degrees as in `degrees.bin`, and that in-lists (or, in an undirected graph, the out-lists themselves) hold the same edges turned
 /// round. Opening the store has already checked the manifest, the directories and the lengths of files.
 ///
 /// # Errors
@@ -75,7 +83,8 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
 fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let topology = store.topologies().next().expect("every store has out-lists");
     let a_thread = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
-    let degrees = 4 * store.vertices();
+    let parts = if topology.is_grouped() { 4 * store.vertices() } else { 0 };
+    let degrees = 4 * store.vertices() + parts;
     let needed_bytes = rayon::current_num_threads() as u64 * a_thread + degrees + (32 << 20);
     if needed_bytes <= memory_bytes {
         return Ok(());
@@ -88,6 +97,10 @@ fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
 fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, cancel: &Cancel) -> Result<Sums> {
     let reader = PageReader::open(topology)?;
     let degrees = topology.degrees(store.vertices())?;
+    let lengths = match topology.is_grouped() {
+        true => Lengths::Parts((0..store.vertices()).map(|_| AtomicU32::new(0)).collect()),
+        false => Lengths::Whole(degrees.values()),
+    };
     let done = AtomicU64::new(0);
     let buffers = || {
         let page = AlignedBuffer::new(topology.page_bytes() as usize);
@@ -96,7 +109,7 @@ fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, 
     let one_page = |(page, weights): &mut (AlignedBuffer, AlignedBuffer), number: u32| -> Result<Checked> {
         cancel.check()?;
         reader.read(PageId(number), page, weights)?;
-        let checked = verify_page(store, topology, PageId(number), page, weights, degrees.values())?;
+        let checked = verify_page(store, topology, PageId(number), page, weights, &lengths)?;
         progress.position(1 + done.fetch_add(1, Ordering::Relaxed));
         Ok(checked)
     };
@@ -104,6 +117,9 @@ fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, 
     let results: Vec<Result<Checked>> =
         (0..topology.page_count()).into_par_iter().map_init(buffers, one_page).collect();
     let sums = add_up(topology, results)?;
+    if let Lengths::Parts(lengths) = lengths {
+        check_lengths(store, &lengths, degrees.values())?;
+    }
     check_summary(topology, degrees.values())?;
     Ok(sums)
 }
@@ -121,11 +137,29 @@ fn add_up(topology: &Topology, results: Vec<Result<Checked>>) -> Result<Sums> {
                 (format!("the list of vertex {vertex} to go on from {last}"), checked.first.to_string());
             return Err(topology.page_error(PageId(number as u32), false, PageDefect { expected, found }));
         }
-        before = (entry.run > 0).then_some((entry.start_vertex, checked.last));
+        before = (entry.run > 1).then_some((entry.start_vertex, checked.last));
         sums.along = sums.along.wrapping_add(checked.sums.along);
         sums.against = sums.against.wrapping_add(checked.sums.against);
     }
     Ok(sums)
+}
+
+/// The parts of every list come to what `degrees.bin` says. Only out-lists are in parts.
+fn check_lengths(store: &Store, lengths: &[AtomicU32], degrees: &[u32]) -> Result<()> {
+    let unequal = |(vertex, length): (usize, &AtomicU32)| {
+        let length = length.load(Ordering::Relaxed);
+        (length != degrees[vertex]).then_some((vertex, length))
+    };
+    let wrong = |expected, found: String| Err(Error::file(store.path().join("degrees.bin"), expected, found));
+    if let Some((vertex, length)) = lengths.iter().enumerate().find_map(unequal) {
+        let expected = format!("vertex {vertex} with degree {length} as its lists in all shards come to");
+        return wrong(expected, degrees[vertex].to_string());
+    }
+    // A length that has passed 32 bits has lost some.
+    match degrees.iter().map(|&degree| u64::from(degree)).sum::<u64>() {
+        sum if sum == store.edges() => Ok(()),
+        sum => wrong(format!("degrees that come to {}", store.edges()), sum.to_string()),
+    }
 }
 
 /// The figures of the manifest that can be counted.
@@ -178,7 +212,7 @@ fn verify_page(
     number: PageId,
     bytes: &[u8],
     weight_bytes: &[u8],
-    degrees: &[u32],
+    lengths: &Lengths<'_>,
 ) -> Result<Checked> {
     let context = store.page_context(topology);
     let weighted = (!weight_bytes.is_empty()).then_some(weight_bytes);
@@ -202,6 +236,13 @@ fn verify_page(
             0 => page.record(slot).len() as u64,
             _ if header.list_offset > 0 => continue,
             _ => topology.directory().run_degree(number),
+        };
+        let degrees = match lengths {
+            Lengths::Whole(degrees) => degrees,
+            Lengths::Parts(lengths) => {
+                lengths[vertex as usize].fetch_add(found as u32, Ordering::Relaxed);
+                continue;
+            }
         };
         let expected = degrees[vertex as usize];
         if found != u64::from(expected) {

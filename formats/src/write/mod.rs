@@ -3,11 +3,13 @@
 //! ```text
 //!  StoreWriter::create ─▶ topology(Out) ─▶ TopologyWriter::push(source, dest, weight)… ─▶ finish ─▶ … ─▶ finish
 //!      new directory           one page being packed (packer) ─▶ writer thread (sink)            graph.json by rename
+//!                              lists that are grouped: the same, shard by shard, with end_shard behind each
 //! ```
 //!
 //! Until [`StoreWriter::finish`] has renamed the manifest into place there is no store; a writer that is dropped before
 //! removes what it has made.
 
+mod degrees;
 mod packer;
 mod sink;
 mod targets;
@@ -130,7 +132,8 @@ impl StoreWriter {
         let (pages, weights) = (open(pages, self)?, open(weights, self)?);
         let sink = sink::Sink::start(self.layout.capacity(), pages, weights);
         let folder = self.path.join(direction.folder());
-        let degrees = ChecksummedFile::new(folder.join("degrees.bin"), self.make_file(&folder.join("degrees.bin"))?);
+        let degrees = folder.join("degrees.bin");
+        let degrees = degrees::DegreesFile::new(degrees.clone(), self.make_file(&degrees)?);
         Ok(TopologyWriter::new(self.layout.clone(), self.tag, folder, sink, degrees, targets))
     }
 
@@ -154,7 +157,7 @@ impl StoreWriter {
         let within = path.strip_prefix(&self.path);
         let own = within.is_ok_and(|rest| rest.components().all(|part| part != Component::ParentDir));
         let mut options = File::options();
-        options.write(true).create(own).truncate(own).create_new(!own);
+        options.read(true).write(true).create(own).truncate(own).create_new(!own);
         let file = options.open(path).map_err(Error::io(path, "create"))?;
         self.made.push(path.to_owned());
         Ok(file)

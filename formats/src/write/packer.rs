@@ -1,15 +1,16 @@
 //! Packing lists into pages, one edge at a time: no list has to fit in memory.
 
+use super::degrees::DegreesFile;
 use super::sink::{PageBuffers, Sink};
-use super::{ChecksummedFile, Layout, Targets};
+use super::{Layout, Targets};
 use crate::directory::{self, DirectoryEntry};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::manifest::TopologyManifest;
+use crate::manifest::{ShardManifest, TopologyManifest};
 use crate::page::{Capacity, HEADER_BYTES, PageHeader, WeightsHeader};
 use std::path::PathBuf;
 
-/// Writes one topology from edges in ascending order of source.
+/// Writes one topology from edges in ascending order of source; or, shard after shard, from those of each shard.
 ///
 /// A writer made by [`layout_only`](Self::layout_only) writes nothing and only finds out where records will be.
 #[derive(Debug)]
@@ -20,6 +21,9 @@ pub struct TopologyWriter {
     output: Option<Output>,
     targets: Option<Targets>,
     entries: Vec<DirectoryEntry>,
+    /// The shards that have been ended, and the first page of the next one.
+    shards: Vec<ShardManifest>,
+    shard_first: usize,
     page: OpenPage,
     buffers: PageBuffers,
     edges: u64,
@@ -31,7 +35,7 @@ pub struct TopologyWriter {
 struct Output {
     folder: PathBuf,
     sink: Sink,
-    degrees: ChecksummedFile,
+    degrees: DegreesFile,
 }
 
 /// The page that is being packed. Its last record is open: neighbours may still come.
@@ -53,7 +57,7 @@ impl TopologyWriter {
         tag: u32,
         folder: PathBuf,
         sink: Sink,
-        degrees: ChecksummedFile,
+        degrees: DegreesFile,
         targets: Option<Targets>,
     ) -> Self {
         let buffers = sink.empty().expect("a new sink has empty buffers");
@@ -70,7 +74,9 @@ impl TopologyWriter {
     fn with_buffers(layout: Layout, tag: u32, buffers: PageBuffers) -> Self {
         let capacity = layout.capacity();
         let (output, targets, page) = (None, None, OpenPage::default());
-        Self { layout, capacity, tag, output, targets, entries: Vec::new(), page, buffers, edges: 0, degree_max: 0 }
+        let (entries, shards) = (Vec::new(), Vec::new());
+        let (shard_first, edges, degree_max) = (0, 0, 0);
+        Self { layout, capacity, tag, output, targets, entries, shards, shard_first, page, buffers, edges, degree_max }
     }
 
     /// Main memory that a writer of this layout takes, in bytes, beside its page directory (32 bytes a page).
@@ -79,7 +85,7 @@ impl TopologyWriter {
         super::sink::BUFFERS as u64 * u64::from(layout.page_bytes + weights)
     }
 
-    /// Appends an edge. Sources must not descend, and should come with ascending destinations.
+    /// Appends an edge. Sources must not descend within a shard, and should come with ascending destinations.
     ///
     /// # Errors
     /// [`Error::Limit`] where the encoding's widths do not suffice; [`Error::Io`] where the disk fails.
@@ -98,11 +104,21 @@ impl TopologyWriter {
         Ok(())
     }
 
-    /// Ends the topology of a graph with `vertices` vertices: those behind the last source get empty lists.
+    /// Ends a shard in a graph with `vertices` vertices: the edges to the destinations from the end of the shard before to
+    /// `end` have all been pushed. Sources may begin anew. A topology of shards ends with one.
     ///
     /// # Errors
     /// [`Error::Limit`], [`Error::Io`].
-    pub fn finish(mut self, vertices: u64) -> Result<(TopologyManifest, Vec<DirectoryEntry>)> {
+    pub fn end_shard(&mut self, end: u64, vertices: u64) -> Result<()> {
+        self.end_lists(vertices)?;
+        let pages = (self.entries.len() - self.shard_first) as u64;
+        self.shards.push(ShardManifest { end, pages });
+        self.shard_first = self.entries.len();
+        Ok(())
+    }
+
+    /// Closes the last list, with empty ones behind it up to the last vertex.
+    fn end_lists(&mut self, vertices: u64) -> Result<()> {
         if vertices > 0 {
             self.open_record(vertices - 1)?;
             self.close_record()?;
@@ -110,19 +126,32 @@ impl TopologyWriter {
                 self.emit(false)?;
             }
         }
+        self.output.as_mut().map_or(Ok(()), |output| output.degrees.end_round())
+    }
+
+    /// Ends the topology of a graph with `vertices` vertices: those behind the last source get empty lists.
+    ///
+    /// # Errors
+    /// [`Error::Limit`], [`Error::Io`].
+    pub fn finish(mut self, vertices: u64) -> Result<(TopologyManifest, Vec<DirectoryEntry>)> {
+        if self.shards.is_empty() {
+            self.end_lists(vertices)?;
+        }
+        let grouped = !self.shards.is_empty();
         let mut summary = TopologyManifest {
             pages: self.entries.len() as u64,
             large_pages: self.entries.iter().filter(|entry| entry.run > 0).count() as u64,
             degree_max: self.degree_max,
             directory_crc: 0,
             degrees_crc: 0,
+            shards: grouped.then_some(self.shards),
         };
         if let Some(output) = self.output.take() {
             summary.degrees_crc = output.degrees.finish()?;
             for (entry, crcs) in self.entries.iter_mut().zip(output.sink.finish()?) {
                 (entry.crc, entry.weights_crc) = crcs;
             }
-            let (bytes, crc) = directory::encode(&self.entries, self.tag, self.layout.page_bytes);
+            let (bytes, crc) = directory::encode(&self.entries, self.tag, self.layout.page_bytes, grouped);
             let path = output.folder.join("directory.bin");
             std::fs::write(&path, bytes).map_err(Error::io(&path, "write"))?;
             std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io(&path, "sync"))?;
@@ -158,7 +187,7 @@ impl TopologyWriter {
 
     /// The vertex behind the last one that has a record.
     fn next_vertex(&self) -> u64 {
-        match self.entries.last() {
+        match self.entries[self.shard_first..].last() {
             _ if !self.page.slots.is_empty() => u64::from(self.open_vertex()) + 1,
             Some(last) => u64::from(last.start_vertex) + u64::from(last.slot_count),
             None => 0,
@@ -174,17 +203,16 @@ impl TopologyWriter {
     fn close_record(&mut self) -> Result<()> {
         let Some(&start) = self.page.slots.last() else { return Ok(()) };
         let degree = self.page.large.unwrap_or(0) + u64::from(self.page.edge_count - start);
-        let Ok(degree) = u32::try_from(degree) else {
-            return Err(limit("edges of one vertex", degree, u32::MAX.into(), "remove duplicate edges"));
+        let whole = match &mut self.output {
+            Some(output) => output.degrees.add(degree)?,
+            None => whole_degree(degree)?,
         };
-        self.degree_max = self.degree_max.max(degree);
-        if let Some(output) = &mut self.output {
-            output.degrees.write(&degree.to_le_bytes())?;
-        }
+        self.degree_max = self.degree_max.max(whole);
         if self.page.large.is_some() {
             self.emit(true)?;
             let vertex = self.entries[self.entries.len() - 1].start_vertex;
-            let run = self.entries.iter_mut().rev().take_while(|entry| entry.start_vertex == vertex);
+            let run =
+                self.entries[self.shard_first..].iter_mut().rev().take_while(|entry| entry.start_vertex == vertex);
             run.zip(1..).for_each(|(entry, left)| entry.run = left);
         }
         Ok(())
@@ -317,6 +345,11 @@ impl TopologyWriter {
         output.sink.write(std::mem::replace(&mut self.buffers, empty));
         Ok(())
     }
+}
+
+/// The length of a list as `degrees.bin` has it.
+pub(super) fn whole_degree(degree: u64) -> Result<u32> {
+    u32::try_from(degree).map_err(|_| limit("edges of one vertex", degree, u32::MAX.into(), "remove duplicate edges"))
 }
 
 fn limit(what: &str, found: u64, limit: u64, hint: &str) -> Error {

@@ -13,7 +13,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Reads a layout: the entries of a page directory.
+    /// Reads a layout: the entries of a page directory, of its first shard where lists are grouped.
     pub fn new(entries: &[DirectoryEntry], vertices: u64) -> Self {
         let mut firsts: Vec<(u32, u32)> = Vec::with_capacity(entries.len());
         for (page, entry) in entries.iter().enumerate() {

@@ -47,16 +47,17 @@ fn corpus_of_manifests() {
 }
 
 fn golden(file: &str) -> Vec<u8> {
-    fs::read(formats().join("tests/golden/v1").join(file)).unwrap()
+    fs::read(formats().join("tests/golden").join(file)).unwrap()
 }
 
 #[test]
 fn golden_files_are_accepted() {
-    assert!(shared::page(&[&[0, 12, 0, 0, 0, 0], &golden("vertex-id/pages.0")[..]].concat()));
-    assert!(shared::page(&[&[0x22, 12, 0, 0, 0, 0], &golden("record-id-2-2/pages.0")[..]].concat()));
+    assert!(shared::page(&[&[0, 12, 0, 0, 0, 0], &golden("v1/vertex-id/pages.0")[..]].concat()));
+    assert!(shared::page(&[&[0x22, 12, 0, 0, 0, 0], &golden("v1/record-id-2-2/pages.0")[..]].concat()));
     let head = [0x44, 0, 0xEB, 3, 0, 0, 0, 0, 0x2B, 0x23, 0, 0, 0, 0];
-    assert!(shared::directory(&[&head, &golden("large-pages/directory.bin")[..]].concat()));
-    assert!(shared::manifest(&golden("in-edges/graph.json")));
+    assert!(shared::directory(&[&head, &golden("v1/large-pages/directory.bin")[..]].concat()));
+    assert!(shared::manifest(&golden("v1/in-edges/graph.json")));
+    assert!(shared::manifest(&golden("v2/shards/graph.json")));
 }
 
 proptest! {
@@ -75,7 +76,7 @@ proptest! {
         words in prop::collection::vec((0usize..40, prop_oneof![0u32..70, any::<u32>()]), 1..4),
         record_ids: bool,
     ) {
-        let (head, file) = if record_ids { (0x22, "record-id-2-2/pages.0") } else { (0, "vertex-id/pages.0") };
+        let (head, file) = if record_ids { (0x22, "v1/record-id-2-2/pages.0") } else { (0, "v1/vertex-id/pages.0") };
         let mut data = [&[head, 12, 0, 0, 0, 0], &golden(file)[..]].concat();
         for (word, value) in words {
             // The header and the neighbours, or the slots at the end.
@@ -90,7 +91,7 @@ proptest! {
         changes in prop::collection::vec((0usize..160, prop_oneof![0u32..12, any::<u32>()]), 1..4),
     ) {
         let head = [0x44, 0, 0xEB, 3, 0, 0, 0, 0, 0x2B, 0x23, 0, 0, 0, 0];
-        let mut data = [&head, &golden("large-pages/directory.bin")[..]].concat();
+        let mut data = [&head, &golden("v1/large-pages/directory.bin")[..]].concat();
         for (at, value) in changes {
             let at = 14 + at / 4 * 4;
             data[at..at + 4].copy_from_slice(&value.to_le_bytes());

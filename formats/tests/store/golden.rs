@@ -20,6 +20,7 @@ struct Golden {
     in_lists: bool,
     ids: Option<Vec<u64>>,
     stripes: &'static [&'static str],
+    shard_ends: &'static [u64],
 }
 
 fn stores() -> Vec<Golden> {
@@ -33,6 +34,7 @@ fn stores() -> Vec<Golden> {
         in_lists: false,
         ids: None,
         stripes: &["."],
+        shard_ends: &[],
     };
     let hub_store = |name| Golden { vertices: HUB_VERTICES, edges: unweighted(&hub()), ..plain(name, record(4, 4)) };
     let sparse = (0..VERTICES).map(|v| v * v * v * 3_000_000_019 + 5).collect();
@@ -51,19 +53,32 @@ fn stores() -> Vec<Golden> {
         Golden { ids: Some(sparse), ..plain("ids", Encoding::VertexId) },
         hub_store("large-pages"),
         Golden { stripes: &[".", "second"], ..hub_store("two-stripes") },
+        // The hub's list fills two pages of the first shard and goes on in the third; the second is empty.
+        Golden { shard_ends: &[960, 960, HUB_VERTICES], ..hub_store("shards") },
     ]
 }
 
+/// The folders of golden stores, one for each version.
+fn folders() -> [PathBuf; 2] {
+    ["v1", "v2"].map(|version| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version))
+}
+
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1")
+    folders()[0].clone()
 }
 
 impl Golden {
     fn write(&self, path: &Path) {
         let stripes = self.stripes.iter().map(PathBuf::from).collect();
         let layout = Layout { page_bytes: 64 << 10, encoding: self.encoding, weights: self.weights, stripes };
-        let (vertices, edges, in_lists) = (self.vertices, &self.edges, self.in_lists);
-        library::write(path, &Plan { vertices, edges, layout, in_lists, ids: self.ids.as_deref() }).unwrap();
+        let (vertices, edges, in_lists, shard_ends) = (self.vertices, &self.edges, self.in_lists, self.shard_ends);
+        let plan = Plan { vertices, edges, layout, in_lists, shard_ends, ids: self.ids.as_deref() };
+        library::write(path, &plan).unwrap();
+    }
+
+    /// Where it lies.
+    fn path(&self) -> PathBuf {
+        folders()[usize::from(!self.shard_ends.is_empty())].join(self.name)
     }
 
     /// One line an edge: source, destination (original ids), the weight's bits.
@@ -107,7 +122,7 @@ fn write_missing() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         for golden in stores() {
-            let path = folder().join(golden.name);
+            let path = golden.path();
             if !path.exists() {
                 golden.write(&path);
                 fs::write(path.with_extension("edges.txt"), golden.text()).unwrap();
@@ -120,7 +135,7 @@ fn write_missing() {
 fn golden_stores_hold_the_edges_beside_them() {
     write_missing();
     let mut seen = 0;
-    for entry in fs::read_dir(folder()).unwrap() {
+    for entry in folders().iter().flat_map(|folder| fs::read_dir(folder).unwrap()) {
         let store = entry.unwrap().path();
         if !store.is_dir() {
             continue;
@@ -146,7 +161,7 @@ fn todays_writer_writes_the_golden_bytes() {
     for golden in stores() {
         let written = tempfile::tempdir().unwrap();
         golden.write(written.path());
-        let store = folder().join(golden.name);
+        let store = golden.path();
         assert_eq!(files(written.path()), files(&store), "{}", golden.name);
         for file in files(&store) {
             let same = fs::read(written.path().join(&file)).unwrap() == fs::read(store.join(&file)).unwrap();
@@ -163,6 +178,7 @@ fn the_golden_stores_show_what_they_are_for() {
     assert_eq!(pages("vertex-id"), (1, 0));
     assert_eq!(pages("large-pages"), (4, 2));
     assert_eq!(pages("two-stripes"), (4, 2));
+    assert_eq!(pages("../v2/shards"), (6, 2));
     let bytes = |file: &str| fs::metadata(folder().join(file)).unwrap().len();
     assert_eq!(bytes("two-stripes/second/pages.1"), 2 * 65_536);
     assert_eq!(bytes("weights-f32-record-id-2-1/weights.0"), 2 * 65_536, "narrow neighbours: twice the page");

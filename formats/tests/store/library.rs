@@ -16,6 +16,8 @@ pub struct Plan<'a> {
     pub edges: &'a [Triple],
     pub layout: Layout,
     pub in_lists: bool,
+    /// Where the shards end that out-lists are grouped for; none where they are not grouped.
+    pub shard_ends: &'a [u64],
     /// Original ids, where they are not the vertices themselves.
     pub ids: Option<&'a [u64]>,
 }
@@ -64,15 +66,24 @@ fn write_lists(
     direction: Direction,
     lists: &[Triple],
 ) -> Result<TopologyManifest> {
-    let push_all =
-        |topology: &mut TopologyWriter| lists.iter().try_for_each(|&(u, v, w)| topology.push(u as u32, v as u32, w));
+    let push_below = |topology: &mut TopologyWriter, from: u64, end: u64| {
+        let mut some = lists.iter().filter(|edge| (from..end).contains(&edge.1));
+        some.try_for_each(|&(u, v, w)| topology.push(u as u32, v as u32, w))
+    };
+    let ends = if direction == Direction::Out { plan.shard_ends } else { &[] };
     let mut layout = TopologyWriter::layout_only(plan.layout.clone());
-    push_all(&mut layout)?;
+    push_below(&mut layout, 0, *ends.first().unwrap_or(&plan.vertices))?;
     let entries = layout.finish(plan.vertices)?.1;
     let record_ids = matches!(plan.layout.encoding, Encoding::RecordId { .. });
     let targets = record_ids.then(|| Targets::new(&entries, plan.vertices));
     let mut topology = writer.topology(direction, targets)?;
-    push_all(&mut topology)?;
+    if ends.is_empty() {
+        push_below(&mut topology, 0, plan.vertices)?;
+    }
+    for (shard, &end) in ends.iter().enumerate() {
+        push_below(&mut topology, if shard > 0 { ends[shard - 1] } else { 0 }, end)?;
+        topology.end_shard(end, plan.vertices)?;
+    }
     Ok(topology.finish(plan.vertices)?.0)
 }
 
@@ -116,6 +127,8 @@ fn lists(store: &Store, topology: &Topology) -> Result<Vec<Triple>> {
             }
         }
     }
+    // The parts of each list one behind the other.
+    edges.sort_by_key(|edge| edge.0);
     let degrees = topology.degrees(store.vertices())?;
     let mut counted = vec![0u32; store.vertices() as usize];
     edges.iter().for_each(|edge| counted[edge.0 as usize] += 1);

@@ -6,7 +6,7 @@ use super::spec_reader::{self, Triple};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use topostream_formats::write::Layout;
-use topostream_formats::{Encoding, WeightType};
+use topostream_formats::{Encoding, Store, WeightType};
 
 /// Graphs of up to 300 vertices; now and then a hub whose list takes several pages of 64 KiB, first, middle or last.
 fn graphs() -> impl Strategy<Value = (u64, Vec<Triple>)> {
@@ -38,16 +38,34 @@ pub fn layouts() -> impl Strategy<Value = Layout> {
     })
 }
 
+/// Where shards end that are cut at some words: behind none of the vertices, or behind all, as it happens.
+fn shard_ends(cuts: &[u64], vertices: u64) -> Vec<u64> {
+    let mut ends: Vec<u64> = cuts.iter().map(|word| (64 * word).min(vertices)).collect();
+    ends.sort_unstable();
+    if !ends.is_empty() {
+        ends.push(vertices);
+    }
+    ends
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
-    fn what_is_written_is_read((vertices, mut edges) in graphs(), layout in layouts(), in_lists: bool) {
+    fn what_is_written_is_read(
+        (vertices, mut edges) in graphs(),
+        layout in layouts(),
+        in_lists: bool,
+        cuts in prop_oneof![1 => Just(Vec::new()), 1 => prop::collection::vec(0u64..7, 1..5)],
+    ) {
         if layout.weights.is_none() {
             edges.iter_mut().for_each(|edge| edge.2 = 0);
         }
         let folder = tempfile::tempdir().unwrap();
-        let plan = Plan { vertices, edges: &edges, layout, in_lists, ids: None };
+        let shard_ends = shard_ends(&cuts, vertices);
+        let plan = Plan { vertices, edges: &edges, layout, in_lists, shard_ends: &shard_ends, ids: None };
         library::write(folder.path(), &plan).unwrap();
+        let version = Store::open(folder.path()).unwrap().manifest().version();
+        prop_assert_eq!(version, 1 + u32::from(!cuts.is_empty()));
         let by_spec = spec_reader::read(folder.path()).map_err(TestCaseError::fail)?;
         prop_assert_eq!(&library::read(folder.path()).unwrap(), &by_spec);
         edges.sort_unstable();

@@ -69,11 +69,31 @@ struct Manifest {
     /// p and q, or none for vertex ids.
     record_id: Option<(usize, usize)>,
     stripes: Vec<String>,
+    /// Where each shard of the out-lists ends, and how many pages it has; none in version 1.
+    shards: Vec<(u64, usize)>,
+}
+
+/// Where the shards of `out` end, and how many pages they have.
+fn shards(out: &Json, wanted: bool) -> Result<Vec<(u64, usize)>, String> {
+    let shard = |shard: &Json| {
+        let (end, pages) = (shard.member("end").number()?, shard.member("pages").number()?);
+        (shard.names() == ["end", "pages"]).then_some((end, pages as usize))
+    };
+    let shards: Option<Vec<_>> = out.member("shards").items().iter().map(shard).collect();
+    let shards = shards.ok_or("graph.json: other members in a shard")?;
+    ensure(wanted == (shards.len() > 1) && (wanted || shards.is_empty()), "graph.json", "shards of another version")?;
+    Ok(shards)
 }
 
 struct Lists {
     edges: Vec<Triple>,
     pages: (usize, usize),
+}
+
+/// A topology's entries, and its shards as first and last destination (the one behind it) and pages: one if it is not grouped.
+struct Directory {
+    entries: Vec<Entry>,
+    shards: Vec<((u64, u64), std::ops::Range<usize>)>,
 }
 
 /// An entry of the page directory.
@@ -92,7 +112,8 @@ impl Manifest {
         const FILE: &str = "graph.json";
         let text = fs::read_to_string(store.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
         let (envelope, spans) = Json::parse(&text).ok_or(format!("{FILE}: not JSON"))?;
-        ensure(envelope.member("topostream").number() == Some(1), FILE, "another version")?;
+        let version = envelope.member("topostream").number();
+        ensure(version == Some(1) || version == Some(2), FILE, "another version")?;
         ensure(envelope.names() == ["crc32c", "graph", "topostream"], FILE, "other members")?;
         let (from, to) = spans.into_iter().find(|(name, ..)| name == "graph").map(|(_, from, to)| (from, to)).unwrap();
         let crc = u64::from(crc32c(&text.as_bytes()[from..to]));
@@ -116,6 +137,7 @@ impl Manifest {
             weighted: graph.member("weights").text().is_some_and(|of| of == "u32" || of == "f32"),
             page_bytes: number("page_bytes")?,
             record_id,
+            shards: shards(graph.member("out"), version == Some(2))?,
             stripes: graph.member("stripes").items().iter().filter_map(|s| s.text().map(str::to_owned)).collect(),
             graph,
         };
@@ -129,7 +151,27 @@ impl Manifest {
             FILE,
             "in-lists of an undirected graph",
         )?;
+        let ends: Vec<u64> = manifest.shards.iter().map(|shard| shard.0).collect();
+        let words = ends.iter().all(|end| end % 64 == 0 || *end == manifest.vertices);
+        let last = ends.last().is_none_or(|&end| end == manifest.vertices);
+        ensure(words && last && ends.is_sorted() && ends.len() <= 256, FILE, "shards")?;
         Ok(manifest)
+    }
+
+    /// The shards of `pages` pages.
+    fn shards_of(&self, folder: &str, pages: usize) -> Result<Vec<((u64, u64), std::ops::Range<usize>)>, String> {
+        if self.shards.is_empty() || !folder.is_empty() {
+            return Ok(vec![((0, self.vertices), 0..pages)]);
+        }
+        let (mut vertex, mut page) = (0, 0);
+        let shard = |&(end, pages): &(u64, usize)| {
+            let shard = ((vertex, end), page..page + pages);
+            (vertex, page) = (end, page + pages);
+            shard
+        };
+        let shards = self.shards.iter().map(shard).collect();
+        ensure(page == pages, "graph.json", "pages of shards")?;
+        Ok(shards)
     }
 
     /// Bytes of a neighbour.
@@ -166,14 +208,16 @@ impl Manifest {
         if *summary == Json::null() {
             return Ok(None);
         }
-        let names = ["degree_max", "degrees_crc", "directory_crc", "large_pages", "pages"];
-        ensure(summary.names() == names, "graph.json", "other members in out or in")?;
+        let grouped = folder.is_empty() && !self.shards.is_empty();
+        let names = ["degree_max", "degrees_crc", "directory_crc", "large_pages", "pages", "shards"];
+        ensure(summary.names() == names[..5 + usize::from(grouped)], "graph.json", "other members in out or in")?;
         let pages = summary.member("pages").number().ok_or("graph.json: pages")?;
         let name = |file: &str| if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") };
         let directory = name("directory.bin");
         let bytes = checked(store, &directory, 32 + 32 * pages, summary.member("directory_crc").number())?;
-        let entries = self.entries(&directory, &bytes, pages)?;
-        let large = entries.iter().filter(|entry| entry.run > 0).count();
+        let shards = self.shards_of(folder, pages as usize)?;
+        let all = self.entries(&directory, &bytes, shards)?;
+        let large = all.entries.iter().filter(|entry| entry.run > 0).count();
         ensure(summary.member("large_pages").number() == Some(large as u64), "graph.json", "large_pages")?;
         let mut edges = Vec::new();
         for stripe in 0..self.stripes.len() as u64 {
@@ -183,9 +227,17 @@ impl Manifest {
                 self.stripe_length(store, folder, "weights", stripe, rows * self.weight_page_bytes())?;
             }
         }
-        for page in 0..entries.len() {
-            self.page(store, folder, page, &entries, &mut edges)?;
+        for shard in &all.shards {
+            let first = edges.len();
+            for page in shard.1.clone() {
+                self.page(store, folder, page, &all, &mut edges)?;
+            }
+            let part = &edges[first..];
+            let ascend = part.windows(2).all(|pair: &[Triple]| (pair[0].0, pair[0].1) <= (pair[1].0, pair[1].1));
+            ensure(ascend, &directory, "lists that do not ascend")?;
         }
+        // The parts of each list one behind the other.
+        edges.sort_by_key(|edge| edge.0);
         let file = name("degrees.bin");
         let degrees = checked(store, &file, 4 * self.vertices, summary.member("degrees_crc").number())?;
         let mut counted = vec![0; self.vertices as usize];
@@ -193,9 +245,7 @@ impl Manifest {
         ensure(degrees.chunks(4).map(number).eq(counted.iter().copied()), &file, "other degrees")?;
         let longest = counted.iter().max().copied().unwrap_or(0);
         ensure(summary.member("degree_max").number() == Some(longest), "graph.json", "degree_max")?;
-        let ascend = edges.windows(2).all(|pair| (pair[0].0, pair[0].1) <= (pair[1].0, pair[1].1));
-        ensure(ascend, &directory, "lists that do not ascend")?;
-        Ok(Some(Lists { edges, pages: (entries.len(), large) }))
+        Ok(Some(Lists { edges, pages: (all.entries.len(), large) }))
     }
 
     fn stripe_path(&self, store: &Path, folder: &str, kind: &str, stripe: u64) -> std::path::PathBuf {
@@ -208,13 +258,24 @@ impl Manifest {
         ensure(found == bytes, &path.display().to_string(), format!("{found} bytes for {bytes}"))
     }
 
-    fn entries(&self, file: &str, bytes: &[u8], pages: u64) -> Result<Vec<Entry>, String> {
+    fn entries(
+        &self,
+        file: &str,
+        bytes: &[u8],
+        shards: Vec<((u64, u64), std::ops::Range<usize>)>,
+    ) -> Result<Directory, String> {
+        let (pages, version) = (shards[shards.len() - 1].1.end as u64, 1 + u64::from(shards.len() > 1));
         ensure(&bytes[..8] == b"TSPAGES\0", file, "magic")?;
         let header = [word(bytes, 8), word(bytes, 12), number(&bytes[16..24]), word(bytes, 24), word(bytes, 28)];
-        ensure(header == [1, 32, pages, self.tag, self.page_bytes], file, "header")?;
+        ensure(header == [version, 32, pages, self.tag, self.page_bytes], file, "header")?;
         let (mut vertex, mut edge, mut to_come) = (0, 0, 0);
         let mut entries = Vec::new();
         for (page, at) in (32..bytes.len()).step_by(32).enumerate() {
+            let begins = |shard: &((u64, u64), std::ops::Range<usize>)| page > 0 && shard.1.start == page;
+            if shards.iter().any(begins) {
+                ensure((vertex, to_come) == (self.vertices, 0), file, format!("the shard before page {page}"))?;
+                vertex = 0;
+            }
             let entry = Entry {
                 start: word(bytes, at),
                 slots: word(bytes, at + 4),
@@ -236,7 +297,9 @@ impl Manifest {
             entries.push(entry);
         }
         ensure((vertex, edge, to_come) == (self.vertices, self.edges, 0), file, "totals")?;
-        Ok(entries)
+        let empty = |shard: &((u64, u64), std::ops::Range<usize>)| shard.1.is_empty();
+        ensure(self.vertices == 0 || !shards.iter().any(empty), file, "shards without pages")?;
+        Ok(Directory { entries, shards })
     }
 
     /// Appends the edges of a page.
@@ -245,13 +308,14 @@ impl Manifest {
         store: &Path,
         folder: &str,
         page: usize,
-        all: &[Entry],
+        directory: &Directory,
         edges: &mut Vec<Triple>,
     ) -> Result<(), String> {
-        let entry = &all[page];
+        let (all, entry) = (&directory.entries, &directory.entries[page]);
+        let (destinations, pages) = directory.shards.iter().find(|shard| shard.1.contains(&page)).unwrap();
         let (bytes, file) = self.read_page(store, folder, "pages", page, self.page_bytes)?;
         ensure(u64::from(crc32c(&bytes)) == entry.crc, &file, format!("page {page}: checksum"))?;
-        let first_of_run = all[..page].iter().position(|before| before.start == entry.start).unwrap_or(page);
+        let first_of_run = pages.clone().find(|&before| all[before].start == entry.start).unwrap();
         let list_offset = entry.first_edge - all[first_of_run].first_edge;
         let header: Vec<u64> = (0..6).map(|field| word(&bytes, 4 * field)).collect();
         let expected = [page as u64, self.tag, entry.start, entry.slots, entry.edges, u64::from(entry.run > 0)];
@@ -266,9 +330,10 @@ impl Manifest {
         let weights = self.weights(store, folder, page, entry)?;
         for i in 0..entry.slots {
             for edge in slot(i)..slot(i + 1) {
-                let neighbour = self.neighbour(&bytes, edge, all);
-                let neighbour =
-                    neighbour.filter(|&v| v < self.vertices).ok_or(format!("{file}: page {page}: edge {edge}"))?;
+                let neighbour = self.neighbour(&bytes, edge, &all[directory.shards[0].1.clone()]);
+                let neighbour = neighbour
+                    .filter(|&v| (destinations.0..destinations.1).contains(&v))
+                    .ok_or(format!("{file}: page {page}: edge {edge}"))?;
                 edges.push((entry.start + i, neighbour, weights.get(edge as usize).copied().unwrap_or(0)));
             }
         }

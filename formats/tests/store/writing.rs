@@ -1,11 +1,11 @@
 //! What a writer promises about the directory it writes to, and a reader about the store it opens.
 
-use super::canonical::{EDGES, VERTICES, unweighted};
+use super::canonical::{EDGES, HUB_VERTICES, VERTICES, hub, unweighted};
 use super::library::{self, Plan};
 use super::spec_reader;
 use std::fs;
 use std::path::{Path, PathBuf};
-use topostream_formats::manifest::{Ids, TopologyManifest};
+use topostream_formats::manifest::{Ids, ShardManifest, TopologyManifest};
 use topostream_formats::write::{Layout, StoreWriter};
 use topostream_formats::{Direction, Encoding, Error, Manifest, PageId, Store, VertexOrder, WeightType};
 
@@ -15,7 +15,10 @@ fn small_pages(stripes: &[&Path]) -> Layout {
 
 fn write(path: &Path, layout: Layout) -> topostream_formats::Result<Manifest> {
     let edges = unweighted(&EDGES);
-    library::write(path, &Plan { vertices: VERTICES, edges: &edges, layout, in_lists: true, ids: None })
+    library::write(
+        path,
+        &Plan { vertices: VERTICES, edges: &edges, layout, in_lists: true, shard_ends: &[], ids: None },
+    )
 }
 
 #[test]
@@ -112,7 +115,8 @@ fn pages_lie_beyond_four_gigabytes() {
         let store = folder.path().join(stripes.len().to_string());
         let layout = Layout { page_bytes: 64 << 20, weights: Some(WeightType::U32), ..small_pages(&stripes) };
         let layout = Layout { encoding: Encoding::record_id(2, 1).unwrap(), ..layout };
-        library::write(&store, &Plan { vertices: 0, edges: &[], layout, in_lists: false, ids: None }).unwrap();
+        library::write(&store, &Plan { vertices: 0, edges: &[], layout, in_lists: false, shard_ends: &[], ids: None })
+            .unwrap();
         let store = Store::open(&store).unwrap();
         let out = store.topology(Direction::Out).unwrap();
         let place = out.place(PageId(u32::MAX - 1));
@@ -123,7 +127,8 @@ fn pages_lie_beyond_four_gigabytes() {
 }
 
 fn manifest() -> Manifest {
-    let out = TopologyManifest { pages: 0, large_pages: 0, degree_max: 0, directory_crc: 0, degrees_crc: 0 };
+    let out =
+        TopologyManifest { pages: 0, large_pages: 0, degree_max: 0, directory_crc: 0, degrees_crc: 0, shards: None };
     Manifest {
         tag: 0,
         created_by: String::new(),
@@ -168,6 +173,72 @@ fn absurd_manifests_are_refused_by_name() {
     refused(&|m| m.out.large_pages = 1);
     refused(&|m| (m.ids, m.vertices) = (Ids::Range { first: u64::MAX }, 1));
     refused(&|m| (m.directed, m.in_lists) = (false, Some(m.out.clone())));
+}
+
+/// A manifest of 300 vertices in five pages of three shards, and what they may not be.
+#[test]
+fn absurd_shards_are_refused_by_name() {
+    let path = Path::new("somewhere/graph.json");
+    let shards = |shards: &[(u64, u64)]| {
+        let shards = shards.iter().map(|&(end, pages)| ShardManifest { end, pages }).collect();
+        let out = TopologyManifest { pages: 5, shards: Some(shards), ..manifest().out };
+        Manifest { vertices: 300, out, ..manifest() }
+    };
+    let good = shards(&[(128, 2), (128, 1), (300, 2)]);
+    assert_eq!(Manifest::decode(good.encode().as_bytes(), path).unwrap(), good);
+    assert_eq!((good.version(), manifest().version()), (2, 1));
+    let refused = |manifest: Manifest, word: &str| {
+        let error = Manifest::decode(manifest.encode().as_bytes(), path).unwrap_err().to_string();
+        assert!(error.contains("graph.json") && error.contains(word), "{word}: {error}");
+    };
+    refused(shards(&[]), "2 to 256 shards");
+    refused(shards(&[(300, 5)]), "2 to 256 shards");
+    refused(shards(&[&[(0, 0); 256][..], &[(300, 5)]].concat()), "2 to 256 shards");
+    refused(shards(&[(100, 2), (300, 3)]), "shard 0 to end at a multiple of 64");
+    refused(shards(&[(128, 2), (64, 1), (300, 2)]), "shard 1 to end at 128 to 300");
+    refused(shards(&[(128, 2), (320, 3)]), "shard 1 to end at 128 to 300");
+    refused(shards(&[(128, 2), (256, 3)]), "all 300 vertices and all 5 pages");
+    refused(shards(&[(128, 2), (300, 2)]), "all 300 vertices and all 5 pages");
+    refused(shards(&[(128, u64::MAX), (300, 6)]), "all 300 vertices and all 5 pages");
+    let in_lists = Some(good.out.clone());
+    refused(Manifest { in_lists, ..good.clone() }, "in-lists that are not grouped");
+    // The version and what is new in it go together.
+    for (text, version) in [(good.encode(), 2), (manifest().encode(), 1)] {
+        let (was, other) = (format!("\"topostream\": {version}"), format!("\"topostream\": {}", 3 - version));
+        let error = Manifest::decode(text.replace(&was, &other).as_bytes(), path).unwrap_err().to_string();
+        assert!(error.contains(&format!("version {version}")), "{error}");
+    }
+}
+
+/// Shards that pass the manifest's own checks are held against the directory.
+#[test]
+fn absurd_shards_do_not_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let edges = unweighted(&hub());
+    let (layout, shard_ends) = (small_pages(&[Path::new(".")]), &[448, 448, HUB_VERTICES][..]);
+    let plan = Plan { vertices: HUB_VERTICES, edges: &edges, layout, in_lists: true, shard_ends, ids: None };
+    let good = library::write(folder.path(), &plan).unwrap();
+    let refused = |change: &dyn Fn(&mut Vec<ShardManifest>)| {
+        let mut absurd = good.clone();
+        change(absurd.out.shards.as_mut().unwrap());
+        fs::write(folder.path().join("graph.json"), absurd.encode()).unwrap();
+        library::read(folder.path()).unwrap_err().to_string()
+    };
+    let pages: Vec<u64> = good.out.shards.as_ref().unwrap().iter().map(|shard| shard.pages).collect();
+    assert_eq!(pages, [1, 1, 1]);
+    let error = refused(&|shards| (shards[0].pages, shards[1].pages) = (2, 0));
+    assert!(error.contains("directory.bin") && error.contains("page 1"), "{error}");
+    let error = refused(&|shards| (shards[1].pages, shards[2].pages) = (2, 0));
+    assert!(error.contains("directory.bin") && error.contains("page 2"), "{error}");
+    let error = refused(&|shards| _ = shards.remove(1));
+    assert!(error.contains("shards of all 1003 vertices and all 3 pages"), "{error}");
+    // Edges of another shard: page 0 has destinations below 448, page 2 all others.
+    let error = refused(&|shards| shards[0].end = 384);
+    assert!(error.contains("pages.0: page 0") && error.contains("neighbours below 384"), "{error}");
+    let error = refused(&|shards| (shards[0].end, shards[1].end) = (512, 512));
+    assert!(error.contains("pages.0: page 2") && error.contains("from 512 on and below 1003"), "{error}");
+    fs::write(folder.path().join("graph.json"), good.encode()).unwrap();
+    assert!(library::read(folder.path()).is_ok());
 }
 
 /// Numbers that pass the manifest's own checks are held against the files.

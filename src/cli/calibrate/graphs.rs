@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use topostream_formats::EdgeSource;
 use topostream_tools::format::{FormatOptions, OpenSource, format};
-use topostream_tools::generate::{Grid, Rmat};
+use topostream_tools::generate::{Grid, RandomWeights, Rmat};
 use topostream_tools::progress::Cancel;
 
 /// Temporary stores. They vanish with this, whatever ends the measurement.
@@ -31,7 +31,8 @@ impl Graphs {
         scales.dedup();
         let graphs = Self { folder, scales };
         for &scale in &graphs.scales {
-            let rmat = Rmat::new(scale, 16, 1);
+            let weights = Some(RandomWeights::U32 { min: 1, max: 255 });
+            let rmat = Rmat { weights, ..Rmat::new(scale, 16, 1) };
             let mut open = || Ok(Box::new(rmat.generate()?) as Box<dyn EdgeSource>);
             graphs.store(&mut open, &graphs.rmat(scale), memory_bytes, cancel)?;
         }

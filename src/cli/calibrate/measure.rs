@@ -5,12 +5,13 @@ use super::graphs::Graphs;
 use crate::cli::Failure;
 use std::path::Path;
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, PageRank, Stop, Traffic};
+use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Stop, Traffic};
 use topostream::device::DeviceChoice;
 use topostream::report::{RunReport, StepReport};
 use topostream::strategy::Strategy;
 use topostream::strategy::cost::{BusRates, DeviceRates, KernelRates};
 use topostream::{Direction, Engine, EngineOptions, Store, VertexId};
+use topostream_formats::WeightType;
 
 /// Iterations of a PageRank.
 const ITERATIONS: u32 = 6;
@@ -84,27 +85,22 @@ impl Bench<'_> {
         let check_ns = cold.total.check_ns as f64 / f64::from(cold.lanes.max(1));
         let push = again(&engine, pagerank(Traffic::Push))?;
         let pull = again(&engine, pagerank(Traffic::Pull))?;
-        let steps = searches(&engine)?;
-        let of_lists = |direction| steps.iter().filter(move |step| step.direction == Some(direction));
-        let rates_of = |direction| {
-            let pages = engine.store().topology(direction).map_or(1, |of| of.page_count().max(1));
-            let samples = of_lists(direction).map(|step| Sample {
-                edges: step.edges as f64,
-                lists: step.pages as f64 / f64::from(pages) * vertices,
-                ns: of.streaming_ns(step),
-            });
-            rates(&samples.collect::<Vec<_>>())
-        };
-        let (top_down, top_down_lists) = rates_of(Direction::Out);
-        let (bottom_up, bottom_up_lists) = rates_of(Direction::In);
+        let (steps, source) = (searches(&engine)?, hub(&engine)?);
+        let (top_down, top_down_lists) = of.search(&engine, &steps, Direction::Out);
+        let (bottom_up, bottom_up_lists) = of.search(&engine, &steps, Direction::In);
+        let paths = again(&engine, Sssp { source, weights: WeightType::U32 })?;
+        let (weighted, weighted_lists) = of.search(&engine, &paths.steps, Direction::Out);
+        let components = again(&engine, Components { directed: true })?;
         let kernels = KernelRates {
             vertices: vertices as u64,
             push: of.scan(&push),
             pull: of.scan(&pull),
             top_down,
             bottom_up,
-            weighted: top_down,
+            weighted,
+            labels: of.scan(&components),
             top_down_lists,
+            weighted_lists,
             bottom_up_lists,
             vertex_phase: vertices * of.ends_per_s(push.steps.iter()),
             census: vertices * of.ends_per_s(steps.iter()),
@@ -200,6 +196,18 @@ impl Reading {
     /// Ends of supersteps a second.
     fn ends_per_s<'a>(&self, steps: impl Iterator<Item = &'a StepReport>) -> f64 {
         per_second(median(steps.map(|step| self.vertex_ns(step)).collect()).unwrap_or(0.0))
+    }
+
+    /// Edges and lists a second of the supersteps of searches that read these lists.
+    fn search(&self, engine: &Engine, steps: &[StepReport], direction: Direction) -> (f64, f64) {
+        let (store, vertices) = (engine.store(), engine.store().vertices() as f64);
+        let pages = store.topology(direction).map_or(1, |of| of.page_count().max(1));
+        let samples = steps.iter().filter(|step| step.direction == Some(direction)).map(|step| Sample {
+            edges: step.edges as f64,
+            lists: step.pages as f64 / f64::from(pages) * vertices,
+            ns: self.streaming_ns(step),
+        });
+        rates(&samples.collect::<Vec<_>>())
     }
 
     /// Edges a second of a scan.

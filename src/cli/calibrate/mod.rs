@@ -30,7 +30,7 @@ pub struct Calibrate {
     /// Read this store to measure its disks, and not a temporary one: better the larger it is
     #[arg(long, value_name = "STORE")]
     store: Option<PathBuf>,
-    /// The largest graph has 2^SCALE vertices, 16 times as many edges, and takes 160 bytes a vertex on disk [default: 20, with a
+    /// The largest graph has 2^SCALE vertices, 16 times as many edges, and takes 300 bytes a vertex on disk [default: 20, with a
     /// GPU 24]
     #[arg(long, value_parser = clap::value_parser!(u32).range(10..=28))]
     scale: Option<u32>,

@@ -2,7 +2,7 @@
 
 use super::CpuDevice;
 use crate::algorithm::{Algorithm, State};
-use crate::attributes::{Attribute, AttributeType};
+use crate::attributes::Attribute;
 use crate::device::Member;
 use crate::error::Result;
 use crate::strategy::message::{BLOCK_VERTICES, DENSE, MessageLayout, SPARSE, blocks_of, words_of};
@@ -31,9 +31,8 @@ impl<A: Algorithm> CpuDevice<A> {
     fn make(&self, one: &Move) {
         let memory = self.exchange.as_ref().expect("moves are made where there is exchange memory");
         let attributes = &self.shared.state.attributes;
-        let words = |attribute: usize, vertices: &Range<u64>, at| {
-            memory.words(at, dense_words(&self.declared[attribute], vertices))
-        };
+        let words =
+            |attribute: usize, vertices: &Range<u64>, at| memory.words(at, self.declared[attribute].words(vertices));
         match one {
             Move::Put { attribute, vertices, at } => {
                 attributes.put(*attribute, vertices, words(*attribute, vertices, *at));
@@ -56,16 +55,6 @@ impl<A: Algorithm> CpuDevice<A> {
         let words = memory.words(at, layout.words_max(vertices));
         let (state, superstep) = (&self.shared.state, self.step.superstep);
         Message { layout, declared: &self.declared, state, superstep, vertices: vertices.clone(), words }
-    }
-}
-
-/// Words of a dense move.
-pub(crate) fn dense_words(attribute: &Attribute, vertices: &Range<u64>) -> u64 {
-    let count = vertices.end - vertices.start;
-    match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => count,
-        AttributeType::Fixed63 => 2 * count,
-        AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
     }
 }
 

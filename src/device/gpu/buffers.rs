@@ -2,12 +2,13 @@
 
 use super::compose::Resource;
 use super::compose::layout::{Counters, Step as StepLayout};
-use super::import::HostImport;
+use super::import::{HostImport, SharedBuffer, device_buffer};
 use super::open::Gpu;
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
 use crate::algorithm::Graph;
 use crate::attributes::{Attribute, AttributeType};
 use crate::error::Result;
+use crate::strategy::Part;
 use std::ops::Range;
 use topostream_formats::{Direction, Store};
 use wgpu::BufferUsages as Usage;
@@ -34,16 +35,24 @@ pub struct GraphBuffers {
     degrees: Vec<wgpu::Buffer>,
     topologies: Vec<TopologyBuffers>,
     chunk_vertices_log2: u32,
+    /// Whose degrees there are.
+    vertices: Range<u64>,
 }
 
 impl GraphBuffers {
-    /// Uploads degrees and page directories.
+    /// Uploads the degrees of some vertices, and page directories.
     ///
     /// # Errors
     /// Where the device has no memory left.
-    pub fn new(gpu: &Gpu, store: &Store, graph: &Graph, chunk_vertices_log2: u32) -> Result<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        store: &Store,
+        graph: &Graph,
+        chunk_vertices_log2: u32,
+        vertices: Range<u64>,
+    ) -> Result<Self> {
         let mut degrees = Vec::new();
-        for range in chunks(graph.vertices, chunk_vertices_log2) {
+        for range in chunks(&vertices, chunk_vertices_log2) {
             let values = &graph.out_degrees.values()[range.start as usize..range.end as usize];
             degrees.push(uploaded(gpu, "degrees", bytemuck::cast_slice(values))?);
         }
@@ -60,12 +69,12 @@ impl GraphBuffers {
             })
         });
         let topologies = topologies.collect::<Result<_>>()?;
-        Ok(Self { degrees, topologies, chunk_vertices_log2 })
+        Ok(Self { degrees, topologies, chunk_vertices_log2, vertices })
     }
 
-    /// How vertices are cut.
-    pub fn chunk_vertices_log2(&self) -> u32 {
-        self.chunk_vertices_log2
+    /// How vertices are cut, and whose degrees there are.
+    pub fn shape(&self) -> (u32, Range<u64>) {
+        (self.chunk_vertices_log2, self.vertices.clone())
     }
 
     fn topology(&self, direction: Direction) -> &TopologyBuffers {
@@ -85,6 +94,28 @@ impl GraphBuffers {
     }
 }
 
+/// An attribute on the device.
+struct Column {
+    /// The vertices with values in `chunks`, the first of which begins with the first of them.
+    held: Range<u64>,
+    /// Those of them that may be written here.
+    own: Range<u64>,
+    chunks: Vec<SharedBuffer>,
+    /// What the owners of other vertices have told: of all vertices, or of none.
+    seen: Vec<SharedBuffer>,
+}
+
+/// A part of an attribute that lies in one buffer.
+#[derive(Clone, Debug)]
+pub struct Span<'a> {
+    /// The buffer.
+    pub buffer: &'a SharedBuffer,
+    /// The vertex that the buffer begins with: a multiple of 32.
+    pub first: u64,
+    /// Whose values.
+    pub vertices: Range<u64>,
+}
+
 /// What one run keeps on the device.
 pub struct RunBuffers {
     /// The superstep's numbers.
@@ -93,7 +124,7 @@ pub struct RunBuffers {
     pub counters: wgpu::Buffer,
     /// Partial sums of kernels over vertices.
     pub totals: wgpu::Buffer,
-    attributes: Vec<Vec<wgpu::Buffer>>,
+    attributes: Vec<Column>,
     frontiers: [Vec<wgpu::Buffer>; 2],
 }
 
@@ -105,25 +136,24 @@ impl RunBuffers {
     ///
     /// # Errors
     /// Where the device has no memory left.
-    pub fn new(gpu: &Gpu, plan: &DevicePlan, declared: &[Attribute], vertices: u64, traversal: bool) -> Result<Self> {
-        let mut attributes = Vec::new();
-        for (attribute, &out) in declared.iter().zip(&plan.host_attributes) {
-            let label = attribute.name;
-            if out {
-                let chunk = device_bytes(attribute, 1 << plan.chunk_vertices_log2);
-                let import = HostImport::private(gpu, device_bytes(attribute, vertices), chunk)?;
-                attributes.push(import.chunks().iter().map(|chunk| wgpu::Buffer::clone(chunk)).collect());
-                continue;
-            }
-            let by_chunk = chunks(vertices, plan.chunk_vertices_log2)
-                .map(|range| gpu.buffer(label, device_bytes(attribute, range.end - range.start).max(16), STORAGE));
-            attributes.push(by_chunk.collect::<Result<_>>()?);
-        }
+    pub fn new(gpu: &Gpu, plan: &DevicePlan, declared: &[Attribute], part: &Part, traversal: bool) -> Result<Self> {
+        let log2 = plan.chunk_vertices_log2;
+        let all = 0..part.vertices;
+        let column = |(place, attribute): (usize, &Attribute)| {
+            let held = part.held(attribute.role);
+            let chunks = column_chunks(gpu, attribute, &held, log2, plan.host_attributes[place])?;
+            let seen = match part.has_seen(attribute.role) {
+                true => column_chunks(gpu, attribute, &all, log2, plan.host_seen[place])?,
+                false => Vec::new(),
+            };
+            let own = if attribute.role.is_written() { part.writable() } else { all.clone() };
+            Ok(Column { held, own, chunks, seen })
+        };
+        let attributes = declared.iter().enumerate().map(column).collect::<Result<_>>()?;
         let frontier = || -> Result<Vec<wgpu::Buffer>> {
             let of_chunk =
                 |range: Range<u64>| gpu.buffer("frontier", bit_bytes(range.end - range.start).max(16), STORAGE);
-            let all = chunks(vertices, plan.chunk_vertices_log2).filter(|_| traversal);
-            all.map(of_chunk).collect()
+            chunks(&all, log2).filter(|_| traversal).map(of_chunk).collect()
         };
         Ok(Self {
             step: gpu.buffer("step", size_of::<StepLayout>() as u64, Usage::UNIFORM | Usage::COPY_DST)?,
@@ -134,9 +164,23 @@ impl RunBuffers {
         })
     }
 
-    /// The buffers of an attribute, by its place in the declaration.
-    pub fn attribute(&self, place: usize) -> &[wgpu::Buffer] {
-        &self.attributes[place]
+    /// The buffers of an attribute's values that are held, by its place in the declaration, then those of what other devices
+    /// have told; each with its first vertex.
+    pub fn attribute(&self, place: usize, chunk_vertices_log2: u32) -> impl Iterator<Item = (u64, &SharedBuffer)> {
+        let Column { held, chunks, seen, .. } = &self.attributes[place];
+        let begin = move |first: u64| (0..).map(move |chunk: u64| first + (chunk << chunk_vertices_log2));
+        begin(held.start).zip(chunks).chain(begin(0).zip(seen))
+    }
+
+    /// Where an attribute's values of some vertices lie, in their order: those of others where it is noted what their owners
+    /// have told, or nowhere.
+    pub fn spans(&self, place: usize, vertices: &Range<u64>, chunk_vertices_log2: u32) -> Vec<Span<'_>> {
+        let Column { held, own, chunks, seen } = &self.attributes[place];
+        let here = vertices.start.clamp(own.start, own.end)..vertices.end.clamp(own.start, own.end);
+        let told = |wanted: Range<u64>| spans_of(seen, 0, wanted, chunk_vertices_log2);
+        let before = told(vertices.start..vertices.end.min(own.start));
+        let behind = told(vertices.start.max(own.end)..vertices.end);
+        before.chain(spans_of(chunks, held.start, here, chunk_vertices_log2)).chain(behind).collect()
     }
 
     /// The vertices that are active in a superstep.
@@ -155,7 +199,8 @@ impl RunBuffers {
         match *resource {
             Resource::Step => &self.step,
             Resource::OutDegrees(chunk) => &graph.degrees[chunk as usize],
-            Resource::Attribute { place, chunk } => &self.attributes[place][chunk as usize],
+            Resource::Attribute { place, chunk } => &self.attributes[place].chunks[chunk as usize],
+            Resource::Seen { place, chunk } => &self.attributes[place].seen[chunk as usize],
             Resource::Frontier(chunk) => &self.frontier(superstep)[chunk as usize],
             Resource::NextFrontier(chunk) => &self.frontier(superstep.wrapping_add(1))[chunk as usize],
             Resource::Starts => &graph.topology(direction).starts,
@@ -168,13 +213,47 @@ impl RunBuffers {
     }
 }
 
-/// The vertices of each chunk; one without any where there are none.
-pub fn chunks(vertices: u64, log2: u32) -> impl Iterator<Item = Range<u64>> {
+/// The vertices of each chunk of a range; one without any where there are none.
+pub fn chunks(vertices: &Range<u64>, log2: u32) -> impl Iterator<Item = Range<u64>> + use<> {
+    let Range { start, end } = *vertices;
     let size = 1u64 << log2;
-    (0..vertices.div_ceil(size).max(1)).map(move |chunk| chunk * size..((chunk + 1) * size).min(vertices))
+    (0..(end - start).div_ceil(size).max(1))
+        .map(move |chunk| start + chunk * size..(start + (chunk + 1) * size).min(end))
 }
 
-/// The words of one vertex in an attribute: how many vertices a word holds, or how many words a vertex takes.
+/// The parts of a range of vertices that each of some buffers has; the first one begins with vertex `first`.
+fn spans_of(buffers: &[SharedBuffer], first: u64, wanted: Range<u64>, log2: u32) -> impl Iterator<Item = Span<'_>> {
+    buffers.iter().enumerate().filter_map(move |(number, buffer)| {
+        let begin = first + ((number as u64) << log2);
+        let vertices = wanted.start.max(begin)..wanted.end.min(begin + (1 << log2));
+        (vertices.start < vertices.end).then_some(Span { buffer, first: begin, vertices })
+    })
+}
+
+/// Buffers for an attribute's values of some vertices: in device memory, or in main memory.
+fn column_chunks(
+    gpu: &Gpu,
+    attribute: &Attribute,
+    vertices: &Range<u64>,
+    log2: u32,
+    out: bool,
+) -> Result<Vec<SharedBuffer>> {
+    if out {
+        let bytes = device_bytes(attribute, vertices.end - vertices.start).max(16);
+        let import = HostImport::private(gpu, bytes, device_bytes(attribute, 1 << log2))?;
+        return Ok(import.chunks().to_vec());
+    }
+    let of_chunk = |range: Range<u64>| {
+        device_buffer(
+            gpu,
+            attribute.name,
+            device_bytes(attribute, range.end - range.start).next_multiple_of(16).max(16),
+        )
+    };
+    chunks(vertices, log2).map(of_chunk).collect()
+}
+
+/// The words of so many vertices of an attribute.
 pub fn words_of(attribute: &Attribute, vertices: u64) -> u64 {
     match attribute.of {
         AttributeType::U32 | AttributeType::F32 => vertices,
@@ -183,12 +262,12 @@ pub fn words_of(attribute: &Attribute, vertices: u64) -> u64 {
     }
 }
 
-/// The vertices of so many words of an attribute.
-pub fn vertices_of(attribute: &Attribute, words: u64) -> u64 {
-    match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => words,
-        AttributeType::Fixed63 => words / 2,
-        AttributeType::Bit => 32 * words,
+impl Span<'_> {
+    /// The words of the buffer that the values lie in; the first and last word of bits may hold others' too.
+    pub fn words(&self, attribute: &Attribute) -> Range<u64> {
+        let begin = self.vertices.start - self.first;
+        let begin = if attribute.of == AttributeType::Bit { begin / 32 } else { words_of(attribute, begin) };
+        begin..words_of(attribute, self.vertices.end - self.first)
     }
 }
 

@@ -9,9 +9,11 @@ use super::open::{Gpu, GpuOptions};
 use super::plan::DevicePlan;
 use super::transfer::TransferQueue;
 use crate::algorithm::Graph;
+use crate::attributes::Role;
 use crate::device::settings::GpuSettings;
 use crate::error::Result;
 use crate::fetch::PagePool;
+use crate::strategy::Part;
 use std::sync::Arc;
 use topostream_formats::Store;
 
@@ -76,6 +78,7 @@ impl Home {
         graph: &Graph,
         pool: &Arc<PagePool>,
         frames: u32,
+        part: &Part,
     ) -> Result<()> {
         let shape = (plan.slots, plan.slot_bytes, plan.stream_slots);
         if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
@@ -85,8 +88,11 @@ impl Home {
             self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
         }
         self.make_room_for_rows(plan, u64::from(plan.slots) + u64::from(frames))?;
-        if self.graph.as_ref().is_none_or(|graph| graph.chunk_vertices_log2() != plan.chunk_vertices_log2) {
-            self.graph = Some(GraphBuffers::new(&self.gpu, store, graph, plan.chunk_vertices_log2)?);
+        let (log2, degrees) = (plan.chunk_vertices_log2, part.held(Role::Own));
+        if self.graph.as_ref().is_none_or(|graph| graph.shape() != (log2, degrees.clone())) {
+            self.graph = None;
+            self.gpu.poll()?;
+            self.graph = Some(GraphBuffers::new(&self.gpu, store, graph, log2, degrees)?);
         }
         if self.import.as_ref().is_some_and(|(imported, _)| !Arc::ptr_eq(imported, pool)) {
             self.import = None;

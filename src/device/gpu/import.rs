@@ -30,6 +30,7 @@ use super::open::Gpu;
 use super::vulkan;
 use crate::error::{Error, GpuError};
 use crate::fetch::PagePool;
+use crate::strategy::ExchangeMemory;
 use std::ops::Deref;
 use std::sync::Arc;
 use topostream_formats::buffer::AlignedBuffer;
@@ -48,6 +49,12 @@ impl HostMemory for AlignedBuffer {
 }
 
 impl HostMemory for PagePool {
+    fn memory(&self) -> &AlignedBuffer {
+        self.memory()
+    }
+}
+
+impl HostMemory for ExchangeMemory {
     fn memory(&self) -> &AlignedBuffer {
         self.memory()
     }
@@ -105,6 +112,20 @@ impl HostImport {
     pub unsafe fn writable(gpu: &Gpu, memory: Arc<dyn HostMemory>, chunk_bytes: u64) -> Result<Self, Error> {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
         Self::import(gpu, &memory, chunk_bytes, usage)
+    }
+
+    /// Imports memory that devices tell each other through, for reading and writing.
+    ///
+    /// # Errors
+    /// As of [`HostImport::new`].
+    pub fn exchange(gpu: &Gpu, memory: &Arc<ExchangeMemory>, chunk_bytes: u64) -> Result<Self, Error> {
+        let memory: Arc<dyn HostMemory> = Arc::clone(memory) as _;
+        #[allow(unsafe_code)]
+        // SAFETY: the host sees this memory as atomic words only, and what a device writes is looked at once its round has been
+        // waited for.
+        unsafe {
+            Self::writable(gpu, memory, chunk_bytes)
+        }
     }
 
     /// Memory in main memory that only the device reads and writes, at least `bytes` of it, zeroed.

@@ -3,13 +3,14 @@
 use super::Message;
 use super::batch::{BatchTable, Job, Place};
 use super::compose::{KernelName, ModuleOptions, Resource};
-use super::driver::{Driver, Launch, run_degree};
+use super::driver::{Driver, Launch};
 use super::kernels::Kernel;
 use crate::algorithm::{Algorithm, Visit};
+use crate::attributes::Role;
 use crate::device::settings::Distribution;
 use crate::error::Result;
 use std::sync::Arc;
-use topostream_formats::Direction;
+use topostream_formats::{Direction, Topology};
 
 /// Workgroups that look for long lists to take.
 const HUB_GROUPS: u32 = 1024;
@@ -64,7 +65,7 @@ impl<A: Algorithm> Driver<A> {
         for job in jobs {
             let topology = self.store.topology(job.page.direction).expect("pages of topologies that exist");
             let entry = topology.directory().entries()[job.page.page.index()];
-            let degree = if entry.run == 0 { 0 } else { run_degree(topology, entry.start_vertex) };
+            let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(job.page.page) };
             let (offset, place) = match (&job.slot, &job.frame) {
                 (Some(slot), _) => (u64::from(slot.index) * self.plan.slot_bytes, slot.number),
                 (None, Some(frame)) => (self.frame_place(frame.index()).1, self.plan.slots + frame.index()),
@@ -162,14 +163,18 @@ impl<A: Algorithm> Driver<A> {
 
     fn options(&self, direction: Direction, visit: Visit) -> ModuleOptions {
         let (caps, manifest) = (self.home.gpu.caps(), self.store.manifest());
+        let held = self.part.held(Role::Own);
         ModuleOptions {
             encoding: manifest.encoding,
             page_bytes: manifest.page_bytes,
             weights: self.algorithm.needs_weights(),
             direction,
             visit,
+            grouped: self.store.topology(direction).is_some_and(Topology::is_grouped),
             attribute_chunk_vertices_log2: self.plan.chunk_vertices_log2,
             vertices: self.graph.vertices,
+            sharded: self.part.sharded,
+            held_vertices: held.end - held.start,
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
             in_place: false,

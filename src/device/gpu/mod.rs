@@ -18,7 +18,9 @@
 //! | `kernels` | modules made into pipelines |
 //! | [`plan`], `buffers`, `arena` | device memory: how it is shared out, what stays, what comes and goes |
 //! | `batch` | what one launch works on |
-//! | `driver`, `launch`, `superstep` | the thread: pages in, launches out; the beginning and the end of a superstep |
+//! | `driver`, `intake`, `launch` | the thread: pages in, launches out |
+//! | `superstep` | the beginning and the end of a superstep |
+//! | `exchange`, `download` | what other devices are told, and the host at the end |
 //! | `timing` | the device's clock |
 
 pub mod adapters;
@@ -26,10 +28,13 @@ mod arena;
 mod batch;
 mod buffers;
 pub mod compose;
+mod download;
 mod driver;
+mod exchange;
 pub mod health;
 mod home;
 pub mod import;
+mod intake;
 mod kernels;
 mod launch;
 pub mod open;
@@ -49,14 +54,17 @@ pub use import::{HostImport, HostMemory, SharedBuffer};
 pub use open::{Caps, Gpu, GpuOptions};
 pub use transfer::{Copy, TransferQueue, TransferTicket};
 
-use super::{Device, PageDone, PageTask, StepEnd};
+use super::{Device, Member, PageDone, PageTask, StepEnd};
 use crate::algorithm::{Algorithm, Graph, Scalars, State, Step, Visit};
+use crate::attributes::Attribute;
 use crate::cache::Policy;
 use crate::error::{Error, GpuError, Result};
 use crate::fetch::{PagePool, PageRef};
 use crate::plan::PagePlan;
+use crate::strategy::{ExchangeMemory, Move, Part};
 use crate::trace::Timeline;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use download::Piece;
 use driver::Driver;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -74,11 +82,15 @@ enum Message {
     Page(PageTask),
     Checked(batch::Job, std::result::Result<(), StoreError>),
     Completed(u64),
-    End(Step, Sender<Result<(StepEnd, NextPages)>>),
-    Finish(Sender<Result<State>>),
+    Round(Vec<Move>, Sender<Result<()>>),
+    End(Step, Sender<Ended>),
+    Download(Sender<Result<Option<Piece>>>),
     Why(Sender<Error>),
     Stop,
 }
+
+/// What the end of a superstep tells, and which pages come next.
+type Ended = Result<(StepEnd, NextPages)>;
 
 /// Bits of the pages that each possible next superstep visits; none for what visits all.
 type NextPages = HashMap<(Direction, Visit), Vec<u32>>;
@@ -99,14 +111,23 @@ pub struct RunSetup<A> {
     pub threads: usize,
     /// Hears what happens when.
     pub trace: Option<Arc<Timeline>>,
+    /// Which vertices are this device's.
+    pub part: Part,
+    /// Where it tells other devices of them, and hears of theirs; none where it is alone.
+    pub exchange: Option<Arc<ExchangeMemory>>,
 }
 
 /// The GPU device.
 pub struct GpuDevice {
     name: String,
     store: Arc<Store>,
+    graph: Arc<Graph>,
+    attributes: Vec<Attribute>,
     next_pages: NextPages,
     messages: Sender<Message>,
+    /// Answers that have been asked for: of a round, and of the end of a superstep.
+    round: Option<Receiver<Result<()>>>,
+    ending: Option<Receiver<Ended>>,
     /// Pages that are done; none when the run has failed.
     done: mpsc::UnboundedReceiver<Option<Vec<PageDone>>>,
     driver: Option<JoinHandle<Home>>,
@@ -126,18 +147,29 @@ impl GpuDevice {
     ) -> Result<Self> {
         let (messages, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
-        let (name, store, next_pages) = (home.name(), Arc::clone(&setup.store), NextPages::new());
+        let (name, store, graph) = (home.name(), Arc::clone(&setup.store), Arc::clone(&setup.graph));
+        let attributes = setup.algorithm.attributes(graph.has_in_lists);
         let driver = Driver::new(home, setup, messages.clone(), report)?;
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
-        Ok(Self { name, store, next_pages, messages, done, driver: Some(driver), home: keep })
+        let (next_pages, round, ending, driver) = (NextPages::new(), None, None, Some(driver));
+        Ok(Self { name, store, graph, attributes, next_pages, messages, round, ending, done, driver, home: keep })
     }
 
     /// Asks the driver, and waits for its answer.
     fn ask<T>(&self, question: impl FnOnce(Sender<T>) -> Message) -> Result<T> {
-        let (reply, answer) = bounded(1);
-        let gone = || stopped(&self.name, "its thread has ended");
-        self.messages.send(question(reply)).map_err(|_| gone())?;
+        self.wait(&self.begin_asking(1, question)?)
+    }
+
+    /// Asks the driver, which will have at most so many answers ahead of who takes them.
+    fn begin_asking<T>(&self, ahead: usize, question: impl FnOnce(Sender<T>) -> Message) -> Result<Receiver<T>> {
+        let (reply, answer) = bounded(ahead);
+        self.messages.send(question(reply)).map_err(|_| self.gone())?;
+        Ok(answer)
+    }
+
+    /// Waits for an answer of the driver's.
+    fn wait<T>(&self, answer: &Receiver<T>) -> Result<T> {
         // Most answers come at once.
         let begun = Instant::now();
         while begun.elapsed() < SPIN {
@@ -146,7 +178,11 @@ impl GpuDevice {
             }
             std::hint::spin_loop();
         }
-        answer.recv().map_err(|_| gone())
+        answer.recv().map_err(|_| self.gone())
+    }
+
+    fn gone(&self) -> Error {
+        stopped(&self.name, "its thread has ended")
     }
 }
 
@@ -180,7 +216,7 @@ impl Device for GpuDevice {
     }
 
     fn begin(&mut self, step: &Step) -> Result<()> {
-        self.messages.send(Message::Begin(*step)).map_err(|_| stopped(&self.name, "its thread has ended"))
+        self.messages.send(Message::Begin(*step)).map_err(|_| self.gone())
     }
 
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
@@ -194,7 +230,7 @@ impl Device for GpuDevice {
 
     fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>> {
         self.done.poll_recv(context).map(|report| {
-            let mut report = report.ok_or_else(|| stopped(&self.name, "its thread has ended"))?;
+            let mut report = report.ok_or_else(|| self.gone())?;
             loop {
                 match report {
                     Some(pages) => done.extend(pages),
@@ -209,13 +245,45 @@ impl Device for GpuDevice {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
-        let (end, next_pages) = self.ask(|reply| Message::End(*step, reply))??;
+        self.begin_end(step)?;
+        let answer = self.ending.take().expect("just begun");
+        let (end, next_pages) = self.wait(&answer)??;
         self.next_pages = next_pages;
         Ok(end)
     }
 
-    fn finish(self: Box<Self>) -> Result<State> {
-        self.ask(Message::Finish)?
+    fn finish(mut self: Box<Self>) -> Result<State> {
+        let whole = Part::whole(self.graph.vertices);
+        let state = State::new(Arc::clone(&self.graph), &self.attributes, false, whole);
+        self.contribute(&state)?;
+        Ok(state)
+    }
+}
+
+impl Member for GpuDevice {
+    fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
+        self.round = Some(self.begin_asking(1, |reply| Message::Round(moves, reply))?);
+        Ok(())
+    }
+
+    fn end_round(&mut self) -> Result<()> {
+        let answer = self.round.take();
+        answer.map_or(Ok(()), |answer| self.wait(&answer)?)
+    }
+
+    fn begin_end(&mut self, step: &Step) -> Result<()> {
+        if self.ending.is_none() {
+            self.ending = Some(self.begin_asking(1, |reply| Message::End(*step, reply))?);
+        }
+        Ok(())
+    }
+
+    fn contribute(&mut self, state: &State) -> Result<()> {
+        let pieces = self.begin_asking(PIECES_AHEAD, Message::Download)?;
+        while let Some(Piece { attribute, vertices, words }) = self.wait(&pieces)?? {
+            state.attributes.set_words(attribute, &vertices, &words);
+        }
+        Ok(())
     }
 }
 
@@ -237,6 +305,9 @@ fn stopped(device: &str, message: &str) -> Error {
 
 /// How long an answer is looked for before sleeping: waking up takes as long.
 const SPIN: Duration = Duration::from_micros(60);
+
+/// Pieces of attributes that are downloaded ahead of who takes them.
+const PIECES_AHEAD: usize = 2;
 
 /// What the driver's thread is started with.
 type Messages = Receiver<Message>;

@@ -5,6 +5,7 @@ use super::open::Caps;
 use crate::attributes::{Attribute, AttributeType, Role};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
+use crate::strategy::Part;
 use serde::Serialize;
 use topostream_formats::page::Capacity;
 use topostream_formats::{Direction, Store};
@@ -33,12 +34,16 @@ pub struct DevicePlan {
     pub attributes_bytes: u64,
     /// Which attributes lie in main memory and are read with their pages, by place in the declaration.
     pub host_attributes: Vec<bool>,
+    /// Of which attributes what other devices have told lies in main memory too.
+    pub host_seen: Vec<bool>,
     /// The frontiers of a traversal.
     pub frontier_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
     /// Batches, unit rows, queues, sums.
     pub working_bytes: u64,
+    /// What is told to other devices, on its way; 0 where there are none.
+    pub exchange_bytes: u64,
     /// Slots of the page arena.
     pub slots: u32,
     /// Those of them that pages only pass through.
@@ -56,11 +61,17 @@ pub struct DevicePlan {
 /// What a plan is made for.
 pub struct Request<'a> {
     /// For messages.
+    pub device: &'a str,
+    /// For messages.
     pub algorithm: &'a str,
     /// What the algorithm keeps.
     pub attributes: &'a [Attribute],
     /// Whether it has frontiers.
     pub traversal: bool,
+    /// Which vertices are the device's.
+    pub part: &'a Part,
+    /// Device memory of what is told to others, in bytes.
+    pub exchange_bytes: u64,
     /// Whether it reads weights.
     pub weights: bool,
     /// Which lists it reads.
@@ -86,10 +97,13 @@ impl DevicePlan {
         let known = caps.memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
         let budget = settings.memory_bytes.unwrap_or(known);
         let least = if plan.in_place { 0 } else { SLOTS_MIN };
-        if plan.fixed_bytes() + least * plan.per_slot() > budget {
-            plan.move_attributes_out(request);
+        let mut needed = plan.fixed_bytes() + least * plan.per_slot();
+        for move_out in [Self::move_attributes_out, Self::move_seen_out] {
+            if needed > budget {
+                move_out(&mut plan, request, caps);
+                needed = plan.fixed_bytes() + least * plan.per_slot();
+            }
         }
-        let needed = plan.fixed_bytes() + least * plan.per_slot();
         if needed > budget {
             return Err(plan.too_small(request, needed, budget));
         }
@@ -133,12 +147,16 @@ impl DevicePlan {
         let batch = batch_bytes(settings.batch_pages);
         let rows = 4 * row_words * u64::from(request.frames);
         let hubs = hub_bytes(HUBS_FIRST);
+        let attributes = request.attributes.iter();
+        let degrees = request.part.held(Role::Own);
         Ok(Self {
-            attributes_bytes: request.attributes.iter().map(|attribute| device_bytes(attribute, vertices)).sum(),
+            attributes_bytes: attributes.map(|one| held_bytes(one, request.part) + seen_bytes(one, request.part)).sum(),
             host_attributes: vec![false; request.attributes.len()],
+            host_seen: vec![false; request.attributes.len()],
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
-            graph_bytes: 4 * vertices + directories,
+            graph_bytes: 4 * (degrees.end - degrees.start) + directories,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
+            exchange_bytes: request.exchange_bytes,
             slots: 0,
             stream_slots: 0,
             slot_bytes,
@@ -154,18 +172,31 @@ impl DevicePlan {
     }
 
     /// Leaves in main memory what is only read, and only with its page.
-    fn move_attributes_out(&mut self, request: &Request<'_>) {
+    fn move_attributes_out(&mut self, request: &Request<'_>, caps: &Caps) {
+        let log2 = self.chunk_vertices_log2;
         for (out, attribute) in self.host_attributes.iter_mut().zip(request.attributes) {
-            if attribute.role == Role::ReadOnly && request.host_import {
+            if attribute.role == Role::ReadOnly && may_move_out(attribute, request, caps, log2) {
                 *out = true;
-                self.attributes_bytes -= device_bytes(attribute, request.store.vertices());
+                self.attributes_bytes -= held_bytes(attribute, request.part);
+            }
+        }
+    }
+
+    /// Leaves in main memory what owners of other vertices have told: it is as large for however many devices.
+    fn move_seen_out(&mut self, request: &Request<'_>, caps: &Caps) {
+        let log2 = self.chunk_vertices_log2;
+        for (out, attribute) in self.host_seen.iter_mut().zip(request.attributes) {
+            let bytes = seen_bytes(attribute, request.part);
+            if bytes > 0 && may_move_out(attribute, request, caps, log2) {
+                *out = true;
+                self.attributes_bytes -= bytes;
             }
         }
     }
 
     /// Bytes of everything but the arena.
     fn fixed_bytes(&self) -> u64 {
-        self.attributes_bytes + self.frontier_bytes + self.graph_bytes + self.working_bytes
+        self.attributes_bytes + self.frontier_bytes + self.graph_bytes + self.working_bytes + self.exchange_bytes
     }
 
     /// Bytes of everything.
@@ -175,10 +206,16 @@ impl DevicePlan {
 
     fn too_small(&self, request: &Request<'_>, needed_bytes: u64, budget_bytes: u64) -> Error {
         let least = if self.in_place { 0 } else { SLOTS_MIN };
+        let exchange = match self.exchange_bytes {
+            0 => String::new(),
+            bytes => format!(", exchange with other devices {bytes}"),
+        };
         let parts = format!(
-            "attributes {}, frontiers {}, degrees and directories {}, working memory {}, at least {least} pages of {}",
+            "attributes {}, frontiers {}, degrees and directories {}, working memory {}{exchange}, \
+             at least {least} pages of {}",
             self.attributes_bytes, self.frontier_bytes, self.graph_bytes, self.working_bytes, self.slot_bytes,
         );
+        let parts = format!("{}: {parts}", request.device);
         Error::DeviceMemory { what: request.algorithm.to_owned(), needed_bytes, budget_bytes, parts }
     }
 }
@@ -200,6 +237,24 @@ pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
         AttributeType::Fixed63 => 8 * vertices,
         AttributeType::Bit => bit_bytes(vertices),
     }
+}
+
+/// Whether an attribute of all vertices may lie in main memory: its chunks must be such as can be imported.
+fn may_move_out(attribute: &Attribute, request: &Request<'_>, caps: &Caps, log2: u32) -> bool {
+    let chunks = request.part.vertices.div_ceil(1 << log2);
+    let aligned = device_bytes(attribute, 1 << log2).is_multiple_of(caps.import_alignment);
+    request.host_import && (chunks <= 1 || aligned)
+}
+
+/// Device memory of an attribute's values that a part holds, in bytes.
+pub fn held_bytes(attribute: &Attribute, part: &Part) -> u64 {
+    let held = part.held(attribute.role);
+    device_bytes(attribute, held.end - held.start)
+}
+
+/// Device memory of what other devices have told a part of an attribute, in bytes.
+pub fn seen_bytes(attribute: &Attribute, part: &Part) -> u64 {
+    if part.has_seen(attribute.role) { device_bytes(attribute, part.vertices) } else { 0 }
 }
 
 /// Bytes of one bit a vertex.

@@ -4,7 +4,7 @@
 //! bit for each page that the next superstep may visit, and the timestamps.
 
 use super::NextPages;
-use super::buffers::{COUNTERS_BYTES, chunks, vertices_of, words_of};
+use super::buffers::COUNTERS_BYTES;
 use super::compose::layout::{self, CensusTotal, Counters, Fill, Step as StepLayout};
 use super::compose::{KernelName, Resource};
 use super::driver::{Driver, hub_queue};
@@ -12,11 +12,10 @@ use super::launch::dispatch_pass;
 use super::open::Gpu;
 use super::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes, hub_bytes};
 use super::timing::{DeviceSpan, overlap_ns, union_ns};
-use crate::algorithm::{Algorithm, Scalars, Seeds, State, Step, Summary, Visit};
-use crate::attributes::AttributeType;
+use crate::algorithm::{Algorithm, Scalars, Seeds, Step, Summary, Visit};
+use crate::attributes::{Attribute, AttributeType, Initial, Merge};
 use crate::device::StepEnd;
 use crate::error::Result;
-use crate::strategy::Part;
 use crate::trace::Lane;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -24,9 +23,7 @@ use std::time::Duration;
 use topostream_formats::Direction;
 
 /// What a readback may take: the longest of kernels is far below it.
-const PATIENCE: Duration = Duration::from_secs(600);
-/// Attributes are downloaded in pieces of this many bytes.
-const PIECE_BYTES: u64 = 64 << 20;
+pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 /// The lanes of a workgroup.
 const WORKGROUP: u64 = layout::WORKGROUP as u64;
 /// How many pages a workgroup of `next-pages` looks at side by side.
@@ -47,10 +44,7 @@ impl<A: Algorithm> Driver<A> {
     pub(super) fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
         let mut encoder = self.encoder();
         for place in 0..self.declared.attributes.len() {
-            let initial = self.declared.attributes[place].initial;
-            for chunk in 0..self.buffers.attribute(place).len() {
-                self.fill(&mut encoder, place, chunk, initial)?;
-            }
+            self.fill_attribute(&mut encoder, place)?;
         }
         for superstep in 0..2 {
             self.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
@@ -64,28 +58,57 @@ impl<A: Algorithm> Driver<A> {
         Ok((end.summary.totals, std::mem::take(&mut self.next_pages)))
     }
 
-    /// Sets the values where a run begins.
-    fn plant(&self, seeds: &Seeds) {
-        let mut words = BTreeMap::new();
+    /// Sets the first values of an attribute. What will be added up with other devices' values is its owner's only.
+    fn fill_attribute(&mut self, encoder: &mut wgpu::CommandEncoder, place: usize) -> Result<()> {
+        let Attribute { initial, merge, .. } = self.declared.attributes[place];
         let log2 = self.plan.chunk_vertices_log2;
-        let place_of = |vertex: u32| ((u64::from(vertex) >> log2) as usize, u64::from(vertex) & ((1 << log2) - 1));
-        for seed in &seeds.values {
-            let (chunk, at) = place_of(seed.vertex);
-            match self.declared.attributes[seed.attribute].of {
-                AttributeType::Bit => {
-                    *words.entry((Some(seed.attribute), chunk, at / 32)).or_insert(0u32) |=
-                        (seed.bits & 1) << (at % 32);
-                }
-                _ => drop(words.insert((Some(seed.attribute), chunk, at), seed.bits)),
+        let buffers: Vec<_> =
+            self.buffers.attribute(place, log2).map(|(first, buffer)| (first, buffer.clone())).collect();
+        buffers.iter().try_for_each(|(first, buffer)| self.fill(encoder, buffer, initial, *first))?;
+        if initial != Initial::Bits(0) && merge == Merge::Add {
+            for others in [0..self.part.own.start, self.part.own.end..self.part.vertices] {
+                self.clear_values(encoder, place, &others);
             }
         }
-        for &vertex in &seeds.active {
-            let (chunk, at) = place_of(vertex);
-            *words.entry((None, chunk, at / 32)).or_insert(0) |= 1 << (at % 32);
+        Ok(())
+    }
+
+    /// Sets the values where a run begins: of vertices that are held here, or noted as told by their owners.
+    fn plant(&self, seeds: &Seeds) {
+        let attributes = &self.declared.attributes;
+        // By attribute, or none for the frontier; whether it is written here, which may differ within a word of bits; its place.
+        let mut words = BTreeMap::new();
+        for seed in &seeds.values {
+            let Attribute { of, merge, role, .. } = attributes[seed.attribute];
+            if merge == Merge::Add && !self.part.owns(seed.vertex) {
+                continue;
+            }
+            let vertex = u64::from(seed.vertex);
+            let here = !role.is_written() || self.part.writable().contains(&vertex);
+            match of {
+                AttributeType::Bit => {
+                    let (_, bits) = words.entry((Some(seed.attribute), here, vertex / 32)).or_insert((vertex, 0u32));
+                    *bits |= (seed.bits & 1) << (vertex % 32);
+                }
+                _ => drop(words.insert((Some(seed.attribute), here, vertex), (vertex, seed.bits))),
+            }
         }
-        for ((attribute, chunk, word), value) in words {
-            let chunks = attribute.map_or(self.buffers.frontier(0), |place| self.buffers.attribute(place));
-            self.home.gpu.queue().write_buffer(&chunks[chunk], 4 * word, &value.to_le_bytes());
+        for vertex in seeds.active.iter().copied().map(u64::from) {
+            let (_, bits) = words.entry((None, true, vertex / 32)).or_insert((vertex, 0));
+            *bits |= 1 << (vertex % 32);
+        }
+        let (queue, log2) = (self.home.gpu.queue(), self.plan.chunk_vertices_log2);
+        for ((attribute, _, _), (vertex, value)) in words {
+            let Some(place) = attribute else {
+                let word = (vertex & ((1 << log2) - 1)) / 32;
+                let chunk = &self.buffers.frontier(0)[(vertex >> log2) as usize];
+                queue.write_buffer(chunk, 4 * word, &value.to_le_bytes());
+                continue;
+            };
+            for span in self.buffers.spans(place, &(vertex..vertex + 1), log2) {
+                let words = span.words(&attributes[place]);
+                queue.write_buffer(span.buffer, 4 * words.start, &value.to_le_bytes());
+            }
         }
     }
 
@@ -104,11 +127,18 @@ impl<A: Algorithm> Driver<A> {
     /// This superstep as kernels see it that look at one topology's pages.
     fn step_layout(&self, direction: Direction) -> StepLayout {
         let Step { superstep, scalars, .. } = self.step;
+        let own = &self.part.own;
+        // Who has none begins behind its end.
+        let (own_first, own_last) = if own.is_empty() { (1, 0) } else { (own.start as u32, (own.end - 1) as u32) };
         StepLayout {
             vertices_last: (self.graph.vertices.max(1) - 1) as u32,
             superstep,
             page_count: self.home.graph.as_ref().expect("prepared with the run").pages(direction),
-            spare: 0,
+            own_first,
+            own_last,
+            spare_0: 0,
+            spare_1: 0,
+            spare_2: 0,
             scalars: scalars.map(|scalar| scalar as f32),
         }
     }
@@ -117,17 +147,24 @@ impl<A: Algorithm> Driver<A> {
         uniform(&self.home.gpu, bytemuck::bytes_of(&self.step_layout(direction)))
     }
 
-    /// Sets every word of one chunk of an attribute.
-    fn fill(&mut self, encoder: &mut wgpu::CommandEncoder, place: usize, chunk: usize, value: u32) -> Result<()> {
-        let buffer = self.buffers.attribute(place)[chunk].clone();
-        if value == 0 {
-            encoder.clear_buffer(&buffer, 0, None);
+    /// Sets the first values of one buffer of an attribute, which begins with `first_vertex`.
+    fn fill(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        buffer: &wgpu::Buffer,
+        initial: Initial,
+        first_vertex: u64,
+    ) -> Result<()> {
+        if initial == Initial::Bits(0) {
+            encoder.clear_buffer(buffer, 0, None);
             return Ok(());
         }
         let kernel = self.kernel(KernelName::Fill, Direction::Out, Visit::All, false)?;
         let words = (buffer.size() / 4) as u32;
-        let fill = uniform(&self.home.gpu, bytemuck::bytes_of(&Fill { value, words, ..Fill::default() }))?;
-        let find = |resource: &Resource| if *resource == Resource::Filled { &buffer } else { &fill };
+        let (value, increment) = (initial.of(first_vertex as u32), u32::from(initial == Initial::Vertex));
+        let fill = Fill { value, words, increment, ..Fill::default() };
+        let fill = uniform(&self.home.gpu, bytemuck::bytes_of(&fill))?;
+        let find = |resource: &Resource| if *resource == Resource::Filled { buffer } else { &fill };
         let bound: Vec<_> = (0..kernel.groups()).map(|group| kernel.bind(&self.home.gpu, group, find)).collect();
         let groups = words.div_ceil(WORKGROUP as u32).clamp(1, TOTALS_MAX);
         dispatch_pass(encoder, &kernel, &bound.iter().collect::<Vec<_>>(), (groups, 1), None);
@@ -142,7 +179,8 @@ impl<A: Algorithm> Driver<A> {
 
     /// Runs the kernels over vertices and pages that end a superstep (or a beginning), and reads back what they found.
     fn vertices(&mut self, phase: KernelName) -> Result<StepEnd> {
-        let (traversal, vertices) = (self.declared.traversal, self.graph.vertices);
+        let (traversal, own) = (self.declared.traversal, self.part.own_words());
+        let vertices = own.end - own.start;
         let mut encoder = self.encoder();
         let items = if traversal { vertices.div_ceil(32) } else { vertices };
         let groups = items.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX.into()) as u32;
@@ -170,8 +208,8 @@ impl<A: Algorithm> Driver<A> {
         visits: &[(Direction, Visit)],
         traversal: bool,
     ) -> Result<wgpu::Buffer> {
-        let page_bits: Vec<u64> = visits.iter().map(|&(direction, _)| self.page_bits_bytes(direction)).collect();
-        let bits: u64 = if traversal { page_bits.iter().sum() } else { 0 };
+        let partial: Vec<_> = partial(visits, traversal).collect();
+        let bits: u64 = partial.iter().map(|&(direction, _)| self.page_bits_bytes(direction)).sum();
         // Each visit has a pass of its own to come, with a beginning and an end.
         let total = layout.bytes + bits + self.timing.bytes() + 16 * visits.len() as u64;
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
@@ -184,7 +222,8 @@ impl<A: Algorithm> Driver<A> {
             encoder.copy_buffer_to_buffer(&buffer, 0, &readback, at, bytes);
             at += bytes;
         }
-        for (&(direction, visit), bytes) in visits.iter().zip(page_bits).filter(|_| traversal) {
+        for (direction, visit) in partial {
+            let bytes = self.page_bits_bytes(direction);
             let graph = self.home.graph.as_ref().expect("prepared with the run");
             let (marks, pages) = (graph.next_pages(direction).clone(), graph.pages(direction));
             encoder.clear_buffer(&marks, 0, None);
@@ -211,13 +250,11 @@ impl<A: Algorithm> Driver<A> {
         let (counters, mut rest) = rest.split_at(COUNTERS_BYTES as usize);
         let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
         let mut end = StepEnd { summary: summary(totals, traversal), ..StepEnd::default() };
-        if traversal {
-            for &(direction, visit) in visits {
-                let (bits, more) = rest.split_at(self.page_bits_bytes(direction) as usize);
-                let words = bits.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-                self.next_pages.insert((direction, visit), words);
-                rest = more;
-            }
+        for (direction, visit) in partial(visits, traversal) {
+            let (bits, more) = rest.split_at(self.page_bits_bytes(direction) as usize);
+            let words = bits.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+            self.next_pages.insert((direction, visit), words);
+            rest = more;
         }
         if self.step.visit != Visit::All {
             end.work.edges = counters.edges();
@@ -281,34 +318,8 @@ impl<A: Algorithm> Driver<A> {
         Ok(())
     }
 
-    fn encoder(&self) -> wgpu::CommandEncoder {
+    pub(super) fn encoder(&self) -> wgpu::CommandEncoder {
         self.home.gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
-    }
-
-    /// Brings all attributes to main memory.
-    pub(super) fn download(&mut self) -> Result<State> {
-        let whole = Part::whole(self.graph.vertices);
-        let state = State::new(self.graph.clone(), &self.declared.attributes, false, whole);
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        for (place, attribute) in self.declared.attributes.iter().enumerate() {
-            for (chunk, vertices) in chunks(self.graph.vertices, self.plan.chunk_vertices_log2).enumerate() {
-                let source = &self.buffers.attribute(place)[chunk];
-                let bytes = 4 * words_of(attribute, vertices.end - vertices.start);
-                for from in (0..bytes).step_by(PIECE_BYTES as usize) {
-                    let size = PIECE_BYTES.min(bytes - from);
-                    let staging = self.home.gpu.buffer("download", size.next_multiple_of(8), usage)?;
-                    let mut encoder = self.encoder();
-                    encoder.copy_buffer_to_buffer(source, from, &staging, 0, size);
-                    let submission = self.home.gpu.queue().submit([encoder.finish()]);
-                    let piece = read_buffer(&self.home.gpu, &staging, submission, size)?;
-                    let words: Vec<u32> = piece.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-                    let first = vertices.start + vertices_of(attribute, from / 4);
-                    let end = (first + vertices_of(attribute, size / 4)).min(vertices.end);
-                    state.attributes.set_words(place, &(first..end), &words);
-                }
-            }
-        }
-        Ok(state)
     }
 }
 
@@ -317,6 +328,11 @@ impl Layout {
         self.copies.push((buffer.clone(), bytes));
         self.bytes += bytes;
     }
+}
+
+/// Those supersteps that visit some of a traversal's pages; the others visit all.
+fn partial(visits: &[(Direction, Visit)], traversal: bool) -> impl Iterator<Item = (Direction, Visit)> {
+    visits.iter().copied().filter(move |&(_, visit)| traversal && visit != Visit::All)
 }
 
 /// The sums of a vertex phase, or the census of a frontier: partial sums added up in the order of their vertices.
@@ -337,7 +353,7 @@ fn summary(totals: &[u8], traversal: bool) -> Summary {
 }
 
 /// A small uniform with these bytes.
-fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
+pub(super) fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
     let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
     let buffer = gpu.buffer("uniform", bytes.len() as u64, usage)?;
     gpu.queue().write_buffer(&buffer, 0, bytes);

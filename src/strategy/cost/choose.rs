@@ -38,12 +38,11 @@ pub fn choose<A: Algorithm>(
 }
 
 /// The share of the edges that each device should get, so that all are done at the same time: in proportion to what a device
-/// computes, and to what its bus brings where that is less. Equal shares where a device has not been measured.
-pub fn shares(rates: Option<&Rates>, work: &Work, names: &[String]) -> Vec<f64> {
-    let speeds = rates.and_then(|rates| names.iter().map(|name| speed(rates, work, name)).collect::<Option<Vec<_>>>());
-    let speeds = speeds.unwrap_or_else(|| vec![1.0; names.len()]);
+/// computes, and to what its bus brings where that is less. None where a device has not been measured.
+pub fn shares(rates: &Rates, work: &Work, seats: &[Seat]) -> Option<Vec<f64>> {
+    let speeds = seats.iter().map(|seat| speed(rates, work, &seat.name)).collect::<Option<Vec<_>>>()?;
     let all: f64 = speeds.iter().sum();
-    speeds.iter().map(|speed| speed / all).collect()
+    Some(speeds.iter().map(|speed| speed / all).collect())
 }
 
 /// Edges a second, where nothing is cached.

@@ -47,14 +47,8 @@ impl Needs {
     pub fn of(work: &Work, setting: &Setting<'_>) -> Self {
         let devices: Vec<DeviceNeeds> =
             (0..setting.seats.len()).map(|device| device_needs(work, setting, device)).collect();
-        // The engine's plan has room for the values of all vertices once: what devices in main memory hold beyond that is more.
-        let held =
-            devices.iter().filter(|device| device.budget_bytes.is_none()).map(|device| device.bytes).sum::<u64>();
-        let once = device_bytes(work, work.vertices, false);
-        let main_bytes = setting.main_bytes + held.saturating_sub(once);
-        let left = setting.memory_bytes.checked_sub(main_bytes);
-        let buffer_bytes = setting.buffer_bytes.min(left.unwrap_or(0));
-        Self { main_bytes, buffer_bytes, main_fits: setting.main_fits && left.is_some(), devices }
+        let Setting { main_bytes, buffer_bytes, main_fits, .. } = *setting;
+        Self { main_bytes, buffer_bytes, main_fits, devices }
     }
 
     /// Whether everything fits.

@@ -58,10 +58,14 @@ pub struct KernelRates {
     pub top_down: f64,
     /// Edges a second that are looked at from vertices which are not reached yet (BFS bottom-up).
     pub bottom_up: f64,
-    /// Edges a second of active vertices that are followed with their weights.
+    /// Edges a second of active vertices that are followed with their weights (shortest paths).
     pub weighted: f64,
+    /// Edges a second over which both ends take the smaller value (components).
+    pub labels: f64,
     /// Lists a second that a top-down superstep looks at, to find those that are active.
     pub top_down_lists: f64,
+    /// Lists a second that a superstep with weights looks at.
+    pub weighted_lists: f64,
     /// Lists a second that a bottom-up superstep looks at, to find those that are not reached.
     pub bottom_up_lists: f64,
     /// Vertices a second of a vertex phase.
@@ -96,12 +100,14 @@ pub enum Kernel {
     BottomUp,
     /// Follows the edges of active vertices, with weights.
     Weighted,
+    /// Both ends of an edge take the smaller value.
+    Labels,
 }
 
 impl Kernel {
     /// Whether it passes over lists.
     pub fn is_traversal(self) -> bool {
-        matches!(self, Self::TopDown | Self::BottomUp | Self::Weighted)
+        matches!(self, Self::TopDown | Self::BottomUp | Self::Weighted | Self::Labels)
     }
 
     /// Whether it writes to the neighbours, and not to the vertex whose list it is.
@@ -119,6 +125,7 @@ impl KernelRates {
             Kernel::TopDown => self.top_down,
             Kernel::BottomUp => self.bottom_up,
             Kernel::Weighted => self.weighted,
+            Kernel::Labels => self.labels,
         }
     }
 
@@ -126,25 +133,27 @@ impl KernelRates {
     pub fn lists_per_s(&self, kernel: Kernel) -> f64 {
         match kernel {
             Kernel::BottomUp => self.bottom_up_lists,
+            Kernel::Weighted => self.weighted_lists,
             _ => self.top_down_lists,
         }
     }
 
-    fn all(&self) -> [f64; 10] {
-        let Self {
-            push,
-            pull,
-            top_down,
-            bottom_up,
-            weighted,
-            top_down_lists,
-            bottom_up_lists,
-            vertex_phase,
-            census,
-            initialise,
-            ..
-        } = *self;
-        [push, pull, top_down, bottom_up, weighted, top_down_lists, bottom_up_lists, vertex_phase, census, initialise]
+    /// Every rate, for whoever treats them alike.
+    fn all(&mut self) -> [&mut f64; 12] {
+        [
+            &mut self.push,
+            &mut self.pull,
+            &mut self.top_down,
+            &mut self.bottom_up,
+            &mut self.weighted,
+            &mut self.labels,
+            &mut self.top_down_lists,
+            &mut self.weighted_lists,
+            &mut self.bottom_up_lists,
+            &mut self.vertex_phase,
+            &mut self.census,
+            &mut self.initialise,
+        ]
     }
 }
 
@@ -169,7 +178,8 @@ impl DeviceRates {
             return Some(format!("{}: expected graphs of ascending sizes", self.name));
         }
         let bus = self.bus.iter().flat_map(|bus| [bus.in_place_bytes_per_s, bus.copy_bytes_per_s]);
-        let figures = self.kernels.iter().flat_map(KernelRates::all).chain(bus).chain(self.check_bytes_per_s);
+        let kernels = self.kernels.clone().iter_mut().flat_map(|of| of.all().map(|rate| *rate)).collect::<Vec<_>>();
+        let figures = kernels.into_iter().chain(bus).chain(self.check_bytes_per_s);
         let wrong = figures.chain([self.merge_bytes_per_s, self.superstep_ns]).find(|figure| !is_rate(*figure))?;
         Some(format!("{}: {wrong} is no rate", self.name))
     }
@@ -228,35 +238,7 @@ impl DeviceRates {
     /// The same device with more or fewer threads.
     fn scaled(&self, by: f64, name: &str) -> Self {
         let mut scaled = Self { name: name.to_owned(), ..self.clone() };
-        for of in &mut scaled.kernels {
-            let KernelRates {
-                push,
-                pull,
-                top_down,
-                bottom_up,
-                weighted,
-                top_down_lists,
-                bottom_up_lists,
-                vertex_phase,
-                census,
-                initialise,
-                ..
-            } = of;
-            for rate in [
-                push,
-                pull,
-                top_down,
-                bottom_up,
-                weighted,
-                top_down_lists,
-                bottom_up_lists,
-                vertex_phase,
-                census,
-                initialise,
-            ] {
-                *rate *= by;
-            }
-        }
+        scaled.kernels.iter_mut().flat_map(|of| of.all()).for_each(|rate| *rate *= by);
         scaled.check_bytes_per_s = scaled.check_bytes_per_s.map(|rate| rate * by);
         scaled
     }

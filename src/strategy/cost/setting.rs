@@ -7,7 +7,7 @@ use crate::device::settings::GpuSettings;
 use crate::engine::EngineOptions;
 use crate::plan::MemoryPlan;
 use crate::report::RunReport;
-use crate::strategy::{Assignment, Strategy};
+use crate::strategy::{Assignment, Strategy, TeamPlan, TeamRequest};
 use std::path::PathBuf;
 use topostream_formats::{Direction, Store};
 
@@ -61,11 +61,9 @@ pub struct Setting<'a> {
     pub aligned: bool,
     /// Disks that pages are striped over.
     pub disks: f64,
-    /// Main memory for everything, in bytes.
-    pub memory_bytes: u64,
-    /// Main memory of a run with one device, without the page buffer.
+    /// Main memory without the page buffer, in bytes.
     pub main_bytes: u64,
-    /// Whether such a run fits.
+    /// Whether main memory is enough.
     pub main_fits: bool,
     /// The most that the page buffer takes, in bytes.
     pub buffer_bytes: u64,
@@ -83,25 +81,28 @@ impl<'a> Setting<'a> {
         seats: Vec<Seat>,
         strategy: Strategy,
     ) -> Self {
-        let plan = MemoryPlan::new(algorithm, store, options.memory_bytes, options.buffer_bytes);
+        let sharing_bytes = sharing_bytes(algorithm, store, options.assignment, &seats, strategy);
+        let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes);
+        let asked = plan(options.memory_bytes, options.buffer_bytes);
         // Where it does not fit, what more memory would do is of interest too.
-        let main_fits = plan.is_ok();
-        let plan = plan.or_else(|_| MemoryPlan::new(algorithm, store, 1 << 60, None));
+        let main_fits = asked.is_ok();
+        let plan = asked.or_else(|_| plan(1 << 60, None));
         let (main, buffer) =
             plan.map_or((0, 0), |plan| (plan.total_bytes() - plan.buffer_bytes(), plan.buffer_bytes()));
-        let aligned = match options.assignment {
-            Assignment::Contiguous => true,
-            // Contiguous where all devices are of one kind.
-            Assignment::Auto => seats.iter().all(|seat| seat.name == seats[0].name),
-            Assignment::Modulo | Assignment::Random | Assignment::Biased => false,
-        };
+        let grouped = store.topology(Direction::Out).is_some_and(|out| out.is_grouped());
+        let aligned = !grouped
+            && match options.assignment {
+                Assignment::Contiguous => true,
+                // Contiguous where all devices are of one kind.
+                Assignment::Auto => alike(&seats),
+                Assignment::Modulo | Assignment::Random | Assignment::Biased => false,
+            };
         Self {
             rates,
             seats,
             strategy,
-            aligned: aligned || strategy == Strategy::Shard,
+            aligned,
             disks: disks(store),
-            memory_bytes: options.memory_bytes,
             main_bytes: main,
             main_fits,
             buffer_bytes: buffer,
@@ -122,6 +123,31 @@ impl<'a> Setting<'a> {
             false => ((work.shards as f64 / devices).ceil() / work.shards as f64).min(1.0),
         }
     }
+}
+
+/// Whether all devices are of one kind.
+fn alike(seats: &[Seat]) -> bool {
+    seats.iter().all(|seat| seat.is_cpu() == seats[0].is_cpu())
+}
+
+/// Main memory that several devices need beside what one would, in bytes.
+fn sharing_bytes<A: Algorithm>(
+    algorithm: &A,
+    store: &Store,
+    assignment: Assignment,
+    seats: &[Seat],
+    strategy: Strategy,
+) -> u64 {
+    if seats.len() < 2 {
+        return 0;
+    }
+    // Which pages are whose makes no difference to memory, and is not worth reading them for.
+    let assignment = if assignment == Assignment::Biased { Assignment::Modulo } else { assignment };
+    let speeds: Vec<f64> = seats.iter().map(|seat| seat.share).collect();
+    let (alike, binding_bytes_max) = (alike(seats), u64::MAX);
+    let request = TeamRequest { store, speeds: &speeds, alike, strategy, assignment, binding_bytes_max };
+    let cpu: Vec<bool> = seats.iter().map(Seat::is_cpu).collect();
+    TeamPlan::new(algorithm, &request).map_or(0, |team| team.memory_bytes(&cpu))
 }
 
 /// How many disks hold the pages of a store: file systems are taken for disks.
@@ -168,7 +194,7 @@ pub fn explain<A: Algorithm>(
     };
     let mut setting = Setting::new(rates, algorithm, store, options, seats, strategy);
     if let Some(assignment) = assignment {
-        setting.aligned = assignment == Assignment::Contiguous;
+        setting.aligned &= assignment == Assignment::Contiguous;
     }
     predict(&work, &setting)
 }

@@ -106,8 +106,8 @@ impl Work {
                 let bottom_up = visits.iter().any(|(_, visit)| matches!(visit, Visit::Without(_)));
                 let (first, pattern) = match visit {
                     _ if weighted => (Kernel::Weighted, WEIGHTED),
-                    Visit::All if visits.len() == 1 => (Kernel::TopDown, COMPONENTS_DIRECTED),
-                    Visit::All => (Kernel::TopDown, COMPONENTS),
+                    Visit::All if visits.len() == 1 => (Kernel::Labels, COMPONENTS_DIRECTED),
+                    Visit::All => (Kernel::Labels, COMPONENTS),
                     _ if bottom_up => (Kernel::TopDown, TOP_DOWN_RESTS),
                     _ => (Kernel::TopDown, TOP_DOWN),
                 };
@@ -125,9 +125,21 @@ impl Work {
     pub fn measured<A: Algorithm>(algorithm: &A, store: &Store, report: &RunReport) -> Self {
         let mut work = Self::without_phases(algorithm, store);
         let next = report.steps.iter().skip(1).map(|step| step.active.unwrap_or(0)).chain([0]);
-        let weighted = algorithm.needs_weights();
-        work.phases =
-            report.steps.iter().zip(next).map(|(step, next)| work.done(store, step, next, weighted)).collect();
+        let has_in_lists = store.topology(Direction::In).is_some();
+        let all_at_first = algorithm.visits(has_in_lists).first().is_some_and(|(_, visit)| *visit == Visit::All);
+        let kernel = |direction| match (algorithm.is_traversal(), direction) {
+            (true, _) if algorithm.needs_weights() => Kernel::Weighted,
+            (true, _) if all_at_first => Kernel::Labels,
+            (true, Direction::Out) => Kernel::TopDown,
+            (true, Direction::In) => Kernel::BottomUp,
+            (false, Direction::Out) => Kernel::Push,
+            (false, Direction::In) => Kernel::Pull,
+        };
+        let phase = |(step, next): (&StepReport, u64)| {
+            let direction = step.direction.unwrap_or(Direction::Out);
+            work.done(store, step, next, direction, kernel(direction))
+        };
+        work.phases = report.steps.iter().zip(next).map(phase).collect();
         work
     }
 
@@ -144,7 +156,7 @@ impl Work {
             page_bytes: f64::from(out.page_bytes()) + f64::from(weights),
             directory_pages: store.topologies().map(|topology| u64::from(topology.page_count())).sum(),
             pages,
-            shards: 1,
+            shards: out.shards().len() as u64,
             phases: Vec::new(),
         }
     }
@@ -177,16 +189,8 @@ impl Work {
         }
     }
 
-    fn done(&self, store: &Store, step: &StepReport, activated: u64, weighted: bool) -> Phase {
-        let direction = step.direction.unwrap_or(Direction::Out);
+    fn done(&self, store: &Store, step: &StepReport, activated: u64, direction: Direction, kernel: Kernel) -> Phase {
         let (pages, visits) = (pages(store, direction), step.pages as f64);
-        let kernel = match (self.traversal, direction) {
-            (true, _) if weighted => Kernel::Weighted,
-            (true, Direction::Out) => Kernel::TopDown,
-            (true, Direction::In) => Kernel::BottomUp,
-            (false, Direction::Out) => Kernel::Push,
-            (false, Direction::In) => Kernel::Pull,
-        };
         let bus_bytes = (step.transfer.copied_bytes + step.transfer.in_place_bytes) as f64;
         Phase {
             supersteps: 1.0,

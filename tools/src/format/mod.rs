@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  EdgeSource ─▶ ingest: loops, mirror ─▶ Sorter ─▶ Sorted (by source, dest) ─┬─▶ (order: number vertices anew, sort again)
-//!                  └─ which ids occur ─▶ IdMap                                ├─▶ out-lists
+//!                  └─ which ids occur ─▶ IdMap                                ├─▶ (shards: group by destination) ─▶ out-lists
 //!                                                                             └─▶ swapped, sorted again ─▶ in-lists
 //! ```
 //!
@@ -12,6 +12,7 @@ mod id_map;
 mod ingest;
 mod order;
 mod record;
+mod shards;
 mod sorter;
 
 use crate::progress::{Cancel, Progress, Unit};
@@ -21,6 +22,7 @@ use sorter::{Sorted, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
+use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
 use topostream_formats::{Direction, EdgeSource, Encoding, Error, Manifest, Result, VertexOrder, WeightType};
 
@@ -55,6 +57,8 @@ pub struct FormatOptions {
     pub in_edges: bool,
     /// How vertices are numbered.
     pub order: VertexOrder,
+    /// How many shards the out-lists are grouped for, by destination; 1: they are not grouped.
+    pub shards: u32,
     /// Which ids become vertices.
     pub ids: IdPolicy,
     /// Main memory for everything together, in bytes.
@@ -73,6 +77,7 @@ impl Default for FormatOptions {
             remove_self_loops: false,
             in_edges: false,
             order: VertexOrder::Natural,
+            shards: 1,
             ids: IdPolicy::Auto,
             memory_bytes: 1 << 30,
             temporary: None,
@@ -106,6 +111,9 @@ pub fn format(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<FormatReport> {
+    if !(1..=SHARDS_MAX).contains(&options.shards) {
+        return Err(Error::Invalid(format!("{} shards: there must be 1 to {SHARDS_MAX}", options.shards)));
+    }
     let source = open()?;
     let weights = source.info().weights.filter(|_| options.keep_weights);
     let mut options = options.clone();
@@ -146,7 +154,8 @@ impl<'a, R: Record> Formatter<'a, R> {
     ) -> Result<FormatReport> {
         let info = source.info().clone();
         let sort_bytes = sort_memory(&*source, options)?;
-        let tag = crc32c(format!("{} {:?}", info.name, options.layout).as_bytes());
+        let shards = if options.shards > 1 { format!(" {} shards", options.shards) } else { String::new() };
+        let tag = crc32c(format!("{} {:?}{shards}", info.name, options.layout).as_bytes());
         let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
         let folder = options.temporary.clone().unwrap_or_else(|| path.to_owned());
         let sorter = Sorter::new(&folder, sort_bytes, cancel.clone());
@@ -156,7 +165,8 @@ impl<'a, R: Record> Formatter<'a, R> {
         let mut formatter =
             Self { options, writer, folder, progress, cancel, sort_bytes, edges, naming, duplicates_removed: 0 };
         let ids = formatter.number_vertices()?;
-        let (out, edges) = formatter.write_lists(Direction::Out)?;
+        let (out, edges) =
+            if options.shards > 1 { formatter.write_shards()? } else { formatter.write_lists(Direction::Out)? };
         let duplicates_removed = formatter.duplicates_removed;
         let in_lists = if options.in_edges { Some(formatter.write_in_lists(edges)?) } else { None };
         let manifest = Manifest {
@@ -291,7 +301,8 @@ impl<'a, R: Record> Formatter<'a, R> {
     }
 }
 
-/// What one sort may take: the budget less everything else, shared where a second sort needs the first one's result.
+/// What one sort may take: the budget less everything else, shared where a second sort, or grouping, needs the first one's
+/// result.
 fn sort_memory(source: &dyn EdgeSource, options: &FormatOptions) -> Result<u64> {
     let parts = [
         ("program", BASE_BYTES),
@@ -299,7 +310,7 @@ fn sort_memory(source: &dyn EdgeSource, options: &FormatOptions) -> Result<u64> 
         ("pages", TopologyWriter::memory_bytes(&options.layout)),
     ];
     let fixed: u64 = parts.iter().map(|part| part.1).sum();
-    let sorts = 1 + u64::from(options.in_edges || options.order != VertexOrder::Natural);
+    let sorts = 1 + u64::from(options.in_edges || options.order != VertexOrder::Natural || options.shards > 1);
     let shares = sorts + u64::from(ingest::needs_id_map(source.info(), options));
     let left = options.memory_bytes.saturating_sub(fixed) / shares;
     if left < SORT_BYTES_MIN {

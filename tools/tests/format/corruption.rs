@@ -138,11 +138,11 @@ fn a_newer_version_is_named_with_ours() {
     let folder = store_with_everything(0);
     let manifest = folder.path().join("graph.json");
     let text = fs::read_to_string(&manifest).unwrap();
-    for (version, rest) in [("2", "\"crc32c\": 7, \"other\": []}"), ("0", "\"graph\": null}")] {
+    for (version, rest) in [("3", "\"crc32c\": 7, \"other\": []}"), ("0", "\"graph\": null}")] {
         fs::write(&manifest, format!("{{\"topostream\": {version}, {rest}")).unwrap();
         let error = open_and_verify(folder.path()).unwrap_err().to_string();
         assert!(
-            error.ends_with(&format!("graph.json: format version {version}; this program reads version 1")),
+            error.ends_with(&format!("graph.json: format version {version}; this program reads versions 1 to 2")),
             "{error}"
         );
     }

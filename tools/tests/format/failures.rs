@@ -29,6 +29,11 @@ fn everything() -> FormatOptions {
     options
 }
 
+/// The same with shards: edges pass through another temporary file.
+fn in_shards() -> FormatOptions {
+    FormatOptions { shards: 3, ..everything() }
+}
+
 fn expect_nothing_left(folder: &Path) {
     assert!(Store::open(folder).is_err());
     let left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -97,10 +102,29 @@ fn a_stop_at_any_stage_leaves_nothing() {
     }
 }
 
+#[test]
+fn a_stop_while_shards_are_made_leaves_nothing() {
+    for stage in
+        ["count destinations", "group by destination", "lay out pages", "write shard 1 of 3", "write shard 3 of 3"]
+    {
+        for feed in [canonical(), large()] {
+            let folder = tempfile::tempdir().unwrap();
+            let stop = StopAt { stage, cancel: Cancel::default() };
+            let result = run_watched(&feed, folder.path(), &in_shards(), &stop, &stop.cancel);
+            assert!(stop.cancel.is_cancelled(), "there is a stage {stage}");
+            assert!(matches!(result, Err(Error::Interrupted)), "{stage}");
+            expect_nothing_left(folder.path());
+        }
+    }
+}
+
 /// `/dev/full` stands in for a disk that has no room for one of the files.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_nothing() {
+    for (file, options) in [("pages.0", in_shards()), ("degrees.bin", in_shards()), ("directory.bin", in_shards())] {
+        expect_full(file, &options);
+    }
     for file in [
         "ids.bin",
         "pages.0",
@@ -115,21 +139,27 @@ fn a_full_disk_leaves_nothing() {
         "second/in/pages.1",
         "graph.json.partial",
     ] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink("/dev/full", &path).unwrap();
-        let feed = if file.starts_with("second") { large() } else { canonical() };
-        let error = run(&feed, folder.path(), &everything()).unwrap_err();
-        assert!(matches!(error, Error::Io { .. }) && error.to_string().contains(file), "{file}: {error}");
-        assert!(Store::open(folder.path()).is_err());
-        let mut folders = vec![folder.path().to_owned()];
-        while let Some(next) = folders.pop() {
-            for entry in fs::read_dir(next).unwrap() {
-                let path = entry.unwrap().path();
-                assert!(path.is_dir(), "{} is left", path.display());
-                folders.push(path);
-            }
+        expect_full(file, &everything());
+    }
+}
+
+/// An error that names the file that has no room, and no file left.
+#[cfg(target_os = "linux")]
+fn expect_full(file: &str, options: &FormatOptions) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("/dev/full", &path).unwrap();
+    let feed = if file.starts_with("second") { large() } else { canonical() };
+    let error = run(&feed, folder.path(), options).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }) && error.to_string().contains(file), "{file}: {error}");
+    assert!(Store::open(folder.path()).is_err());
+    let mut folders = vec![folder.path().to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            assert!(path.is_dir(), "{} is left", path.display());
+            folders.push(path);
         }
     }
 }

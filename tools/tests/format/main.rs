@@ -9,5 +9,6 @@ mod feed;
 mod forgery;
 mod ids;
 mod properties;
+mod shards;
 #[path = "../../../formats/tests/store/spec_reader.rs"]
 mod spec_reader;

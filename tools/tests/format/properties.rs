@@ -92,6 +92,8 @@ fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
     };
     prop_assert!(found == expected, "{} edges, {} expected", found.edges.len(), expected.edges.len());
     prop_assert_eq!(graph.ids.len(), expected.vertices.len());
+    let shards = report.manifest.out.shards.as_ref().map_or(1, Vec::len);
+    prop_assert_eq!(shards as u32, options.shards);
     prop_assert_eq!(report.manifest.input_edges, feed.edges.len() as u64);
     let in_lists = graph.in_lists.as_ref().map(|edges| in_original_ids(&graph, edges, of));
     prop_assert_eq!(in_lists.is_some(), options.in_edges && expected.directed);
@@ -120,8 +122,15 @@ fn all_options() -> impl Strategy<Value = FormatOptions> {
     let encodings = ["vertex", "22", "33", "42", "21"];
     let orders = vec![VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst];
     let flags = prop::array::uniform5(any::<bool>());
-    (flags, prop::sample::select(encodings.to_vec()), prop::sample::select(orders), 1usize..=3).prop_map(
-        |([symmetrize, remove_duplicates, remove_self_loops, in_edges, keep_weights], encoding, order, stripes)| {
+    let shards = prop_oneof![8 => Just(1u32), 8 => 2u32..7, 1 => Just(40)];
+    (flags, prop::sample::select(encodings.to_vec()), prop::sample::select(orders), 1usize..=3, shards).prop_map(
+        |(
+            [symmetrize, remove_duplicates, remove_self_loops, in_edges, keep_weights],
+            encoding,
+            order,
+            stripes,
+            shards,
+        )| {
             let mut options = FormatOptions {
                 symmetrize,
                 remove_duplicates,
@@ -129,6 +138,7 @@ fn all_options() -> impl Strategy<Value = FormatOptions> {
                 in_edges,
                 keep_weights,
                 order,
+                shards,
                 ..small_pages()
             };
             if let &[p, q] = encoding.as_bytes() {

@@ -2,10 +2,13 @@
 //!
 //! WGSL can neither hand a buffer to a function nor bind one of more than 2 GiB, so that each accessor names the buffers
 //! itself: chunks of 2^k vertices. What may be written by several threads at once is atomic, and only that.
+//!
+//! In sharded modules, buffers of what edges write are for own vertices; what is told of others is in buffers of its own, a column
+//! called `NAME_seen`.
 
 use super::bindings::{Access, Buffer, Resource};
 use super::{Declared, KernelName, ModuleOptions};
-use crate::attributes::{AttributeType, Role};
+use crate::attributes::{AttributeType, Merge, Role};
 use std::collections::BTreeSet;
 
 /// What an accessor does.
@@ -21,9 +24,13 @@ pub(super) enum Operation {
     Claim,
     Take,
     Insert,
+    /// Merges another device's value, as the attribute declares.
+    Learn,
+    /// Adds another device's bits of a word.
+    Join,
 }
 
-use Operation::{Add, Claim, Insert, Load, Max, Min, Store, Take, Test, Word};
+use Operation::{Add, Claim, Insert, Join, Learn, Load, Max, Min, Store, Take, Test, Word};
 
 /// How a column's buffers are declared in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +42,17 @@ enum Mode {
 
 /// A value for every vertex.
 struct Column {
-    name: &'static str,
+    name: String,
     of: AttributeType,
     resource: fn(usize, u32) -> Resource,
     /// The place of an attribute.
     place: usize,
     /// Whether this kernel may write it.
     writable: bool,
+    /// Whether its buffers are for own vertices only.
+    held: bool,
+    /// How another device's values are merged.
+    merge: Merge,
 }
 
 /// The accessors that a module may use.
@@ -56,39 +67,71 @@ pub(super) type Used = BTreeSet<(usize, Operation)>;
 
 impl<'a> Accessors<'a> {
     pub fn new(algorithm: &Declared, kernel: KernelName, options: &'a ModuleOptions) -> Self {
-        let bits = |name, resource, writable| Column { name, of: AttributeType::Bit, resource, place: 0, writable };
-        let mut columns = Vec::new();
+        let mut accessors = Self { columns: Vec::new(), kernel, options };
+        let by_messages = kernel == KernelName::Apply;
         for (place, attribute) in algorithm.attributes.iter().enumerate() {
-            let resource = |place, chunk| Resource::Attribute { place, chunk };
-            let writable = kernel.is_over_vertices() || kernel.is_over_pages() && attribute.role == Role::Writable;
-            columns.push(Column { name: attribute.name, of: attribute.of, resource, place, writable });
+            let is_written = attribute.role.is_written();
+            let column = Column {
+                name: attribute.name.into(),
+                of: attribute.of,
+                resource: |place, chunk| Resource::Attribute { place, chunk },
+                place,
+                writable: kernel.is_over_vertices() || (kernel.is_over_pages() || by_messages) && is_written,
+                held: options.sharded && is_written,
+                merge: attribute.merge,
+            };
+            accessors.columns.push(column);
         }
         let resource = |_, chunk| Resource::OutDegrees(chunk);
-        columns.push(Column { name: "out_degrees", of: AttributeType::U32, resource, place: 0, writable: false });
+        accessors.push("out_degrees".into(), AttributeType::U32, resource, false);
         if algorithm.traversal {
-            columns.push(bits("frontier", |_, chunk| Resource::Frontier(chunk), false));
-            columns.push(bits("next_frontier", |_, chunk| Resource::NextFrontier(chunk), kernel.is_over_pages()));
+            accessors.push("frontier".into(), AttributeType::Bit, |_, chunk| Resource::Frontier(chunk), false);
+            let writable = kernel.is_over_pages() || by_messages;
+            accessors.push(
+                "next_frontier".into(),
+                AttributeType::Bit,
+                |_, chunk| Resource::NextFrontier(chunk),
+                writable,
+            );
         }
-        Self { columns, kernel, options }
+        accessors.columns[algorithm.attributes.len()].held = options.sharded;
+        let read_at_random = algorithm.attributes.iter().enumerate().filter(|(_, one)| one.role == Role::Writable);
+        for (place, attribute) in read_at_random.filter(|_| options.sharded) {
+            let resource = |place, chunk| Resource::Seen { place, chunk };
+            accessors.push(format!("{}_seen", attribute.name), attribute.of, resource, by_messages);
+            accessors.columns.last_mut().expect("just pushed").place = place;
+        }
+        accessors
+    }
+
+    /// Appends a column for all vertices.
+    fn push(&mut self, name: String, of: AttributeType, resource: fn(usize, u32) -> Resource, writable: bool) {
+        self.columns.push(Column { name, of, resource, place: 0, writable, held: false, merge: Merge::Or });
     }
 
     /// The accessor of that name, if there is one.
     pub fn find(&self, name: &str) -> Option<(usize, Operation)> {
         let own = |column: &str| self.columns.iter().position(|one| one.name == column);
         let (column, operation) = match name {
+            // Out-degrees are held of own vertices, and edges are anybody's.
+            "degree_out" if self.options.sharded && self.kernel.is_over_pages() => return None,
             "degree_out" => (own("out_degrees")?, Load),
             "is_active" => (own("frontier")?, Test),
             "activate" => (own("next_frontier")?, Insert),
             "next_frontier_word" => (own("next_frontier")?, Word),
+            "next_frontier_join" => (own("next_frontier")?, Join),
             _ => {
                 let (attribute, operation) = name.rsplit_once('_')?;
-                let is_attribute = |column: &Column| matches!((column.resource)(0, 0), Resource::Attribute { .. });
+                let is_attribute = |column: &Column| {
+                    matches!((column.resource)(0, 0), Resource::Attribute { .. } | Resource::Seen { .. })
+                };
                 (own(attribute).filter(|&at| is_attribute(&self.columns[at]))?, Operation::named(operation)?)
             }
         };
         let Column { of, writable, .. } = self.columns[column];
         let may = operation.fits(of) && (writable || operation.reads());
         let may = may && (operation != Take || self.kernel.is_over_vertices());
+        let may = may && (self.kernel == KernelName::Apply || !matches!(operation, Learn | Join));
         may.then_some((column, operation))
     }
 
@@ -107,7 +150,7 @@ impl<'a> Accessors<'a> {
             let mode = self.mode(place, used);
             let access = if mode == Mode::Read { Access::Read } else { Access::ReadWrite };
             let of = format!("array<{}>", self.cell(column.of, mode));
-            for chunk in 0..self.options.chunks() {
+            for chunk in 0..self.chunks(column) {
                 let name = format!("{}_{chunk}", column.name);
                 buffers.push(Buffer { resource: (column.resource)(column.place, chunk), access, name, of: of.clone() });
             }
@@ -118,6 +161,44 @@ impl<'a> Accessors<'a> {
     /// The accessors that are used, in WGSL.
     pub fn render(&self, used: &Used) -> String {
         used.iter().map(|&(column, operation)| self.function(column, operation, self.mode(column, used))).collect()
+    }
+
+    /// The functions that an accessor calls.
+    pub fn calls(&self, (column, operation): (usize, Operation)) -> Vec<String> {
+        let text = self.opening(column, operation);
+        let before = |at: usize| text[..at].rsplit(|char: char| !char.is_ascii_alphanumeric() && char != '_').next();
+        text.match_indices('(').filter_map(|(at, _)| before(at)).map(str::to_owned).collect()
+    }
+
+    fn chunks(&self, column: &Column) -> u32 {
+        if column.held { self.options.held_chunks() } else { self.options.chunks() }
+    }
+
+    /// What an accessor does first: in sharded modules, what becomes of vertices that are not the device's own.
+    fn opening(&self, column: usize, operation: Operation) -> String {
+        let Column { name, of, place, held, resource, .. } = &self.columns[column];
+        let is_next = matches!(resource(0, 0), Resource::NextFrontier(_));
+        if is_next && operation == Insert && self.options.sharded && self.kernel.is_over_pages() {
+            return "if !is_own(vertex) { return false; }\n".into();
+        }
+        if !held {
+            return String::new();
+        }
+        if operation == Word {
+            return "let own = own_bits(word);\nif own == 0u { return 0u; }\nlet held = word - held_first() / 32u;\n"
+                .into();
+        }
+        let seen = |column: &Column| column.place == *place && matches!((column.resource)(0, 0), Resource::Seen { .. });
+        let has_seen = self.columns.iter().any(seen);
+        let otherwise = match operation {
+            Load | Test if has_seen => format!("return {name}_seen_{}(vertex);", operation.name()),
+            Load => format!("return {}();", value_type(*of)),
+            Store | Add | Take | Learn | Join => "return;".into(),
+            Test | Min | Max | Claim | Insert | Word => "return false;".into(),
+        };
+        let check = format!("if !is_own(vertex) {{ {otherwise} }}\n");
+        let check = if self.kernel.is_over_pages() { check } else { String::new() };
+        check + "let held = vertex - held_first();\n"
     }
 
     fn mode(&self, column: usize, used: &Used) -> Mode {
@@ -145,32 +226,36 @@ impl<'a> Accessors<'a> {
 
     /// One accessor. The body is written once for each chunk.
     fn function(&self, column: usize, operation: Operation, mode: Mode) -> String {
-        let Column { name, of, .. } = self.columns[column];
-        let function = match (name, operation) {
+        let Column { ref name, of, held, merge, .. } = self.columns[column];
+        let function = match (name.as_str(), operation) {
             ("out_degrees", Load) => "degree_out".into(),
             ("frontier", Test) => "is_active".into(),
             ("next_frontier", Insert) => "activate".into(),
             _ => format!("{name}_{}", operation.name()),
         };
         let signature = operation.signature(of);
-        let body = self.body(of, operation, mode);
+        let body = self.body(of, operation, mode, merge);
+        let body = if held && operation == Word { body.replace(';', " & own;") } else { body };
         let in_chunk = |chunk: u32, indent: &str| -> String {
             let buffer = format!("{name}_{chunk}");
             let lines: String = body.lines().map(|line| format!("{indent}{line}\n")).collect();
             let lines = lines.replace("CELL", &format!("{buffer}[at]")).replace("BUFFER", &buffer);
             lines.replace("ZERO", &format!("{}()", value_type(of)))
         };
-        let (index, shift) = match operation {
-            Word => ("word", self.options.attribute_chunk_vertices_log2 - 5),
-            _ => ("vertex", self.options.attribute_chunk_vertices_log2),
-        };
-        let by_word = if of == AttributeType::Bit && operation != Word { " >> 5u" } else { "" };
-        let chunks = self.options.chunks();
+        let is_word = matches!(operation, Word | Join);
+        let shift = self.options.attribute_chunk_vertices_log2 - if is_word { 5 } else { 0 };
+        let index = if held { "held" } else { operation.index() };
+        let by_word = if of == AttributeType::Bit && !is_word { " >> 5u" } else { "" };
+        let opening: String = self.opening(column, operation).lines().map(|line| format!("    {line}\n")).collect();
+        let chunks = self.chunks(&self.columns[column]);
         if chunks == 1 {
-            return format!("fn {function}{signature} {{\n    let at = {index}{by_word};\n{}}}\n", in_chunk(0, "    "));
+            return format!(
+                "fn {function}{signature} {{\n{opening}    let at = {index}{by_word};\n{}}}\n",
+                in_chunk(0, "    ")
+            );
         }
         let mask = (1u64 << shift) - 1;
-        let mut text = format!("fn {function}{signature} {{\n    let at = ({index} & {mask:#x}u){by_word};\n");
+        let mut text = format!("fn {function}{signature} {{\n{opening}    let at = ({index} & {mask:#x}u){by_word};\n");
         text += &format!("    switch {index} >> {shift}u {{\n");
         for chunk in 0..chunks {
             let case = if chunk + 1 == chunks { "default".into() } else { format!("case {chunk}u") };
@@ -180,8 +265,9 @@ impl<'a> Accessors<'a> {
     }
 
     /// What an accessor does with CELL, a vertex's place in BUFFER.
-    fn body(&self, of: AttributeType, operation: Operation, mode: Mode) -> &'static str {
-        match (of, mode) {
+    fn body(&self, of: AttributeType, operation: Operation, mode: Mode, merge: Merge) -> String {
+        let body = match (of, mode) {
+            _ if operation == Learn => return learn_body(of, merge),
             (AttributeType::Bit, _) => bit_body(operation, mode == Mode::Atomic),
             (AttributeType::Fixed63, Mode::Atomic) if self.options.wide_integers => wide_body(operation),
             (AttributeType::Fixed63, Mode::Atomic) => halves_body(operation),
@@ -189,12 +275,13 @@ impl<'a> Accessors<'a> {
             (AttributeType::F32, Mode::Atomic) if !self.options.float_atomics => float_bits_body(operation),
             (_, Mode::Atomic) => atomic_body(operation),
             (_, Mode::Plain | Mode::Read) => plain_body(operation),
-        }
+        };
+        body.into()
     }
 }
 
 impl Operation {
-    const ALL: [Self; 10] = [Load, Test, Word, Store, Add, Min, Max, Claim, Take, Insert];
+    const ALL: [Self; 12] = [Load, Test, Word, Store, Add, Min, Max, Claim, Take, Insert, Learn, Join];
 
     fn name(self) -> &'static str {
         match self {
@@ -208,6 +295,8 @@ impl Operation {
             Claim => "claim",
             Take => "take",
             Insert => "insert",
+            Learn => "learn",
+            Join => "join",
         }
     }
 
@@ -221,10 +310,16 @@ impl Operation {
 
     fn fits(self, of: AttributeType) -> bool {
         match self {
-            Test | Word | Insert => of == AttributeType::Bit,
+            Test | Word | Insert | Join => of == AttributeType::Bit,
             Load | Store | Add | Take => of != AttributeType::Bit,
             Min | Max | Claim => of == AttributeType::U32,
+            Learn => matches!(of, AttributeType::U32 | AttributeType::F32),
         }
+    }
+
+    /// What it calls what it is given first.
+    fn index(self) -> &'static str {
+        if matches!(self, Word | Join) { "word" } else { "vertex" }
     }
 
     fn signature(self, of: AttributeType) -> String {
@@ -235,6 +330,8 @@ impl Operation {
             Word => "(word: u32) -> u32".into(),
             Store | Add => format!("(vertex: u32, value: {value})"),
             Min | Max => "(vertex: u32, value: u32) -> bool".into(),
+            Learn => "(vertex: u32, value: u32)".into(),
+            Join => "(word: u32, bits: u32)".into(),
             Claim => "(vertex: u32, expected: u32, value: u32) -> bool".into(),
         }
     }
@@ -259,7 +356,8 @@ fn plain_body(operation: Operation) -> &'static str {
         Max => "if CELL >= value { return false; }\nCELL = value;\nreturn true;",
         Claim => "if CELL != expected { return false; }\nCELL = value;\nreturn true;",
         Take => "let value = CELL;\nCELL = ZERO;\nreturn value;",
-        Test | Word | Insert => unreachable!("of bits"),
+        Test | Word | Insert | Join => unreachable!("of bits"),
+        Learn => unreachable!("has a body of its own"),
     }
 }
 
@@ -283,7 +381,7 @@ while seen == expected {
 }
 return false;"
         }
-        Take | Test | Word | Insert => unreachable!("not in page kernels"),
+        Take | Test | Word | Insert | Learn | Join => unreachable!("not in page kernels"),
     }
 }
 
@@ -340,6 +438,23 @@ fn bit_body(operation: Operation, atomic: bool) -> &'static str {
 if (atomicLoad(&CELL) & bit) != 0u { return false; }
 return (atomicOr(&CELL, bit) & bit) == 0u;"
         }
+        (Join, true) => "if (bits & ~atomicLoad(&CELL)) != 0u { atomicOr(&CELL, bits); }",
         _ => unreachable!("bits are inserted by atomics"),
+    }
+}
+
+/// Another device's value of one word, which no other thread has.
+fn learn_body(of: AttributeType, merge: Merge) -> String {
+    let function = match merge {
+        Merge::Add => None,
+        Merge::Min => Some("min"),
+        Merge::Max => Some("max"),
+        Merge::Or if of == AttributeType::F32 => return "CELL = bitcast<f32>(bitcast<u32>(CELL) | value);".into(),
+        Merge::Or => return "CELL |= value;".into(),
+    };
+    let value = if of == AttributeType::F32 { "bitcast<f32>(value)" } else { "value" };
+    match function {
+        None => format!("CELL += {value};"),
+        Some(function) => format!("CELL = {function}(CELL, {value});"),
     }
 }

@@ -16,6 +16,13 @@ pub enum Resource {
         /// Which of its chunks.
         chunk: u32,
     },
+    /// In sharded modules: what other devices have last told of an attribute that edges read at random, of all vertices.
+    Seen {
+        /// Its place in the declaration.
+        place: usize,
+        /// Which of its chunks.
+        chunk: u32,
+    },
     /// The vertices that are active, a bit each: a chunk.
     Frontier(u32),
     /// The vertices that will be active in the next superstep: a chunk.
@@ -34,6 +41,10 @@ pub enum Resource {
     Fill,
     /// For `fill`: the words that are written.
     Filled,
+    /// For `merge`: what is done, a [`Merge`](super::layout::Merge).
+    Merge,
+    /// For `merge`: the words that are written.
+    Merged,
     /// Pages, each with its page of weights behind it if weights are read.
     Pages,
     /// A [`BatchHeader`](super::layout::BatchHeader) and a [`BatchPage`](super::layout::BatchPage) for each page.
@@ -42,6 +53,15 @@ pub enum Resource {
     Rows,
     /// A [`HubHeader`](super::layout::HubHeader) and room for [`HubEntry`](super::layout::HubEntry)s.
     HubQueue,
+    /// Which vertices a message is about, and where it lies: a [`Message`](super::layout::Message).
+    Message,
+    /// What `collect` finds and `ship` writes: so many words as [`collected_words`](super::layout::collected_words) says. Its
+    /// first four are zero before `collect`.
+    Collected,
+    /// Exchange memory that is written.
+    Sent,
+    /// Exchange memory that is read.
+    Received,
 }
 
 /// What a module does with a buffer.
@@ -82,6 +102,8 @@ impl Buffer {
     /// The buffer that lib and kernels call so; attributes and the like are not among these.
     pub fn named(name: &str, kernel: KernelName) -> Option<Self> {
         let totals = if kernel == KernelName::Census { "array<vec4<u32>>" } else { "array<vec4<f32>>" };
+        // `merge` reads four words at a time, which lie as a message's words do not.
+        let received = if kernel == KernelName::Merge { "array<vec4<u32>>" } else { "array<u32>" };
         let (resource, access, of) = match name {
             "step" => (Resource::Step, Access::Uniform, "Step"),
             "starts" => (Resource::Starts, Access::Read, "array<u32>"),
@@ -90,6 +112,12 @@ impl Buffer {
             "counters" => (Resource::Counters, Access::ReadWrite, "Counters"),
             "totals" => (Resource::Totals, Access::ReadWrite, totals),
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),
+            "merge" => (Resource::Merge, Access::Uniform, "Merge"),
+            "merged" => (Resource::Merged, Access::ReadWrite, "array<u32>"),
+            "message" => (Resource::Message, Access::Uniform, "Message"),
+            "collected" => (Resource::Collected, Access::ReadWrite, "Collected"),
+            "sent" => (Resource::Sent, Access::ReadWrite, "array<u32>"),
+            "received" => (Resource::Received, Access::Read, received),
             "filled" => (Resource::Filled, Access::ReadWrite, "array<u32>"),
             "pages" => (Resource::Pages, Access::Read, "array<u32>"),
             "batch" => (Resource::Batch, Access::Read, "Batch"),

@@ -21,8 +21,7 @@ pub struct ShaderError {
 /// # Errors
 /// The first defect.
 pub fn check(module: &Module) -> Result<(), ShaderError> {
-    if let Some((hook, file)) = module.missing {
-        let message = format!("`{hook}` is missing, which {} needs", module.label);
+    if let Some((message, file)) = module.refused.clone() {
         return Err(ShaderError { file, line: 1, message });
     }
     let at = |line: Option<u32>, message: String| {
@@ -32,7 +31,7 @@ pub fn check(module: &Module) -> Result<(), ShaderError> {
     let parsed = naga::front::wgsl::parse_str(&module.text).map_err(|error| {
         // The first place of several may be none at all.
         let place = error.labels().map(|(span, _)| span).find(naga::Span::is_defined);
-        at(place.map(|span| span.location(&module.text).line_number), error.message().to_owned())
+        at(place.map(|span| span.location(&module.text).line_number), with_reason(module, error.message()))
     })?;
     validator(module).validate(&parsed).map(drop).map_err(|error| {
         // Of an expression, the statement and the function that it stands in, the smallest.
@@ -40,6 +39,14 @@ pub fn check(module: &Module) -> Result<(), ShaderError> {
         let line = spans.min_by_key(ExactSizeIterator::len).map(|span| line_of(&module.text, span.start));
         at(line, with_causes(error.as_inner()))
     })
+}
+
+/// What the parser says, and why a name may be unknown that is an accessor's elsewhere.
+fn with_reason(module: &Module, message: &str) -> String {
+    if module.sharded && message.contains("`degree_out`") {
+        return format!("{message}: out-degrees are held of own vertices only, and edges are anybody's");
+    }
+    message.to_owned()
 }
 
 fn line_of(text: &str, at: usize) -> u32 {

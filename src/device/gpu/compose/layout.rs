@@ -1,7 +1,9 @@
 //! What Rust and WGSL share: structs (shaders/lib/layout.wgsl; a test holds their offsets against each other) and numbers,
 //! which WGSL is given as constants.
 
+use crate::strategy::message::{HEADER_WORDS, MessageLayout, blocks_of};
 use bytemuck::{Pod, Zeroable};
+use std::ops::Range;
 
 /// Threads of a workgroup.
 pub const WORKGROUP: u32 = 256;
@@ -39,8 +41,16 @@ pub struct Step {
     pub superstep: u32,
     /// Pages of the topology that `next-pages` looks at.
     pub page_count: u32,
+    /// The device's first own vertex: the vertex phase and the census are theirs.
+    pub own_first: u32,
+    /// The last own one; before the first where a device has none.
+    pub own_last: u32,
     /// Zero.
-    pub spare: u32,
+    pub spare_0: u32,
+    /// Zero.
+    pub spare_1: u32,
+    /// Zero.
+    pub spare_2: u32,
     /// What the algorithm keeps in a step.
     pub scalars: [f32; 4],
 }
@@ -146,14 +156,97 @@ pub struct DirectoryPage {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Fill {
-    /// Every word's value.
+    /// The first word's value.
     pub value: u32,
     /// Words.
     pub words: u32,
+    /// By how much a word's value is above that of the one before it.
+    pub increment: u32,
     /// Zero.
-    pub spare_0: u32,
+    pub spare: u32,
+}
+
+/// What the `merge` kernel does: a uniform.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Merge {
+    /// One of [`MERGE_ADD`] and those below it.
+    pub operation: u32,
+    /// One of [`WORDS_U32`] and those below it.
+    pub kind: u32,
+    /// Words of 4 bytes: two for each fixed-point sum.
+    pub words: u32,
+    /// The first of them in the bound buffer that is written.
+    pub to: u32,
+    /// The first of them in the bound exchange memory: a multiple of 4.
+    pub begin: u32,
+    /// For bits: which of the first word.
+    pub first_mask: u32,
+    /// For bits: which of the last word. Where that is the first one too, those that both masks have.
+    pub last_mask: u32,
     /// Zero.
-    pub spare_1: u32,
+    pub spare: u32,
+}
+
+/// A [`Merge`]'s operation: their sum.
+pub const MERGE_ADD: u32 = 0;
+/// The smaller.
+pub const MERGE_MIN: u32 = 1;
+/// The larger.
+pub const MERGE_MAX: u32 = 2;
+/// Either bit.
+pub const MERGE_OR: u32 = 3;
+/// What is received.
+pub const MERGE_REPLACE: u32 = 4;
+/// Zero, whatever is received.
+pub const MERGE_CLEAR: u32 = 5;
+
+/// A [`Merge`]'s kind of words: unsigned numbers.
+pub const WORDS_U32: u32 = 0;
+/// Floats.
+pub const WORDS_F32: u32 = 1;
+/// Fixed-point sums, of two words each, the low one first.
+pub const WORDS_FIXED63: u32 = 2;
+/// A bit for each of 32 vertices.
+pub const WORDS_BIT: u32 = 3;
+
+/// A message: a uniform.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Message {
+    /// The first vertex that it is about: a multiple of [`BLOCK_VERTICES`](crate::strategy::message::BLOCK_VERTICES).
+    pub first: u32,
+    /// The last one.
+    pub last: u32,
+    /// Its first word in the bound exchange memory.
+    pub begin: u32,
+    /// The most vertices of a sparse one: [`sparse_max`].
+    pub sparse_max: u32,
+}
+
+/// The most vertices that a sparse message about these has: with more of them, a dense one takes less words.
+pub fn sparse_max(layout: &MessageLayout, vertices: &Range<u64>) -> u32 {
+    let dense = layout.dense(vertices, 0).words - HEADER_WORDS;
+    let each = 1 + u64::from(!layout.bits.is_empty());
+    (dense / each) as u32
+}
+
+/// Words of [`Resource::Collected`](super::Resource::Collected) for messages about so many vertices as these.
+pub fn collected_words(layout: &MessageLayout, vertices: &Range<u64>) -> u64 {
+    let listed = (1 + u64::from(!layout.bits.is_empty())) * u64::from(sparse_max(layout, vertices));
+    let values = layout.values.len() as u64 * (vertices.end - vertices.start);
+    HEADER_WORDS + blocks_of(vertices) + listed + values
+}
+
+/// Workgroups of `ship` and `apply`, and at most of `collect`: whatever is in a message.
+pub fn message_groups(vertices: &Range<u64>) -> u32 {
+    (4 * blocks_of(vertices)).clamp(1, 1024) as u32
+}
+
+/// Workgroups of `merge` for so many words.
+pub const fn merge_groups(words: u32) -> u32 {
+    let groups = words.div_ceil(4 * WORKGROUP);
+    if groups < 1024 { groups } else { 1024 }
 }
 
 /// The result of a workgroup of `census`.

@@ -3,11 +3,11 @@
 use super::accessors::{Accessors, Used};
 use super::bindings::{self, Buffer, Resource};
 use super::text::{Declaration, decide_ifs, declarations};
-use super::{Declared, KernelName, Module, ModuleOptions, Origin, prelude};
+use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelude};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 7] = [
+const LIBRARY: [(&str, &str); 10] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
     ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
@@ -15,6 +15,9 @@ const LIBRARY: [(&str, &str); 7] = [
     ("shaders/lib/take.wgsl", include_str!("../../../../shaders/lib/take.wgsl")),
     ("shaders/lib/count.wgsl", include_str!("../../../../shaders/lib/count.wgsl")),
     ("shaders/lib/sum.wgsl", include_str!("../../../../shaders/lib/sum.wgsl")),
+    ("shaders/lib/own.wgsl", include_str!("../../../../shaders/lib/own.wgsl")),
+    ("shaders/lib/ranks.wgsl", include_str!("../../../../shaders/lib/ranks.wgsl")),
+    ("shaders/lib/message.wgsl", include_str!("../../../../shaders/lib/message.wgsl")),
 ];
 
 /// shaders/kernels.
@@ -36,6 +39,12 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
             ("shaders/kernels/next_pages.wgsl", include_str!("../../../../shaders/kernels/next_pages.wgsl"))
         }
         KernelName::Fill => ("shaders/kernels/fill.wgsl", include_str!("../../../../shaders/kernels/fill.wgsl")),
+        KernelName::Merge => ("shaders/kernels/merge.wgsl", include_str!("../../../../shaders/kernels/merge.wgsl")),
+        KernelName::Collect => {
+            ("shaders/kernels/collect.wgsl", include_str!("../../../../shaders/kernels/collect.wgsl"))
+        }
+        KernelName::Ship => ("shaders/kernels/ship.wgsl", include_str!("../../../../shaders/kernels/ship.wgsl")),
+        KernelName::Apply => ("shaders/kernels/apply.wgsl", include_str!("../../../../shaders/kernels/apply.wgsl")),
     }
 }
 
@@ -104,6 +113,7 @@ impl<'a> Reached<'a> {
                 }
             } else if let Some(accessor) = self.accessors.find(&name) {
                 self.used.insert(accessor);
+                waiting.extend(self.accessors.calls(accessor).into_iter().map(|name| (name, false)));
             } else if let Some(buffer) = Buffer::named(&name, self.kernel)
                 && (!by_algorithm || buffer.resource == Resource::Step)
             {
@@ -142,16 +152,18 @@ impl Output {
 }
 
 pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Module {
-    let switches = prelude::switches(algorithm, options);
+    let switches = prelude::switches(algorithm, kernel, options);
     let decided = |(file, text)| Source::new(file, &decide_ifs(text, &switches));
     let own = Source { is_algorithm: true, ..decided((algorithm.shader.file, algorithm.shader.text)) };
-    let mut generated = prelude::text(algorithm, options, &switches);
+    let mut generated = prelude::text(algorithm, kernel, options, &switches);
     if !own.declarations.iter().any(|one| one.name == "list_gather") {
         generated += prelude::LIST_GATHER;
     }
     let mut sources = vec![Source::new(prelude::FILE, &generated)];
     sources.extend(LIBRARY.map(decided));
-    sources.push(own);
+    if !kernel.hooks().is_empty() {
+        sources.push(own);
+    }
     sources.push(decided(kernel_file(kernel)));
     let accessors = Accessors::new(algorithm, kernel, options);
     let mut reached = Reached::new(&sources, &accessors, kernel);
@@ -164,7 +176,12 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
         reached.take("Fixed");
     }
     let has = |hook: &str| sources.iter().flat_map(|source| &source.declarations).any(|one| one.name == hook);
-    let missing = kernel.hooks().iter().find(|hook| !has(hook)).map(|&hook| (hook, algorithm.shader.file));
+
+    let label = format!("{} {kernel}", algorithm.name);
+    let missing =
+        kernel.hooks().iter().find(|hook| !has(hook)).map(|hook| format!("`{hook}` is missing, which {label} needs"));
+    let silent = messages::refused(algorithm).filter(|_| kernel.is_of_messages()).map(|why| format!("{label}: {why}"));
+    let refused = missing.or(silent).map(|message| (message, algorithm.shader.file));
 
     let Reached { declarations, used, mut buffers, .. } = reached;
     buffers.extend(accessors.buffers(&used));
@@ -182,7 +199,6 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
     }
     output.push(prelude::FILE, 1, &format!("// Accessors.\n{}", accessors.render(&used)));
     let Output { text, origins, .. } = output;
-    let &ModuleOptions { float_atomics, wide_integers, subgroups, .. } = options;
-    let label = format!("{} {kernel}", algorithm.name);
-    Module { label, text, bindings, float_atomics, wide_integers, subgroups, origins, missing }
+    let &ModuleOptions { float_atomics, wide_integers, subgroups, sharded, .. } = options;
+    Module { label, text, bindings, float_atomics, wide_integers, subgroups, origins, sharded, refused }
 }

@@ -15,6 +15,7 @@ mod bindings;
 mod check;
 pub mod layout;
 mod link;
+mod messages;
 mod prelude;
 mod text;
 pub mod units;
@@ -47,11 +48,19 @@ pub enum KernelName {
     NextPages,
     /// Sets a buffer's words to a value.
     Fill,
+    /// Merges another device's words into an attribute's.
+    Merge,
+    /// Finds what the superstep has activated among some vertices, and its values: the first half of writing a message.
+    Collect,
+    /// Writes what `collect` has found to exchange memory, as a [message](crate::strategy::message).
+    Ship,
+    /// Takes in a message of another device.
+    Apply,
 }
 
 impl KernelName {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
@@ -60,6 +69,10 @@ impl KernelName {
         Self::Census,
         Self::NextPages,
         Self::Fill,
+        Self::Merge,
+        Self::Collect,
+        Self::Ship,
+        Self::Apply,
     ];
 
     /// Its name, for people.
@@ -73,6 +86,10 @@ impl KernelName {
             Self::Census => "census",
             Self::NextPages => "next-pages",
             Self::Fill => "fill",
+            Self::Merge => "merge",
+            Self::Collect => "collect",
+            Self::Ship => "ship",
+            Self::Apply => "apply",
         }
     }
 
@@ -86,13 +103,18 @@ impl KernelName {
         matches!(self, Self::Initialise | Self::VertexPhase)
     }
 
+    /// Whether it writes or reads messages, which are traversals'.
+    pub fn is_of_messages(self) -> bool {
+        matches!(self, Self::Collect | Self::Ship | Self::Apply)
+    }
+
     /// The functions that it wants of an algorithm.
     fn hooks(self) -> &'static [&'static str] {
         match self {
             Self::Lists | Self::Segments | Self::Hubs => &["Record", "list_open", "list_edge", "list_close"],
             Self::Initialise => &["vertex_initialise"],
             Self::VertexPhase => &["vertex_update"],
-            Self::Census | Self::NextPages | Self::Fill => &[],
+            _ => &[],
         }
     }
 }
@@ -125,10 +147,17 @@ pub struct ModuleOptions {
     pub direction: Direction,
     /// Whose.
     pub visit: Visit,
+    /// Whether the lists are grouped for shards: each is in several parts, far from one another.
+    pub grouped: bool,
     /// Buffers hold the values of 2^this many vertices; 5 to 32.
     pub attribute_chunk_vertices_log2: u32,
     /// Vertices of the graph.
     pub vertices: u64,
+    /// Whether what edges write is held for the device's own vertices only (Strategy-S).
+    pub sharded: bool,
+    /// Vertices that what edges write, and out-degrees, are held for: from the first own one, rounded down to a multiple of 64, to
+    /// the last own one; where it is not sharded, all.
+    pub held_vertices: u64,
     /// Whether floats can be added atomically (`SHADER_FLOAT32_ATOMIC`).
     pub float_atomics: bool,
     /// Whether 64-bit integers can be added atomically (`SHADER_INT64` and `SHADER_INT64_ATOMIC_ALL_OPS`).
@@ -140,9 +169,18 @@ pub struct ModuleOptions {
 }
 
 impl ModuleOptions {
-    /// How many buffers hold an attribute.
+    /// How many buffers hold an attribute of all vertices.
     pub fn chunks(&self) -> u32 {
-        self.vertices.div_ceil(1 << self.attribute_chunk_vertices_log2).max(1) as u32
+        self.chunks_of(self.vertices)
+    }
+
+    /// How many buffers hold an attribute that edges write: as many as that of all vertices, where it is not sharded.
+    pub fn held_chunks(&self) -> u32 {
+        if self.sharded { self.chunks_of(self.held_vertices) } else { self.chunks() }
+    }
+
+    fn chunks_of(&self, vertices: u64) -> u32 {
+        vertices.div_ceil(1 << self.attribute_chunk_vertices_log2).max(1) as u32
     }
 }
 
@@ -180,8 +218,9 @@ pub struct Module {
     wide_integers: bool,
     subgroups: bool,
     origins: Vec<Origin>,
-    /// A function that the kernel wants and the algorithm lacks, and the algorithm's file.
-    missing: Option<(&'static str, &'static str)>,
+    sharded: bool,
+    /// Why the kernel cannot run the algorithm, and the algorithm's file.
+    refused: Option<(String, &'static str)>,
 }
 
 /// Lines of a module from `first_line` on are those of `file` from `line` on.

@@ -1,7 +1,7 @@
 //! What is generated for a module beside accessors: constants, and which vertices are visited.
 
 use super::layout::{HUB_EDGES, LARGE_CHUNK, SLOTS_CACHED, WORKGROUP, edges_per_thread, edges_per_unit};
-use super::{Declared, ModuleOptions};
+use super::{Declared, KernelName, ModuleOptions, layout, messages};
 use crate::algorithm::Visit;
 use std::collections::HashMap;
 use topostream_formats::{Direction, Encoding};
@@ -13,11 +13,14 @@ pub(super) const FILE: &str = "(generated)";
 pub(super) const LIST_GATHER: &str = "fn list_gather(neighbour: u32) -> u32 {\n    return neighbour;\n}\n";
 
 /// Constants that an `if` may be decided by.
-pub(super) fn switches(algorithm: &Declared, options: &ModuleOptions) -> HashMap<String, bool> {
+pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> HashMap<String, bool> {
     let (width, pull) = (options.encoding.width_bytes(), options.direction == Direction::In);
     let own = [
         ("PULL", pull),
         ("WEIGHTS", options.weights),
+        ("GROUPED", options.grouped),
+        // Whether degrees of lists are looked up: a page of grouped lists has only parts of them.
+        ("DEGREES", options.grouped && algorithm.shader.text.contains(".degree")),
         ("VISIT_ALL", options.visit == Visit::All),
         ("SUBGROUPS", options.subgroups),
         // Whether threads that share a list join what they have gathered before one of them closes it.
@@ -28,17 +31,27 @@ pub(super) fn switches(algorithm: &Declared, options: &ModuleOptions) -> HashMap
         ("THREE_WORDS", width == 7),
         // Whether `segments` brings neighbours to workgroup memory.
         ("STAGED", pull || width != 4 || options.in_place),
+        // Whether what edges write is held of own vertices only.
+        ("SHARDED", options.sharded),
+        // Whether messages tell of sets.
+        ("MESSAGE_FLAGS", messages::counts(algorithm, kernel, options).0 > 0),
     ];
     own.iter().chain(&algorithm.shader.switches).map(|&(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Constants and functions.
-pub(super) fn text(algorithm: &Declared, options: &ModuleOptions, switches: &HashMap<String, bool>) -> String {
+pub(super) fn text(
+    algorithm: &Declared,
+    kernel: KernelName,
+    options: &ModuleOptions,
+    switches: &HashMap<String, bool>,
+) -> String {
     let mask = |bytes: u8| if bytes >= 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
     let (page_bytes, slot_bytes) = match options.encoding {
         Encoding::VertexId => (4, 4),
         Encoding::RecordId { page_bytes, slot_bytes } => (page_bytes, slot_bytes),
     };
+    let (sets, values) = messages::counts(algorithm, kernel, options);
     let numbers = [
         ("WORKGROUP", WORKGROUP),
         ("HUB_EDGES", HUB_EDGES),
@@ -51,6 +64,16 @@ pub(super) fn text(algorithm: &Declared, options: &ModuleOptions, switches: &Has
         ("PAGE_ID_MASK", mask(page_bytes)),
         ("SLOT_SHIFT", 8 * u32::from(page_bytes)),
         ("SLOT_MASK", mask(slot_bytes)),
+        ("MESSAGE_SETS", sets),
+        ("MESSAGE_VALUES", values),
+        ("MERGE_ADD", layout::MERGE_ADD),
+        ("MERGE_MIN", layout::MERGE_MIN),
+        ("MERGE_MAX", layout::MERGE_MAX),
+        ("MERGE_OR", layout::MERGE_OR),
+        ("MERGE_REPLACE", layout::MERGE_REPLACE),
+        ("WORDS_F32", layout::WORDS_F32),
+        ("WORDS_FIXED63", layout::WORDS_FIXED63),
+        ("WORDS_BIT", layout::WORDS_BIT),
     ];
     let mut text: String = numbers.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
     let mut switches: Vec<_> = switches.iter().collect();
@@ -61,11 +84,13 @@ pub(super) fn text(algorithm: &Declared, options: &ModuleOptions, switches: &Has
         Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
         Visit::Without(place) => {
             let name = algorithm.attributes[place].name;
-            (format!("!{name}_test(vertex)"), format!("~{name}_word(word)"))
+            let own = if options.sharded { ("is_own(vertex) && ", "own_bits(word) & ") } else { ("", "") };
+            (format!("{}!{name}_test(vertex)", own.0), format!("{}~{name}_word(word)", own.1))
         }
     };
     text +=
         &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
     text += "// Which of 32 vertices have lists that the next superstep reads.\n";
-    text + &format!("fn visit_word(word: u32) -> u32 {{\n    return {word};\n}}\n")
+    text += &format!("fn visit_word(word: u32) -> u32 {{\n    return {word};\n}}\n");
+    text + &messages::text(algorithm, kernel, options)
 }

@@ -1,0 +1,76 @@
+// Apply: takes in a message of another device, whatever is in it: exchange memory is read once, in whole lines.
+
+var<workgroup> header: vec2<u32>;
+var<workgroup> block_base: u32;
+
+// A thread takes every so manieth vertex, with all that is told of it.
+fn apply_sparse(places: Places, count: u32, thread: u32, threads: u32) {
+    for (var i = thread; i < count; i += threads) {
+        let vertex = received[places.vertices + i];
+        activate(vertex);
+        if MESSAGE_FLAGS {
+            sets_learn(vertex, received[places.sets + i]);
+        }
+        for (var which = 0u; which < MESSAGE_VALUES; which += 1u) {
+            value_learn(which, vertex, received[places.values + which * count + i]);
+        }
+    }
+}
+
+// The words of a block, one a thread; returns which vertices of it are active.
+fn apply_word(places: Places, at: u32) -> u32 {
+    if at >= message_words() {
+        return 0u;
+    }
+    let word = message.first / 32u + at;
+    let bits = received[places.vertices + at];
+    next_frontier_join(word, bits);
+    sets_join(word, places.sets + at);
+    return bits;
+}
+
+// A workgroup takes every so manieth block: first bits, then values, from where a line of memory begins.
+fn apply_dense(places: Places, count: u32, lane: u32, unit: u32, units: u32) {
+    for (var block = unit; block < message_blocks(); block += units) {
+        if lane == 0u {
+            block_base = received[places.bases + block];
+        }
+        let total = rank_words(lane, apply_word(places, block * WORKGROUP + lane));
+        let first = message.first + block * BLOCK_VERTICES;
+        for (var which = 0u; which < MESSAGE_VALUES; which += 1u) {
+            let begin = places.values + which * count + block_base;
+            let skip = begin & 31u;
+            for (var i = lane; i < total + skip; i += WORKGROUP) {
+                if i >= skip {
+                    value_learn(which, first + ranked(i - skip), received[begin + (i - skip)]);
+                }
+            }
+        }
+        workgroupBarrier();
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    if lane == 0u {
+        header = vec2<u32>(received[message.begin], received[message.begin + 1u]);
+    }
+    let read = workgroupUniformLoad(&header);
+    let count = read.x;
+    if count == 0u {
+        return;
+    }
+    let units = workgroups.x * workgroups.y;
+    let unit = unit_number(workgroup_id, workgroups);
+    let sparse = read.y == MESSAGE_SPARSE;
+    let places = places_of(sparse, count);
+    if sparse {
+        apply_sparse(places, count, unit * WORKGROUP + lane, units * WORKGROUP);
+    } else {
+        apply_dense(places, count, lane, unit, units);
+    }
+}

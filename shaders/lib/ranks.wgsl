@@ -1,0 +1,54 @@
+// The bits of a workgroup's words, numbered through: threads side by side take bits that are neighbours, so that what belongs to
+// them is read and written in whole lines.
+
+// The words, one a thread.
+var<workgroup> ranked_words: array<u32, WORKGROUP>;
+// How many bits there are up to each of them, itself included.
+var<workgroup> ranks: array<u32, WORKGROUP>;
+
+// Numbers the bits of all threads' words; returns how many there are. In uniform control flow, with a barrier before the next
+// time.
+fn rank_words(lane: u32, bits: u32) -> u32 {
+    ranked_words[lane] = bits;
+    var sum = countOneBits(bits);
+    ranks[lane] = sum;
+    for (var distance = 1u; distance < WORKGROUP; distance *= 2u) {
+        workgroupBarrier();
+        if lane >= distance {
+            sum += ranks[lane - distance];
+        }
+        workgroupBarrier();
+        ranks[lane] = sum;
+    }
+    workgroupBarrier();
+    return ranks[WORKGROUP - 1u];
+}
+
+// Where the bit of a number stands, counted from the first word's first.
+fn ranked(number: u32) -> u32 {
+    // The first word that has more bits up to it than the number says.
+    var low = 0u;
+    for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
+        if ranks[low + half - 1u] <= number {
+            low += half;
+        }
+    }
+    let bits = ranked_words[low];
+    return low * 32u + bit_of_number(bits, number - (ranks[low] - countOneBits(bits)));
+}
+
+// Which bit of a word is the one of a number.
+fn bit_of_number(word: u32, number: u32) -> u32 {
+    var bits = word;
+    var left = number;
+    var at = 0u;
+    for (var half = 16u; half > 0u; half /= 2u) {
+        let count = countOneBits(bits & ((1u << half) - 1u));
+        if left >= count {
+            left -= count;
+            at += half;
+            bits >>= half;
+        }
+    }
+    return at;
+}

@@ -1,0 +1,241 @@
+//! Single-source shortest paths: `distance[v]` is the least sum of weights along out-edges from the source to `v`.
+//!
+//! Bellman and Ford's way, over frontiers: vertices whose distance has become less offer their neighbours a way through
+//! themselves, and the least offer stays. A distance is kept as 32 bits whose order as whole numbers is that of the distances,
+//! so that the minimum is one atomic operation, whatever the type of the weights.
+//!
+//! - Whole weights: distances are exact. Those up to 2^32 - 3 fit; a vertex that is farther away ends the run with an error, as
+//!   a wrong number would be worse.
+//! - `f32` weights: the bits of a float from 0 on order as it does. A distance is the sum from left to right along the path, each
+//!   addition rounded to the nearest `f32`; rounding keeps order, so that the least of all paths is the same bits whichever
+//!   offer comes first, on any device. A weight of infinity is no way at all, nor is a path whose sum passes the largest `f32`;
+//!   weights below 2^-126 (subnormal: some devices know no such numbers) count as 0. A weight that is negative or no number
+//!   ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter.
+
+use crate::algorithm::{
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary,
+    Visit,
+};
+use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::bits::Bits;
+use std::ops::ControlFlow;
+use topostream_formats::edge::WeightType;
+use topostream_formats::{Direction, VertexId};
+
+/// Shortest paths from one source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sssp {
+    /// Where it starts.
+    pub source: VertexId,
+    /// What the weights are, as the store says.
+    pub weights: WeightType,
+}
+
+/// Places in the declaration.
+const DIST: usize = 0;
+/// Of `f32` weights only: vertices that an edge leads to whose weight is negative or no number.
+const REFUSED: usize = 1;
+
+/// The whole distance of a vertex that has not been reached.
+const UNREACHED: u32 = u32::MAX;
+/// That of one that has been, but farther away than 32 bits can say.
+const TOO_FAR: u32 = u32::MAX - 1;
+/// Infinity: the `f32` distance of a vertex that has not been reached.
+const INFINITY: u32 = f32::INFINITY.to_bits();
+const NEGATIVE_ZERO: u32 = (-0.0f32).to_bits();
+
+impl Sssp {
+    fn is_float(&self) -> bool {
+        self.weights == WeightType::F32
+    }
+
+    fn unreached(&self) -> u32 {
+        if self.is_float() { INFINITY } else { UNREACHED }
+    }
+}
+
+/// A distance and a weight added up.
+#[inline(always)]
+fn whole_sum(dist: u32, weight: u32) -> u32 {
+    dist.saturating_add(weight).min(TOO_FAR)
+}
+
+/// The same in floats, by their bits; none where there is no such sum.
+#[inline(always)]
+fn float_sum(dist: u32, weight: u32) -> Option<u32> {
+    let weight = match weight {
+        0..0x0080_0000 | NEGATIVE_ZERO => 0.0,
+        _ => f32::from_bits(weight),
+    };
+    (weight >= 0.0).then(|| (f32::from_bits(dist) + weight).to_bits())
+}
+
+/// Offers ways to neighbours.
+pub struct SsspKernel<'a> {
+    dist: &'a U32Column,
+    /// Of `f32` weights.
+    refused: Option<&'a Bits>,
+    next: &'a Bits,
+}
+
+impl Kernel for SsspKernel<'_> {
+    /// The distance of the vertex whose list it is.
+    type Record = u32;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<u32> {
+        Some(self.dist.get(list.vertex))
+    }
+
+    #[inline(always)]
+    fn edge(&self, &mut dist: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
+        let sum = match self.refused {
+            None => Some(whole_sum(dist, weight)),
+            Some(_) => float_sum(dist, weight),
+        };
+        match (sum, self.refused) {
+            (Some(sum), _) => {
+                if self.dist.min(neighbour, sum) {
+                    self.next.insert(neighbour);
+                }
+            }
+            (None, Some(refused)) if refused.insert(neighbour) => drop(self.next.insert(neighbour)),
+            (None, _) => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn close(&self, _dist: u32) {}
+}
+
+impl Algorithm for Sssp {
+    type Kernel<'a> = SsspKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "sssp"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (of, role, initial) = (AttributeType::U32, Role::Writable, Initial::Bits(self.unreached()));
+        let mut declared = vec![Attribute { name: "dist", of, role, merge: Merge::Min, initial }];
+        if self.is_float() {
+            let (of, role, initial) = (AttributeType::Bit, Role::Accumulated, Initial::Bits(0));
+            declared.push(Attribute { name: "refused", of, role, merge: Merge::Or, initial });
+        }
+        declared
+    }
+
+    fn is_traversal(&self) -> bool {
+        true
+    }
+
+    fn needs_weights(&self) -> bool {
+        true
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        if u64::from(self.source.0) >= graph.vertices {
+            return Err(format!(
+                "source vertex {} does not exist: the graph has {} vertices",
+                self.source, graph.vertices
+            ));
+        }
+        match graph.weights {
+            Some(found) if found != self.weights => {
+                Err(format!("sssp was asked for over {:?} weights, and the store's are {found:?}", self.weights))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::Frontier)]
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("../../shaders/algorithms/sssp.wgsl");
+        Some(Shader { file: "shaders/algorithms/sssp.wgsl", text, switches: vec![("FLOAT", self.is_float())] })
+    }
+
+    fn seeds(&self) -> Seeds {
+        let vertex = self.source.0;
+        Seeds { active: vec![vertex], values: vec![Seed { attribute: DIST, vertex, bits: 0 }] }
+    }
+
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
+        let scalars = Scalars::default();
+        Some(Step { superstep: 0, direction: Direction::Out, visit: Visit::Frontier, scalars })
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> SsspKernel<'a> {
+        SsspKernel {
+            dist: state.attributes.u32(DIST),
+            refused: self.is_float().then(|| state.attributes.bits(REFUSED)),
+            next: state.next_frontier(step.superstep),
+        }
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        (summary.activated > 0).then(|| Step { superstep: step.superstep + 1, ..*step })
+    }
+
+    fn verdict(&self, state: &State) -> Result<(), Refusal> {
+        let (found, reason) = if self.is_float() {
+            let reason = "an edge to it has a weight that is negative or no number; shortest paths are found over weights from 0 on";
+            (state.attributes.bits(REFUSED).next_set(0), reason.to_owned())
+        } else {
+            let dist = state.attributes.u32(DIST);
+            let too_far = (0..state.graph.vertices).find(|&vertex| dist.get(vertex as u32) == TOO_FAR);
+            (too_far, format!("its distance is more than {}; take f32 weights (format --weight-type f32)", TOO_FAR - 1))
+        };
+        found.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex as u32), reason }))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let dist = state.attributes.u32(DIST);
+        let values = if self.is_float() {
+            AnswerValues::F64(Box::new(move |vertex| f32::from_bits(dist.get(vertex)).into()))
+        } else {
+            let reached = move |vertex| Some(dist.get(vertex)).filter(|&dist| dist != UNREACHED).map(u64::from);
+            AnswerValues::Integer(Box::new(reached))
+        };
+        vec![Answer { name: "distance", values }]
+    }
+
+    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.
+    fn traversed_edges(&self, state: &State) -> Option<u64> {
+        let (dist, graph) = (state.attributes.u32(DIST), &state.graph);
+        let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&v| dist.get(v) != self.unreached());
+        Some(reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_sums_stop_below_unreached() {
+        assert_eq!(whole_sum(3, 4), 7);
+        assert_eq!(whole_sum(u32::MAX - 3, 1), u32::MAX - 2);
+        for (dist, weight) in [(u32::MAX - 3, 2), (u32::MAX - 3, 3), (TOO_FAR, 0), (TOO_FAR, u32::MAX), (5, u32::MAX)] {
+            assert_eq!(whole_sum(dist, weight), TOO_FAR, "{dist} and {weight}");
+        }
+    }
+
+    #[test]
+    fn float_sums_are_of_what_is_a_length() {
+        let sum = |dist: f32, weight: f32| float_sum(dist.to_bits(), weight.to_bits()).map(f32::from_bits);
+        assert_eq!(sum(1.5, 2.25), Some(3.75));
+        assert_eq!(sum(1.5, -0.0), Some(1.5));
+        assert_eq!(sum(0.0, -0.0).map(f32::to_bits), Some(0));
+        assert_eq!(sum(0.0, f32::from_bits(1)).map(f32::to_bits), Some(0));
+        assert_eq!(sum(0.0, f32::MIN_POSITIVE), Some(f32::MIN_POSITIVE));
+        assert_eq!(sum(1.0, f32::INFINITY), Some(f32::INFINITY));
+        assert_eq!(sum(f32::MAX, f32::MAX), Some(f32::INFINITY));
+        for weight in [-1.0, -f32::MIN_POSITIVE, -f32::from_bits(1), f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
+            assert_eq!(sum(1.0, weight), None, "{weight}");
+        }
+    }
+}

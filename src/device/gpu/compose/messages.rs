@@ -1,0 +1,96 @@
+//! What `collect`, `ship` and `apply` do with the attributes of a message, generated from their declaration.
+
+use super::{Declared, KernelName, ModuleOptions};
+use crate::attributes::{Attribute, AttributeType};
+use crate::strategy::message::MessageLayout;
+
+/// Why an algorithm has no messages, if it has none.
+pub(super) fn refused(algorithm: &Declared) -> Option<&'static str> {
+    let is_sum = |one: &Attribute| one.of == AttributeType::Fixed63 && one.role.is_written();
+    match algorithm.traversal {
+        false => Some("messages are those of traversals"),
+        true if algorithm.attributes.iter().any(is_sum) => Some("edges write a fixed-point sum, which no message has"),
+        true => None,
+    }
+}
+
+/// Attributes in messages: how many bit sets, and how many others.
+pub(super) fn counts(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> (u32, u32) {
+    if !kernel.is_of_messages() || refused(algorithm).is_some() {
+        return (0, 0);
+    }
+    let layout = MessageLayout::new(&algorithm.attributes, options.sharded);
+    (layout.bits.len() as u32, layout.values.len() as u32)
+}
+
+/// Functions over all attributes of a message.
+pub(super) fn text(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> String {
+    if !kernel.is_of_messages() || refused(algorithm).is_some() {
+        return String::new();
+    }
+    let layout = MessageLayout::new(&algorithm.attributes, options.sharded);
+    let attribute = |&place: &usize| &algorithm.attributes[place];
+    let sets: Vec<_> = layout.bits.iter().map(attribute).collect();
+    let values: Vec<_> = layout.values.iter().map(attribute).collect();
+    match kernel {
+        KernelName::Collect => flags_of(&sets) + &collect_values(&values),
+        KernelName::Ship => ship_sets(&sets),
+        _ => sets_learn(&sets, options.sharded) + &sets_join(&sets, options.sharded) + &learn(&values, options.sharded),
+    }
+}
+
+/// A function with a line for each attribute.
+fn function(head: &str, all: &[&Attribute], line: impl Fn(usize, &Attribute) -> String) -> String {
+    let lines: String = all.iter().enumerate().map(|(which, one)| format!("    {}\n", line(which, one))).collect();
+    format!("fn {head} {{\n{lines}}}\n")
+}
+
+fn flags_of(sets: &[&Attribute]) -> String {
+    let flag = |(which, set): (usize, &&Attribute)| format!("(u32({}_test(vertex)) << {which}u)", set.name);
+    let flags: Vec<_> = sets.iter().enumerate().map(flag).collect();
+    let flags = if flags.is_empty() { "0u".into() } else { flags.join(" | ") };
+    format!("// Which sets a vertex is in, a bit each.\nfn flags_of(vertex: u32) -> u32 {{\n    return {flags};\n}}\n")
+}
+
+fn collect_values(values: &[&Attribute]) -> String {
+    function("collect_values(vertex: u32, number: u32)", values, |which, one| {
+        let value = format!("{}_load(vertex)", one.name);
+        let word = if one.of == AttributeType::F32 { format!("bitcast<u32>({value})") } else { value };
+        format!("collected.words[collected_values({which}u) + number] = {word};")
+    })
+}
+
+fn ship_sets(sets: &[&Attribute]) -> String {
+    function("ship_sets(word: u32, to: u32)", sets, |which, set| {
+        format!("sent[to + {which}u * message_words()] = {}_word(word);", set.name)
+    })
+}
+
+/// What is told of an attribute goes to its own buffers, or to those of other devices' vertices.
+fn told(one: &Attribute, sharded: bool) -> String {
+    if sharded { format!("{}_seen", one.name) } else { one.name.into() }
+}
+
+fn sets_learn(sets: &[&Attribute], sharded: bool) -> String {
+    function("sets_learn(vertex: u32, flags: u32)", sets, |which, set| {
+        format!("if (flags >> {which}u & 1u) != 0u {{ {}_insert(vertex); }}", told(set, sharded))
+    })
+}
+
+fn sets_join(sets: &[&Attribute], sharded: bool) -> String {
+    function("sets_join(word: u32, place: u32)", sets, |which, set| {
+        format!("{}_join(word, received[place + {which}u * message_words()]);", told(set, sharded))
+    })
+}
+
+fn learn(values: &[&Attribute], sharded: bool) -> String {
+    function("value_learn(which: u32, vertex: u32, value: u32)", values, |which, one| {
+        let name = told(one, sharded);
+        let call = match (sharded, one.of) {
+            (true, AttributeType::F32) => format!("{name}_store(vertex, bitcast<f32>(value))"),
+            (true, _) => format!("{name}_store(vertex, value)"),
+            (false, _) => format!("{name}_learn(vertex, value)"),
+        };
+        format!("if which == {which}u {{ {call}; }}")
+    })
+}

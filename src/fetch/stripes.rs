@@ -1,0 +1,54 @@
+//! One fetcher a stripe, polled together: each SSD has its own ring, or its own share of threads, and its own queue.
+//!
+//! ```text
+//!                        ┌─ stripe 0: ring ─ pages 0, 3, 6, …
+//!  engine ── PageRead ──▶┼─ stripe 1: ring ─ pages 1, 4, 7, …   ──▶ PageFilled, in any order
+//!                        └─ stripe 2: ring ─ pages 2, 5, 8, …
+//! ```
+//!
+//! A stripe that is late, busy or broken holds up none but its own reads.
+
+use super::{Fetcher, PageFilled, PageRead};
+use std::task::{Context, Poll};
+
+/// Reads pages of several stripes.
+pub struct StripedFetcher {
+    /// By stripe: two at least.
+    fetchers: Vec<Box<dyn Fetcher>>,
+}
+
+impl StripedFetcher {
+    /// A fetcher over these, one a stripe.
+    pub fn new(fetchers: Vec<Box<dyn Fetcher>>) -> Self {
+        assert!(!fetchers.is_empty(), "a store has a stripe at least");
+        Self { fetchers }
+    }
+}
+
+impl Fetcher for StripedFetcher {
+    /// The name of the first that does otherwise than stripe 0, or of all.
+    fn name(&self) -> &'static str {
+        let first = self.fetchers[0].name();
+        self.fetchers.iter().map(|fetcher| fetcher.name()).find(|&name| name != first).unwrap_or(first)
+    }
+
+    fn direct(&self) -> bool {
+        self.fetchers.iter().all(|fetcher| fetcher.direct())
+    }
+
+    fn submit(&mut self, read: PageRead) {
+        let stripe = read.page.stripe(self.fetchers.len());
+        self.fetchers[stripe].submit(read);
+    }
+
+    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<()> {
+        // All of them, every time: a ring is handed what waits for it when it is polled.
+        let busy = self.fetchers.iter_mut().filter(|fetcher| fetcher.in_flight() > 0);
+        let ready = busy.map(|fetcher| fetcher.poll_filled(context, filled).is_ready()).filter(|&ready| ready).count();
+        if ready > 0 { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn in_flight(&self) -> usize {
+        self.fetchers.iter().map(|fetcher| fetcher.in_flight()).sum()
+    }
+}

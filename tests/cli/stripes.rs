@@ -1,0 +1,78 @@
+//! Stores over several directories: a line of the report for each, and errors that name the one that is wrong.
+
+use crate::program::{Done, Folder};
+
+const RUN: &str = "run pagerank s --iterations 2 --traffic push";
+
+/// A store in `s`, `second` and `third`, of small pages.
+fn store() -> Folder {
+    let folder = Folder::new();
+    folder.rmat("s", 13, "--page-size 64KiB --stripe second --stripe third");
+    folder.run("verify s").succeeds();
+    folder
+}
+
+#[test]
+fn the_report_has_a_line_for_each() {
+    let folder = store();
+    folder.rmat("one", 13, "--page-size 64KiB");
+    let lines = |done: &Done, name: &str| done.stdout.lines().filter(|line| line.contains(name)).count();
+    let done = folder.run(RUN).succeeds().prints(&["stripe", "GB/s", "busy s"]);
+    assert_eq!(["/second ", "/third "].map(|name| lines(&done, name)), [1, 1], "{}", done.stdout);
+    assert_eq!(done.stdout.lines().filter(|line| line.trim_start().starts_with("s ")).count(), 1, "{}", done.stdout);
+    let plain = folder.run("run pagerank one --iterations 2").succeeds();
+    assert_eq!(lines(&plain, "busy s"), 0, "{}", plain.stdout);
+    for (store, stripes) in [("s", 3), ("one", 1)] {
+        let report = folder.run(&format!("run bfs {store} --source max-degree --json")).succeeds().json();
+        let of = report["stripes"].as_array().unwrap();
+        let sum = |name: &str| of.iter().map(|stripe| stripe[name].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(
+            (of.len(), sum("bytes"), sum("retries")),
+            (stripes, report["total"]["disk_bytes"].as_u64().unwrap(), 0)
+        );
+        assert!(sum("pages") > 3 && of.iter().all(|stripe| stripe["busy_ns"].as_u64().unwrap() > 0), "{of:?}");
+        assert_eq!(of[0]["path"], store);
+    }
+}
+
+#[test]
+fn a_stripe_that_is_missing_short_or_long_is_named() {
+    let folder = store();
+    let file = folder.path("second/pages.1");
+    let sound = std::fs::read(&file).unwrap();
+    let expected = format!("expected {} pages, {} bytes", sound.len() >> 16, sound.len());
+    let fails = |words: &[&str]| {
+        for command in [RUN, "verify s", "info s", "run bfs s --source max-degree"] {
+            folder.run(command).fails(1, words);
+        }
+    };
+    for length in [0, 100, sound.len() - 1, sound.len() + 1] {
+        let bytes: Vec<u8> = sound.iter().copied().chain([0]).take(length).collect();
+        std::fs::write(&file, bytes).unwrap();
+        fails(&["second/pages.1", &expected, &format!("found {length} bytes")]);
+    }
+    std::fs::remove_file(&file).unwrap();
+    fails(&["second/pages.1", &expected, "found no such file"]);
+    std::fs::write(&file, &sound).unwrap();
+    std::fs::rename(folder.path("second"), folder.path("away")).unwrap();
+    let bytes = format!("{} bytes", sound.len());
+    fails(&["/second: expected a directory", "stripe 1 of 0 to 2", "pages.1", &bytes, "found no such directory"]);
+    std::fs::rename(folder.path("away"), folder.path("second")).unwrap();
+    folder.run(RUN).succeeds();
+}
+
+/// What only reading finds: the page is named, and the stripe's file.
+#[test]
+fn a_damaged_stripe_is_named() {
+    let folder = store();
+    let file = folder.path("third/pages.2");
+    let sound = std::fs::read(&file).unwrap();
+    let mut damaged = sound.clone();
+    damaged[5000] ^= 1;
+    std::fs::write(&file, damaged).unwrap();
+    for fetcher in ["auto", "threads"] {
+        folder.run(&format!("{RUN} --fetcher {fetcher}")).fails(1, &["third/pages.2: page 2", "expected", "found"]);
+    }
+    std::fs::write(&file, sound).unwrap();
+    folder.run(RUN).succeeds();
+}

@@ -1,0 +1,311 @@
+//! Devices that share a run, told what to do in the plainest way: all of them tell all others everything.
+
+use crate::adapter;
+use crate::common::*;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use topostream::algorithm::{Algorithm, Graph, State, Step, Summary};
+use topostream::attributes::{Attribute, AttributeType, Role};
+use topostream::cache::Policy;
+use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
+use topostream::device::settings::GpuSettings;
+use topostream::device::{CpuDevice, Member, PageTask};
+use topostream::fetch::{Frame, PagePool, PageRef};
+use topostream::strategy::message::{BLOCK_VERTICES, MessageLayout};
+use topostream::strategy::{ExchangeMemory, Move, Part};
+use topostream::{Direction, Error, PageId, Store};
+use topostream_formats::store::PageReader;
+
+/// What a device of a team is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Gpu,
+    Cpu,
+}
+
+/// Pieces of exchange memory: the coordinator is wasteful.
+const PIECES: u64 = 96;
+
+pub struct Team<A: Algorithm> {
+    pub members: Vec<Box<dyn Member>>,
+    pub parts: Vec<Part>,
+    pub exchange: Arc<ExchangeMemory>,
+    pub graph: Arc<Graph>,
+    pub losers: Vec<Box<dyn FnMut()>>,
+    algorithm: Arc<A>,
+    attributes: Vec<Attribute>,
+    frames: HashMap<PageRef, Arc<Frame>>,
+    /// Where the next move of this round goes.
+    at: u64,
+}
+
+/// Parts that begin anywhere, the second one a little smaller.
+fn parts(vertices: u64, count: u64, sharded: bool) -> Vec<Part> {
+    let border =
+        |number: u64| if number == count { vertices } else { (number * vertices / count).saturating_sub(5 * number) };
+    (0..count).map(|number| Part { vertices, own: border(number)..border(number + 1), sharded }).collect()
+}
+
+/// Every page of a store, in a frame of its own.
+fn load(store: &Store) -> (Arc<PagePool>, HashMap<PageRef, Arc<Frame>>) {
+    let pages: u32 = store.topologies().map(|topology| topology.page_count()).sum();
+    let page_bytes = store.topology(Direction::Out).unwrap().page_bytes();
+    let mut free = PagePool::frames(pages.max(1), page_bytes, 0).into_iter();
+    let pool = Arc::clone(free.as_slice()[0].pool());
+    let mut frames = HashMap::new();
+    for topology in store.topologies() {
+        let reader = PageReader::open(topology).unwrap();
+        for page in (0..topology.page_count()).map(PageId) {
+            let mut frame = free.next().unwrap();
+            reader.read(page, frame.bytes_mut(), &mut []).unwrap();
+            frames.insert(PageRef { direction: topology.direction(), page }, Arc::new(frame));
+        }
+    }
+    (pool, frames)
+}
+
+impl<A: Algorithm> Team<A> {
+    pub fn new(
+        store: &TestStore,
+        algorithm: A,
+        kinds: &[Kind],
+        sharded: bool,
+        gpu: &GpuSettings,
+        piece_bytes: u64,
+    ) -> Result<Self, Error> {
+        let store = Arc::new(store.open());
+        let has_in_lists = store.topology(Direction::In).is_some();
+        let (vertices, edges, out_degrees) = (store.vertices(), store.edges(), store.out_degrees()?);
+        let graph = Arc::new(Graph { vertices, edges, directed: true, weights: None, has_in_lists, out_degrees });
+        let algorithm = Arc::new(algorithm);
+        let attributes = algorithm.attributes(has_in_lists);
+        let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes));
+        let (pool, frames) = load(&store);
+        let parts = parts(vertices, kinds.len() as u64, sharded);
+        let (mut members, mut losers): (Vec<Box<dyn Member>>, Vec<Box<dyn FnMut()>>) = Default::default();
+        for (kind, part) in kinds.iter().zip(&parts) {
+            let (algorithm, graph, store) = (Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(&store));
+            let shared = (part.clone(), Some(Arc::clone(&exchange)));
+            if *kind == Kind::Cpu {
+                members.push(Box::new(CpuDevice::new(algorithm, graph, store, 1, None, shared)));
+                continue;
+            }
+            let adapter = adapters::choose(&adapter::device())?.expect("a GPU is asked for");
+            let home = Home::open(&adapter, gpu)?;
+            losers.push(Box::new(home.gpu().loser()));
+            let (part, exchange) = shared;
+            let (pool, frames) = (Arc::clone(&pool), frames.len().max(1) as u32);
+            let setup = RunSetup { algorithm, graph, store, pool, frames, threads: 1, trace: None, part, exchange };
+            members.push(Box::new(GpuDevice::new(home, Arc::new(Mutex::new(None)), setup)?));
+        }
+        Ok(Self { members, parts, exchange, graph, losers, algorithm, attributes, frames, at: 0 })
+    }
+
+    /// Runs to the end; the values of all vertices.
+    pub fn run(&mut self) -> Result<State, Error> {
+        let mut totals = [0.0; 4];
+        for member in &mut self.members {
+            totals.iter_mut().zip(member.initialise()?).for_each(|(total, sum)| *total += sum);
+        }
+        self.tell_values()?;
+        let mut step = self.algorithm.first(&self.graph, totals);
+        while let Some(now) = step {
+            let summary = self.superstep(&now)?;
+            step = self.algorithm.next(&self.graph, &now, &summary);
+        }
+        let whole = Part::whole(self.graph.vertices);
+        let state = State::new(Arc::clone(&self.graph), &self.attributes, false, whole);
+        self.members.iter_mut().try_for_each(|member| member.contribute(&state))?;
+        Ok(state)
+    }
+
+    pub fn answers<'a>(&'a self, state: &'a State) -> Vec<topostream::algorithm::Answer<'a>> {
+        self.algorithm.answers(state)
+    }
+
+    fn superstep(&mut self, step: &Step) -> Result<Summary, Error> {
+        self.edges(step)?;
+        if self.algorithm.is_traversal() {
+            self.tell_activated()?;
+        } else if !self.parts[0].sharded {
+            self.add_up()?;
+        }
+        self.members.iter_mut().try_for_each(|member| member.begin_end(step))?;
+        let mut all = Summary::default();
+        for member in &mut self.members {
+            let Summary { totals, activated, activated_edges } = member.end(step)?.summary;
+            all.totals.iter_mut().zip(totals).for_each(|(all, total)| *all += total);
+            all.activated += activated;
+            all.activated_edges += activated_edges;
+        }
+        self.tell_values()?;
+        // Between supersteps nobody holds a page.
+        assert!(self.frames.values().all(|frame| Arc::strong_count(frame) == 1), "a frame is still held");
+        Ok(all)
+    }
+
+    /// All pages of a superstep: to each device its share, or to each device all.
+    pub fn edges(&mut self, step: &Step) -> Result<(), Error> {
+        let (sharded, count) = (self.parts[0].sharded, self.members.len());
+        let mut pages: Vec<PageRef> = Vec::new();
+        for member in &mut self.members {
+            pages.extend(member.pages(step)?.pages);
+        }
+        pages.sort_unstable_by_key(|page| page.page.0);
+        pages.dedup();
+        let mut under_way = Vec::new();
+        for (number, member) in self.members.iter_mut().enumerate() {
+            member.begin(step)?;
+            let own = |page: &&PageRef| sharded || page.page.index() % count == number;
+            let own: Vec<PageRef> = pages.iter().filter(own).copied().collect();
+            let left = member.start_resident(own, Policy::Lru);
+            under_way.push(left.len());
+            for page in left {
+                member.submit(PageTask { page, frame: Arc::clone(&self.frames[&page]), fresh: true });
+            }
+        }
+        for (member, left) in self.members.iter_mut().zip(&mut under_way) {
+            while *left > 0 {
+                let mut done = Vec::new();
+                if let Poll::Ready(result) = member.poll_done(&mut Context::from_waker(Waker::noop()), &mut done) {
+                    result?;
+                }
+                *left -= done.len();
+                assert!(done.iter().all(|page| page.result.is_ok()), "the pages are sound");
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    }
+
+    /// What all devices do at once, and wait for.
+    fn round(&mut self, moves: Vec<Vec<Move>>) -> Result<(), Error> {
+        self.members.iter_mut().zip(moves).try_for_each(|(member, moves)| member.begin_round(moves))?;
+        self.members.iter_mut().try_for_each(|member| member.end_round())
+    }
+
+    /// Room for a move of so many words, within one piece.
+    fn room(&mut self, words: u64) -> u64 {
+        let (piece, bytes) = (self.exchange.piece_bytes(), (4 * words).next_multiple_of(16));
+        if self.at % piece + bytes > piece {
+            self.at = self.at.next_multiple_of(piece);
+        }
+        let at = self.at;
+        self.at += bytes;
+        assert!(self.at <= PIECES * piece, "too little exchange memory for this test");
+        at
+    }
+
+    fn others(&self, number: usize) -> impl Iterator<Item = usize> + use<A> {
+        (0..self.members.len()).filter(move |&other| other != number)
+    }
+
+    /// What each device has activated, to all others.
+    pub fn tell_activated(&mut self) -> Result<(), Error> {
+        let layout = MessageLayout::new(&self.attributes, self.parts[0].sharded);
+        let vertices = self.graph.vertices;
+        let by_message = BLOCK_VERTICES * layout.blocks_max(self.exchange.piece_bytes());
+        let mut moves = [vec![Vec::new(); self.members.len()], vec![Vec::new(); self.members.len()]];
+        self.at = 0;
+        for number in 0..self.members.len() {
+            for first in (0..vertices).step_by(by_message as usize) {
+                let vertices = first..(first + by_message).min(vertices);
+                let at = self.room(layout.words_max(&vertices));
+                moves[0][number].push(Move::Collect { vertices: vertices.clone(), at });
+                for other in self.others(number) {
+                    moves[1][other].push(Move::Apply { vertices: vertices.clone(), at });
+                }
+            }
+        }
+        let [collect, apply] = moves;
+        self.round(collect)?;
+        self.round(apply)
+    }
+
+    /// What every device has added up for others' vertices, to them.
+    fn add_up(&mut self) -> Result<(), Error> {
+        for attribute in self.places(Role::is_written) {
+            let mut rounds = Rounds::new(self.members.len());
+            self.at = 0;
+            for number in 0..self.members.len() {
+                for owner in self.others(number) {
+                    let ranges = self.ranges(attribute, self.parts[owner].own.clone());
+                    for (round, vertices) in ranges.into_iter().enumerate() {
+                        let at = self.room(words(&self.attributes[attribute], &vertices));
+                        rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
+                        rounds.add(round, number, Move::Clear { attribute, vertices: vertices.clone() });
+                        rounds.add(round + 1, owner, Move::Merge { attribute, vertices, at });
+                    }
+                }
+            }
+            rounds.moves.into_iter().try_for_each(|moves| self.round(moves))?;
+        }
+        Ok(())
+    }
+
+    /// The values that owners have set, to all others, who take each part while the next one is put.
+    fn tell_values(&mut self) -> Result<(), Error> {
+        if self.algorithm.is_traversal() {
+            return Ok(());
+        }
+        for attribute in self.places(|role| !role.is_written() || role == Role::Writable) {
+            let mut rounds = Rounds::new(self.members.len());
+            self.at = 0;
+            for number in 0..self.members.len() {
+                let ranges = self.ranges(attribute, self.parts[number].own.clone());
+                for (round, vertices) in ranges.into_iter().enumerate() {
+                    let at = self.room(words(&self.attributes[attribute], &vertices));
+                    rounds.add(round, number, Move::Put { attribute, vertices: vertices.clone(), at });
+                    for other in self.others(number) {
+                        rounds.add(round + 1, other, Move::Take { attribute, vertices: vertices.clone(), at });
+                    }
+                }
+            }
+            rounds.moves.into_iter().try_for_each(|moves| self.round(moves))?;
+        }
+        Ok(())
+    }
+
+    fn places(&self, wanted: impl Fn(Role) -> bool) -> Vec<usize> {
+        let places = 0..self.attributes.len();
+        places.filter(|&place| wanted(self.attributes[place].role)).collect()
+    }
+
+    /// A range of vertices in parts whose values fit in half a piece: they begin anywhere.
+    fn ranges(&self, place: usize, vertices: Range<u64>) -> Vec<Range<u64>> {
+        let size = match self.attributes[place].of {
+            AttributeType::Fixed63 => self.exchange.piece_bytes() / 16,
+            _ => self.exchange.piece_bytes() / 8,
+        };
+        let starts = vertices.clone().step_by(size as usize);
+        starts.map(|start| start..(start + size).min(vertices.end)).collect()
+    }
+}
+
+/// Moves by round and device.
+struct Rounds {
+    devices: usize,
+    moves: Vec<Vec<Vec<Move>>>,
+}
+
+impl Rounds {
+    fn new(devices: usize) -> Self {
+        Self { devices, moves: Vec::new() }
+    }
+
+    fn add(&mut self, round: usize, device: usize, one: Move) {
+        let rounds = self.moves.len().max(round + 1);
+        self.moves.resize(rounds, vec![Vec::new(); self.devices]);
+        self.moves[round][device].push(one);
+    }
+}
+
+fn words(attribute: &Attribute, vertices: &Range<u64>) -> u64 {
+    match attribute.of {
+        AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
+        AttributeType::Fixed63 => 2 * (vertices.end - vertices.start),
+        _ => vertices.end - vertices.start,
+    }
+}

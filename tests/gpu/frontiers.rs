@@ -1,0 +1,139 @@
+//! Shortest paths and components on a GPU: the bits that plain loops over edges give, whatever the setting, so that both
+//! devices agree to the last bit.
+
+use crate::common::*;
+use crate::gpu_test;
+use crate::graphs;
+use crate::reference::*;
+use crate::setting::*;
+use topostream::Error;
+use topostream::device::settings::PageTransfer;
+use topostream::fetch::FetcherKind;
+
+/// Both answers of a graph, on both devices.
+fn check_both(store: &TestStore, weighted: &Weighted, source: u32, setting: &Setting, what: &str) {
+    let what = format!("{what}, float {}, source {source}, {setting:?}", weighted.float);
+    let gpu = setting.engine(store, |engine| distances(engine, source.into()).map(drop));
+    let cpu = store.engine(on_cpu(Setting { fetcher: FetcherKind::Auto, ..setting.clone() }.options()));
+    let (weighted, what) = (weighted.clone(), what.clone());
+    within(120, &what.clone(), move || {
+        let (least, exact) = (components(&weighted.graph), expected_distances(&weighted, source));
+        let counts = [&gpu, &cpu].map(|engine| {
+            let found = component_ids(engine).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert!(found.dense() == least, "{what}: other components");
+            let first = found.report.steps.first().map(|step| (step.active, step.edges, step.pages));
+            let found = distances(engine, source.into()).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert!(found.dense() == exact, "{what}: other distances");
+            (first, found.report.traversed_edges)
+        });
+        // Both devices count alike what does not depend on what comes first.
+        assert_eq!(counts[0], counts[1], "{what}");
+    });
+}
+
+fn expected_distances(weighted: &Weighted, source: u32) -> Vec<f64> {
+    if weighted.float { weighted.single_distances(source) } else { weighted.distances(source) }
+}
+
+gpu_test! {
+    /// Pages of both sizes, lists that are cut, isolated vertices, several components: under every encoding and
+    /// distribution, with pages kept, passing through and in few slots, directed and not.
+    fn distances_and_components() {
+        let graphs = [graphs::dense(), graphs::hubs(), graphs::sparse()];
+        let transfers = [PageTransfer::Auto, PageTransfer::Copy, PageTransfer::InPlace];
+        for number in 0..DISTRIBUTIONS.len() {
+            let graph = &graphs[number % 3];
+            let (directed, float) = (number / 3 % 2 == 0, number % 2 == 0);
+            let setting = Setting {
+                encoding: ENCODINGS[number % ENCODINGS.len()],
+                cache: [Cache::All, Cache::Off, Cache::All, Cache::Few][number % 4],
+                distribution: DISTRIBUTIONS[number],
+                batch_pages: [1024, 3][number % 2],
+                transfer: transfers[number * 2 % 3],
+                fast_paths: fast_paths()[number % 7],
+                buffer: [None, Some(40)][number / 2 % 2],
+                fetcher: FETCHERS[number % 3],
+                ..Setting::default()
+            };
+            if !setting.is_possible() {
+                continue;
+            }
+            let weighted = Weighted::by_chance(graph.edges.clone(), float, number as u64);
+            let store = TestStore::weighted(&weighted, directed, &setting.store_options());
+            let weighted = if directed { weighted } else { weighted.mirrored() };
+            check_both(&store, &weighted, graph.source, &setting, graph.name);
+        }
+    }
+}
+
+gpu_test! {
+    /// First values that are vertices' numbers, and frontiers, over the ends of words and of chunks.
+    fn frontiers_around_powers_of_two() {
+        for (number, n) in [1, 2, 31, 32, 33, 256, 257, 8191, 8192, 8193, 20_000].into_iter().enumerate() {
+            // About half of the vertices have no edge.
+            let mut edges = random_edges(0..n, n as usize / 3, n.into());
+            edges.push((n - 1, n / 2));
+            // Chunks of 8192 vertices for some.
+            let binding_bytes_max = (number % 2 == 1).then_some(132 << 10);
+            let fast_paths = fast_paths()[number % 7];
+            let distribution = DISTRIBUTIONS[number % DISTRIBUTIONS.len()];
+            let setting = Setting { binding_bytes_max, fast_paths, distribution, ..Setting::default() };
+            for directed in [true, false] {
+                let weighted = Weighted::by_chance(EdgeList::new(n, edges.clone()), directed == (number % 3 == 0), 9);
+                let store = TestStore::weighted(&weighted, directed, &setting.store_options());
+                let weighted = if directed { weighted } else { weighted.mirrored() };
+                check_both(&store, &weighted, n - 1, &setting, "random");
+            }
+        }
+    }
+}
+
+gpu_test! {
+    fn components_of_nothing() {
+        for edges in [EdgeList::new(0, Vec::new()), EdgeList::new(70, Vec::new())] {
+            let store = TestStore::new(&edges, &small_pages(ENCODINGS[0]));
+            let engine = store.engine(Setting::default().options());
+            assert_eq!(component_ids(&engine).unwrap().dense(), components(&edges));
+        }
+    }
+}
+
+/// Distances from vertex 0, or why there are none.
+fn from_first(edges: &[(u32, u32, u32)], float: bool) -> Result<Vec<f64>, Error> {
+    let graph = EdgeList::new(9, edges.iter().map(|&(source, dest, _)| (source, dest)).collect());
+    let weighted = Weighted { graph, weights: edges.iter().map(|&(_, _, weight)| weight).collect(), float };
+    let store = TestStore::weighted(&weighted, true, &small_pages(ENCODINGS[0]));
+    Ok(distances(&store.engine(Setting::default().options()), 0)?.dense())
+}
+
+gpu_test! {
+    /// As on the CPU: zeros of all kinds, no way, sums that do not fit, and weights that are no lengths.
+    fn weights_that_are_hard_to_add() {
+        let bits = f32::to_bits;
+        let edges = [
+            (0, 1, bits(-0.0)),
+            (1, 2, bits(1e-40)),
+            (2, 3, bits(f32::MIN_POSITIVE)),
+            (0, 4, bits(f32::INFINITY)),
+            (0, 5, bits(f32::MAX)),
+            (5, 6, bits(f32::MAX)),
+            (6, 7, bits(1.0)),
+            (1, 8, bits(0.1)),
+        ];
+        let (least, none) = (f64::from(f32::MIN_POSITIVE), f64::INFINITY);
+        let expected = [0.0, 0.0, 0.0, least, none, f32::MAX.into(), none, none, 0.1f32.into()];
+        assert_eq!(from_first(&edges, true).unwrap(), expected);
+        for bad in [-1.0, -1e-40, f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
+            let message = from_first(&[(0, 1, bits(1.0)), (1, 2, bits(bad))], true).expect_err("no length").to_string();
+            assert!(message.contains("vertex 1:"), "{message}");
+            assert!(from_first(&[(0, 1, bits(1.0)), (2, 1, bits(bad))], true).is_ok());
+        }
+        let half = 1 << 31;
+        let most = f64::from(u32::MAX) - 2.0;
+        assert_eq!(from_first(&[(0, 1, half), (1, 2, half - 3)], false).unwrap()[..3], [0.0, half.into(), most]);
+        for over in [half - 2, half - 1, half, u32::MAX] {
+            let message = from_first(&[(0, 1, half), (1, 2, over), (2, 3, over)], false).expect_err("far").to_string();
+            assert!(message.contains("vertex 2:"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Grouping edges by destination: where shards end, and the edges of each, in the order of its lists.
+//!
+//! ```text
+//!  Sorted (by source, dest) ─▶ Histogram ─▶ ends
+//!                           └▶ Parts: a buffer for each shard ── full ─▶ the temporary file ─▶ shard after shard, as they came
+//! ```
+//!
+//! What comes sorted stays so within a shard: no second sort is needed.
+
+use super::Formatter;
+use super::record::{Record, unsortable};
+use crate::progress::{Cancel, Unit};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use topostream_formats::manifest::TopologyManifest;
+use topostream_formats::shard::SHARD_VERTICES;
+use topostream_formats::store::read_exact_at;
+use topostream_formats::write::{Targets, TopologyWriter};
+use topostream_formats::{Direction, Encoding, Error, Result, WeightType};
+
+/// Where shards can end, at most; between them vertices are not told apart. Half a MiB of counts.
+const BUCKETS_MAX: u64 = 1 << 16;
+/// The fewest records that are worth a write.
+const RECORDS_MIN: usize = 1 << 10;
+
+/// How many edges lead to each of some tens of thousands of ranges of vertices.
+struct Histogram {
+    edges: Vec<u64>,
+    vertices: u64,
+    /// A bucket has 2^this many vertices.
+    bucket_log2: u32,
+}
+
+impl Histogram {
+    fn new(vertices: u64) -> Self {
+        let mut bucket_log2 = SHARD_VERTICES.ilog2();
+        while vertices.div_ceil(1 << bucket_log2) > BUCKETS_MAX {
+            bucket_log2 += 1;
+        }
+        let buckets = vertices.div_ceil(1 << bucket_log2) as usize;
+        Self { edges: vec![0; buckets], vertices, bucket_log2 }
+    }
+
+    #[inline]
+    fn count(&mut self, dest: u32) {
+        self.edges[(dest >> self.bucket_log2) as usize] += 1;
+    }
+
+    /// The vertex behind a bucket.
+    fn end(&self, bucket: usize) -> u64 {
+        ((bucket as u64 + 1) << self.bucket_log2).min(self.vertices)
+    }
+
+    /// Where each of `shards` shards ends. A vertex weighs one and its in-degree over the mean in-degree, and shards are of
+    /// equal weight, as nearly as buckets let them be: so none has much more than twice its share of vertices, or of edges.
+    fn ends(&self, shards: u32) -> Vec<u64> {
+        let (shards, vertices) = (u128::from(shards), u128::from(self.vertices));
+        // Weights times the number of edges: no fractions.
+        let edges = self.edges.iter().map(|&edges| u128::from(edges)).sum::<u128>().max(1);
+        let total = self.edges.iter().map(|&count| u128::from(count) * vertices).sum::<u128>() + vertices * edges;
+        let (mut ends, mut weight, mut begin) = (Vec::new(), 0, 0);
+        for (bucket, &count) in self.edges.iter().enumerate() {
+            let end = self.end(bucket);
+            let before = weight;
+            weight += u128::from(count) * vertices + u128::from(end - begin) * edges;
+            while (ends.len() as u128) < shards - 1 && weight * shards >= (ends.len() as u128 + 1) * total {
+                let wanted = (ends.len() as u128 + 1) * total;
+                let nearer = weight * shards - wanted < wanted.saturating_sub(before * shards);
+                ends.push(if nearer { end } else { begin });
+            }
+            begin = end;
+        }
+        ends.resize(shards as usize, self.vertices);
+        ends
+    }
+}
+
+/// The edges of one shard, as they came.
+#[derive(Default)]
+struct Part<R> {
+    buffer: Vec<R>,
+    /// Where in the temporary file the earlier ones are: first byte and records of each write.
+    written: Vec<(u64, usize)>,
+}
+
+/// Edges by shard.
+struct Parts<R> {
+    folder: PathBuf,
+    cancel: Cancel,
+    ends: Vec<u64>,
+    parts: Vec<Part<R>>,
+    records_max: usize,
+    /// The file has no name: it vanishes with the process.
+    file: Option<File>,
+    file_bytes: u64,
+}
+
+impl<R: Record> Parts<R> {
+    /// Takes about `memory_bytes` at most.
+    fn new(folder: &Path, memory_bytes: u64, ends: Vec<u64>, cancel: Cancel) -> Self {
+        // One share is left for a buffer that moves while it grows.
+        let share = memory_bytes as usize / (ends.len() + 1) / size_of::<R>();
+        let parts = ends.iter().map(|_| Part { buffer: Vec::new(), written: Vec::new() }).collect();
+        let (records_max, folder) = (share.max(RECORDS_MIN), folder.to_owned());
+        Self { folder, cancel, ends, parts, records_max, file: None, file_bytes: 0 }
+    }
+
+    /// Appends an edge to its shard.
+    #[inline]
+    fn push(&mut self, source: u32, dest: u32, weight: u32) -> Result<()> {
+        let shard = self.ends.partition_point(|&end| end <= dest.into());
+        let part = &mut self.parts[shard];
+        if part.buffer.len() == part.buffer.capacity() {
+            self.make_room(shard)?;
+        }
+        self.parts[shard].buffer.push(R::new(source, dest, weight));
+        Ok(())
+    }
+
+    /// A larger buffer as long as that is allowed, else an emptied one.
+    fn make_room(&mut self, shard: usize) -> Result<()> {
+        let part = &mut self.parts[shard];
+        let full = part.buffer.len();
+        if full < self.records_max {
+            part.buffer.reserve_exact((2 * full).clamp(RECORDS_MIN, self.records_max) - full);
+            return Ok(());
+        }
+        self.cancel.check()?;
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(
+                tempfile::tempfile_in(&self.folder).map_err(Error::io(&self.folder, "make a temporary file in"))?,
+            ),
+        };
+        let bytes: &[u8] = bytemuck::cast_slice(&part.buffer);
+        file.write_all(bytes).map_err(Error::io(&self.folder, "write a shard's edges in"))?;
+        part.written.push((self.file_bytes, full));
+        self.file_bytes += bytes.len() as u64;
+        part.buffer.clear();
+        Ok(())
+    }
+
+    /// How many edges a shard has.
+    fn records(&self, shard: usize) -> u64 {
+        let part = &self.parts[shard];
+        part.written.iter().map(|&(_, records)| records as u64).sum::<u64>() + part.buffer.len() as u64
+    }
+
+    /// Passes a shard's edges in the order in which they came.
+    fn for_each(&self, shard: usize, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
+        let part = &self.parts[shard];
+        let mut block: Vec<R> = Vec::new();
+        for &(start, records) in &part.written {
+            let file = self.file.as_ref().expect("a part that was written has a file");
+            // As large as a write at most, and no larger than another buffer may be.
+            let step = records.min(self.records_max / 2 + 1);
+            for first in (0..records).step_by(step) {
+                self.cancel.check()?;
+                block.resize(step.min(records - first), R::zeroed());
+                let at = start + (first * size_of::<R>()) as u64;
+                read_exact_at(file, bytemuck::cast_slice_mut(&mut block), at)
+                    .map_err(Error::io(&self.folder, "read a shard's edges in"))?;
+                take(&block)?;
+            }
+        }
+        self.cancel.check()?;
+        part.buffer.chunks(1 << 18).try_for_each(take)
+    }
+}
+
+impl<R: Record> Formatter<'_, R> {
+    /// Writes the sorted edges as out-lists that are grouped for shards. Returns how many there are, too.
+    pub(super) fn write_shards(&mut self) -> Result<(TopologyManifest, u64)> {
+        let vertices = self.naming.vertices();
+        let mut histogram = Histogram::new(vertices);
+        self.each_edge("count destinations", |_, dest, _| {
+            histogram.count(dest);
+            Ok(())
+        })?;
+        let ends = histogram.ends(self.options.shards);
+        let mut parts = Parts::<R>::new(&self.folder, self.sort_bytes, ends.clone(), self.cancel.clone());
+        let edges = self.each_edge("group by destination", |source, dest, weight| parts.push(source, dest, weight))?;
+        let mut targets = None;
+        if let Encoding::RecordId { .. } = self.options.layout.encoding {
+            // Record ids name records of the first shard.
+            let mut layout = TopologyWriter::layout_only(self.options.layout.clone());
+            self.each_of(&parts, 0, "lay out pages", |source, dest, weight| layout.push(source, dest, weight))?;
+            targets = Some(Targets::new(&layout.finish(vertices)?.1, vertices));
+        }
+        let mut lists = self.writer.topology(Direction::Out, targets)?;
+        let weights = self.options.layout.weights.unwrap_or(WeightType::U32);
+        for (shard, end) in ends.into_iter().enumerate() {
+            let stage = format!("write shard {} of {}", shard + 1, self.options.shards);
+            self.each_of(&parts, shard, &stage, |source, dest, weight| {
+                lists.push(source, dest, unsortable(weight, weights))
+            })?;
+            lists.end_shard(end, vertices)?;
+        }
+        Ok((lists.finish(vertices)?.0, edges))
+    }
+
+    /// Passes every edge of a shard.
+    fn each_of(
+        &self,
+        parts: &Parts<R>,
+        shard: usize,
+        stage: &str,
+        mut take: impl FnMut(u32, u32, u32) -> Result<()>,
+    ) -> Result<()> {
+        self.progress.begin(stage, Some(parts.records(shard)), Unit::Edges);
+        let mut passed = 0;
+        parts.for_each(shard, |records| {
+            for record in records {
+                let (source, dest, weight) = record.parts();
+                take(source, dest, weight)?;
+            }
+            passed += records.len() as u64;
+            self.progress.position(passed);
+            Ok(())
+        })?;
+        self.progress.end();
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! Shards: where they end, and stores whose checksums are right and whose shards are not.
+
+use super::canonical::{HUB_VERTICES, hub};
+use super::feed::{Feed, open_and_verify, run, small_pages};
+use std::fs;
+use std::path::Path;
+use topostream_formats::checksum::crc32c;
+use topostream_formats::directory::{DirectoryEntry, encode};
+use topostream_formats::page::HEADER_BYTES;
+use topostream_formats::{Direction, Encoding, Error, IdSpace, Manifest, Store, VertexOrder, WeightType};
+use topostream_tools::format::FormatOptions;
+use topostream_tools::generate::Rmat;
+use topostream_tools::info::summarise;
+use topostream_tools::progress::{Cancel, Quiet};
+
+// ---- Where shards end -----------------------------------------------------------------------------------------------
+
+/// Skewed graphs, in natural order and with all hubs in front: no shard has much more than twice its share.
+#[test]
+fn shards_are_of_like_size() {
+    for (order, shards) in
+        [(VertexOrder::Natural, 2), (VertexOrder::Degree, 3), (VertexOrder::Natural, 7), (VertexOrder::Degree, 8)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let rmat = Rmat::new(14, 16, 3);
+        let options = FormatOptions { shards, order, ..small_pages() };
+        let mut open = || Ok(Box::new(rmat.generate()?) as Box<_>);
+        topostream_tools::format::format(&mut open, folder.path(), &options, &Quiet, &Cancel::default()).unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let out = store.topology(Direction::Out).unwrap();
+        let summary = summarise(&store).unwrap().shards.unwrap();
+        assert_eq!((out.shards().len(), summary.count), (shards as usize, shards.into()));
+        assert_eq!(summary.extra_slot_bytes, 4 * store.vertices() * u64::from(shards - 1));
+        let fair = 1.0 / f64::from(shards);
+        // A shard can have a bucket of 64 hubs too many.
+        let (vertices, edges) = (summary.vertices_share_max / fair, summary.edges_share_max / fair);
+        assert!(
+            vertices <= 2.02 && edges <= 2.5,
+            "{order:?}, {shards} shards: {vertices} of the vertices, {edges} of the edges"
+        );
+        assert!(vertices >= 1.0 && edges >= 1.0);
+        for shard in &out.shards()[1..] {
+            assert!(shard.destinations.start % 64 == 0);
+        }
+    }
+}
+
+#[test]
+fn one_shard_is_the_store_of_version_1() {
+    let edges = hub();
+    let feed = Feed::new(IdSpace::Range { first: 0, count: HUB_VERTICES }, Some(WeightType::U32), edges);
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    run(&feed, folders[0].path(), &small_pages()).unwrap();
+    run(&feed, folders[1].path(), &FormatOptions { shards: 1, ..small_pages() }).unwrap();
+    for file in ["graph.json", "directory.bin", "degrees.bin", "pages.0", "weights.0"] {
+        let [one, other] = [&folders[0], &folders[1]].map(|folder| fs::read(folder.path().join(file)).unwrap());
+        assert!(one == other, "{file}");
+    }
+    let manifest = fs::read_to_string(folders[1].path().join("graph.json")).unwrap();
+    assert!(manifest.starts_with("{\n\"topostream\": 1,") && !manifest.contains("shards"), "{manifest}");
+}
+
+#[test]
+fn other_numbers_of_shards_are_refused() {
+    let feed = Feed::new(IdSpace::Range { first: 0, count: HUB_VERTICES }, None, hub());
+    for shards in [0, 257, u32::MAX] {
+        let folder = tempfile::tempdir().unwrap();
+        let error = run(&feed, folder.path(), &FormatOptions { shards, ..small_pages() }).unwrap_err();
+        assert!(matches!(error, Error::Invalid(_)) && error.to_string().contains("1 to 256"), "{error}");
+    }
+}
+
+// ---- Shards that are not what they should be ------------------------------------------------------------------------
+
+/// The out-lists of a store of one stripe.
+struct Forgery {
+    manifest: Manifest,
+    entries: Vec<DirectoryEntry>,
+    pages: Vec<u8>,
+    degrees: Vec<u8>,
+}
+
+impl Forgery {
+    const PAGE: usize = 64 << 10;
+
+    /// Sets the word of a neighbour, in words of the encoding's width: 4 bytes.
+    fn aim(&mut self, page: usize, edge: usize, id: u32) {
+        let at = page * Self::PAGE + HEADER_BYTES + 4 * edge;
+        self.pages[at..at + 4].copy_from_slice(&id.to_le_bytes());
+    }
+
+    fn neighbour(&self, page: usize, edge: usize) -> u32 {
+        let at = page * Self::PAGE + HEADER_BYTES + 4 * edge;
+        u32::from_le_bytes(self.pages[at..at + 4].try_into().unwrap())
+    }
+
+    /// Reads the parts, and writes them with checksums that are right again.
+    fn forge(store: &Path, change: &dyn Fn(&mut Self)) {
+        let opened = Store::open(store).unwrap();
+        let entries = opened.topology(Direction::Out).unwrap().directory().entries().to_vec();
+        let bytes = |file: &str| fs::read(store.join(file)).unwrap();
+        let (pages, degrees, manifest) = (bytes("pages.0"), bytes("degrees.bin"), opened.manifest().clone());
+        drop(opened);
+        let mut forged = Self { manifest, entries, pages, degrees };
+        change(&mut forged);
+        for (entry, page) in forged.entries.iter_mut().zip(forged.pages.chunks(Self::PAGE)) {
+            entry.crc = crc32c(page);
+        }
+        let (directory, crc) = encode(&forged.entries, forged.manifest.tag, forged.manifest.page_bytes, true);
+        forged.manifest.out.directory_crc = crc;
+        forged.manifest.out.degrees_crc = crc32c(&forged.degrees);
+        fs::write(store.join("pages.0"), forged.pages).unwrap();
+        fs::write(store.join("degrees.bin"), forged.degrees).unwrap();
+        fs::write(store.join("directory.bin"), directory).unwrap();
+        fs::write(store.join("graph.json"), forged.manifest.encode()).unwrap();
+    }
+}
+
+/// Makes the store of a graph of 200 vertices, 0 with edges to all, in three shards of a page each; forges it, and expects an
+/// error with all of `words`.
+fn refused(encoding: Encoding, in_edges: bool, words: &[&str], change: &dyn Fn(&mut Forgery)) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = FormatOptions { shards: 3, in_edges, ..small_pages() };
+    options.layout.encoding = encoding;
+    let edges = (0..200).flat_map(|u| (0..200).filter(move |v| (u * v + u) % 7 < 3).map(move |v| (u, v, 0))).collect();
+    run(&Feed::new(IdSpace::Range { first: 0, count: 200 }, None, edges), folder.path(), &options).unwrap();
+    Forgery::forge(folder.path(), &|forgery| {
+        let ends: Vec<u64> = forgery.manifest.out.shards.as_ref().unwrap().iter().map(|shard| shard.end).collect();
+        assert_eq!((ends, forgery.entries.len()), (vec![64, 128, 200], 3));
+    });
+    open_and_verify(folder.path()).expect("checksums that are made right are right");
+    Forgery::forge(folder.path(), change);
+    let error = open_and_verify(folder.path()).expect_err(&format!("{words:?}")).to_string();
+    assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
+}
+
+const IDS: Encoding = Encoding::VertexId;
+
+#[test]
+fn edges_in_another_shard_are_refused() {
+    refused(IDS, false, &["pages.0: page 0", "neighbours below 64", "64"], &|f| f.aim(0, 5, 64));
+    refused(IDS, false, &["pages.0: page 1", "from 64 on and below 128", "63"], &|f| f.aim(1, 0, 63));
+    refused(IDS, false, &["pages.0: page 1", "from 64 on and below 128", "128"], &|f| f.aim(1, 0, 128));
+    refused(IDS, false, &["pages.0: page 2", "from 128 on and below 200", "200"], &|f| f.aim(2, 0, 200));
+    refused(IDS, false, &["pages.0: page 2", "from 128 on and below 200", "4294967295"], &|f| f.aim(2, 0, u32::MAX));
+}
+
+#[test]
+fn record_ids_name_records_of_the_first_shard() {
+    let record = Encoding::record_id(2, 2).unwrap();
+    // Page 0 has the record of every vertex: slot v. The same slot of page 1 is another part of the same list.
+    refused(record, false, &["pages.0: page 1", "record ids of 1 pages", "page 1, slot 64"], &|f| {
+        assert_eq!(f.neighbour(1, 0), 64 << 16);
+        f.aim(1, 0, 64 << 16 | 1);
+    });
+    refused(record, false, &["pages.0: page 1", "from 64 on and below 128", "63"], &|f| f.aim(1, 0, 63 << 16));
+    refused(record, false, &["pages.0: page 0", "neighbours below 64", "64"], &|f| f.aim(0, 5, 64 << 16));
+    refused(record, false, &["pages.0: page 2", "page 0, slot 200"], &|f| f.aim(2, 0, 200 << 16));
+}
+
+#[test]
+fn what_verify_alone_notices() {
+    let last = |f: &Forgery, page: usize| f.entries[page].edge_count as usize - 1;
+    refused(IDS, false, &["pages.0: page 2", "vertex 199 in ascending order"], &|f| f.aim(2, last(f, 2), 128));
+    refused(IDS, true, &["in-lists with the edges of the out-lists"], &|f| f.aim(1, 0, 65));
+    refused(IDS, false, &["degrees.bin", "vertex 3 with degree"], &|f| f.degrees[12] += 1);
+    // One more here, one less there: the lists of two vertices, in shards of their own.
+    refused(IDS, false, &["degrees.bin", "vertex 0 with degree"], &|f| {
+        (f.degrees[0], f.degrees[4]) = (f.degrees[0] - 1, f.degrees[4] + 1)
+    });
+    refused(IDS, false, &["every edge both ways"], &|f| f.manifest.directed = false);
+}
+
+/// A directory whose pages go on where those of the shard before end, as if lists were not grouped.
+#[test]
+fn directories_begin_anew_with_each_shard() {
+    refused(IDS, false, &["directory.bin", "page 1 with first vertex 0", "200"], &|f| f.entries[1].start_vertex = 200);
+    refused(IDS, false, &["directory.bin", "page 2 with first edge", "0"], &|f| f.entries[2].first_edge = 0);
+    refused(IDS, false, &["directory.bin", "(200,", "at page 2", "(199,"], &|f| f.entries[1].slot_count = 199);
+}
