@@ -39,6 +39,7 @@ fn gpu() -> DeviceRates {
         check_bytes_per_s: None,
         merge_bytes_per_s: 10e9,
         superstep_ns: 1e3,
+        telling_ns: 1e3,
     }
 }
 
@@ -163,7 +164,7 @@ fn pages_on_the_device_cross_no_bus() {
     rates.devices[0].bus = Some(BusRates { in_place_bytes_per_s: 1e9, copy_bytes_per_s: 1e9 });
     let mut one = setting(&rates, "gpu", 1, Strategy::Replicate);
     let nothing = predict(&pushing(10.0), &one).unwrap();
-    assert_eq!((nothing.wall, nothing.memory.devices[0].cache_bytes), (Wall::Bus, 0));
+    assert_eq!((nothing.wall, nothing.memory.as_ref().unwrap().devices[0].cache_bytes), (Wall::Bus, 0));
     assert!(close(nothing.terms.bus_ns / SECOND, 10.737), "{nothing:?}");
     one.seats[0].cache_bytes = Some(GIB / 2);
     let half = predict(&pushing(10.0), &one).unwrap();

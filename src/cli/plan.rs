@@ -125,8 +125,8 @@ impl Plan {
                 asked => asked,
             };
             let setting = Setting::new(rates, algorithm, store, options, seats, strategy);
-            let fits = Needs::of(&work, &setting).fit();
             let Some(prediction) = predict(&work, &setting) else { return Err(unknown(rates, &names)) };
+            let fits = prediction.memory.as_ref().is_some_and(Needs::fit);
             rows.push(Row { devices: names, auto: count == 1 || strategy == chosen, fits, prediction });
         }
         Ok(rows)
@@ -196,8 +196,9 @@ fn table(rows: &[Row]) -> String {
         ];
         cells.extend(times.map(|ns| format!("{:.3}", ns / 1e9)));
         cells.push(format!("{:?}", of.wall).to_lowercase());
-        cells.push(tables::bytes(of.memory.main_bytes + of.memory.buffer_bytes));
-        let own = of.memory.devices.iter().filter(|device| device.budget_bytes.is_some());
+        let memory = of.memory.as_ref();
+        cells.push(memory.map_or(String::new(), |memory| tables::bytes(memory.main_bytes + memory.buffer_bytes)));
+        let own = memory.iter().flat_map(|memory| &memory.devices).filter(|device| device.budget_bytes.is_some());
         let most = own.map(|device| device.bytes + device.cache_bytes).max();
         cells.push(most.map_or(String::new(), tables::bytes));
         cells.push(if row.fits { "yes" } else { "no" }.into());

@@ -45,6 +45,8 @@ fn what_is_measured_is_used() {
     let planned = number(&plan, "/0/prediction/terms/kernel_ns");
     assert!((kernel - planned).abs() <= 1e-6 * planned, "{kernel} and {planned}");
     folder.run(run).succeeds().prints(&["predicted", "measured", "bound by", "kernel"]);
+    let team = folder.run(&format!("{} --json", run.replace("--device cpu", "--device cpu,cpu"))).succeeds().json();
+    assert!(number(&team, "/predicted/terms/merge_up_ns") > 0.0, "{team}");
     let search = "run bfs s --source max-degree --device cpu --threads 2 --calibration rates.json --json";
     assert!(number(&folder.run(search).succeeds().json(), "/predicted/total_ns") > 0.0);
 }
@@ -62,7 +64,27 @@ fn more_iterations_and_fewer_pages_in_memory_take_longer() {
     assert!(total("--algorithm bfs --threads 2") > 0.0);
     // Rates of other threads are taken in proportion; a device of another kind has none.
     let line = "plan s --algorithm bfs --device cpu,cpu --threads 2 --calibration rates.json --memory 2GiB";
-    folder.run(line).succeeds().prints(&["2 (cpu, 2 threads)", "alone", "replicate", "shard", "auto"]);
+    folder.run(line).succeeds().prints(&["2 (cpu, 1 threads)", "alone", "replicate", "shard", "auto"]);
+}
+
+#[test]
+fn auto_is_what_fits() {
+    let folder = Folder::new();
+    folder.rmat("s", 18, "--edge-factor 1 --page-size 64KiB");
+    let run = "run pagerank s --iterations 1 --device cpu,cpu --json";
+    let hint = |strategy: &str| {
+        let done =
+            folder.run(&format!("{run} --strategy {strategy} --memory 1MiB")).fails(1, &["shared with other devices"]);
+        let (_, rest) = done.stderr.split_once("hint: at least ").unwrap();
+        rest.split(' ').next().unwrap().to_owned()
+    };
+    let chosen = |memory: &str| {
+        let report = folder.run(&format!("{run} --memory {memory}")).succeeds().json();
+        report["sharing"]["strategy"].as_str().unwrap().to_owned()
+    };
+    let (replicate, shard) = (hint("replicate"), hint("shard"));
+    assert_ne!(replicate, shard);
+    assert_eq!((chosen(&replicate).as_str(), chosen(&shard).as_str()), ("replicate", "shard"));
 }
 
 #[test]

@@ -46,11 +46,7 @@ impl Bench<'_> {
         let graphs = graphs.collect::<Result<Vec<_>, _>>()?;
         let bus = if self.is_cpu() { None } else { Some(self.bus(superstep_ns)?) };
         let check_bytes_per_s = graphs.last().map_or(FREE, |graph| graph.check_bytes_per_s);
-        let merge_bytes_per_s = match self.merge()? {
-            Some(rate) => rate,
-            // A device that nobody tells anything: it goes through bytes as fast as through those of pages.
-            None => bus.map_or(check_bytes_per_s, |bus| bus.in_place_bytes_per_s),
-        };
+        let (merge_bytes_per_s, telling_ns) = self.merge()?;
         Ok(DeviceRates {
             name,
             threads: self.is_cpu().then_some(self.options.threads as u32),
@@ -59,6 +55,7 @@ impl Bench<'_> {
             check_bytes_per_s: self.is_cpu().then_some(check_bytes_per_s),
             merge_bytes_per_s,
             superstep_ns,
+            telling_ns,
         })
     }
 
@@ -118,15 +115,19 @@ impl Bench<'_> {
         Ok(BusRates { in_place_bytes_per_s: of.bus(&push), copy_bytes_per_s: of.bus(&search) })
     }
 
-    /// The bytes a second at which it exchanges values with itself, opened twice; none where nothing was exchanged.
-    fn merge(&self) -> Result<Option<f64>, Failure> {
-        let engine = self.engine(&self.graphs.largest(), |options| {
+    /// The bytes a second at which it exchanges values with itself, opened twice, and the nanoseconds that a superstep's exchange
+    /// takes where there is one vertex to tell of.
+    fn merge(&self) -> Result<(f64, f64), Failure> {
+        let twice = |options: &mut EngineOptions| {
             options.devices = vec![self.choice.clone(), self.choice.clone()];
             options.strategy = Strategy::Replicate;
-        })?;
-        let total = again(&engine, pagerank(Traffic::Push))?.total;
-        let exchanged = total.merged_bytes > 0 && total.merge_ns > 0;
-        Ok(exchanged.then(|| total.merged_bytes as f64 * per_second(total.merge_ns as f64)))
+        };
+        let path = again(&self.engine(&self.graphs.path(), twice)?, Bfs::from(VertexId(0)))?;
+        let telling_ns = median(path.steps.iter().map(|step| step.merge_ns as f64).collect()).unwrap_or(0.0).max(1.0);
+        let push = again(&self.engine(&self.graphs.largest(), twice)?, pagerank(Traffic::Push))?;
+        let (bytes, ns) = (push.total.merged_bytes as f64, push.total.merge_ns as f64);
+        let told_ns = (ns - telling_ns * push.steps.len() as f64).max(ns / 10.0);
+        Ok((if bytes > 0.0 { bytes * per_second(told_ns) } else { FREE }, telling_ns))
     }
 }
 

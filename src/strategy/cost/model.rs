@@ -18,8 +18,8 @@ pub struct Prediction {
     pub total_ns: f64,
     /// Which term most of the time is due to.
     pub wall: Wall,
-    /// Memory by device.
-    pub memory: Needs,
+    /// Memory by device; none of a run that is done.
+    pub memory: Option<Needs>,
 }
 
 /// Nanoseconds by term, added up over supersteps; where devices work at the same time, the slowest one's.
@@ -37,7 +37,7 @@ pub struct Terms {
     pub merge_up_ns: f64,
     /// What they read of each other, and merge.
     pub merge_down_ns: f64,
-    /// What supersteps take with nothing to do.
+    /// What supersteps take with nothing to do, and nothing to tell.
     pub overhead_ns: f64,
 }
 
@@ -73,7 +73,7 @@ pub fn predict(work: &Work, setting: &Setting<'_>) -> Option<Prediction> {
         terms.bus_ns += streaming[1];
         terms.kernel_ns += streaming[2];
         terms.vertex_ns += phase.supersteps * model.slowest(|device| model.vertex_ns(device));
-        terms.overhead_ns += phase.supersteps * model.slowest(|device| rates[device].superstep_ns);
+        terms.overhead_ns += phase.supersteps * model.slowest(|device| model.overhead_ns(device));
         let (up, down) = model.merge_ns(phase);
         terms.merge_up_ns += up;
         terms.merge_down_ns += down;
@@ -90,7 +90,7 @@ pub fn predict(work: &Work, setting: &Setting<'_>) -> Option<Prediction> {
     ];
     let total_ns = parts.iter().map(|(_, ns)| ns).sum();
     let wall = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("five").0;
-    Some(Prediction { strategy: setting.strategy, terms, total_ns, wall, memory })
+    Some(Prediction { strategy: setting.strategy, terms, total_ns, wall, memory: Some(memory) })
 }
 
 struct Model<'a> {
@@ -153,8 +153,8 @@ impl Model<'_> {
             let rate = if phase.kernel.is_traversal() { bus.copy_bytes_per_s } else { bus.in_place_bytes_per_s };
             let seen = self.setting.seen(self.work, device);
             let bytes = match phase.hits {
-                // What was measured is all devices' together.
-                Hits::Measured { bus_bytes, .. } => bus_bytes * self.setting.seats[device].share,
+                // What was measured is of all devices with a bus together.
+                Hits::Measured { bus_bytes, .. } => bus_bytes * self.setting.seats[device].share / self.bus_share(),
                 Hits::Expected { .. } => {
                     let cached = self.memory.devices[device].cache_bytes as f64;
                     let share = cached / (self.all_page_bytes(phase) * seen).max(1.0);
@@ -163,6 +163,17 @@ impl Model<'_> {
             };
             1e9 * bytes / (rate * together)
         })
+    }
+
+    /// The share of the edges that goes to devices with a bus.
+    fn bus_share(&self) -> f64 {
+        let with_bus = self.setting.seats.iter().zip(self.rates).filter(|(_, rates)| rates.bus.is_some());
+        with_bus.map(|(seat, _)| seat.share).sum::<f64>().max(1e-9)
+    }
+
+    fn overhead_ns(&self, device: usize) -> f64 {
+        let telling = if self.rates.len() > 1 { self.rates[device].telling_ns } else { 0.0 };
+        self.rates[device].superstep_ns + telling
     }
 
     fn kernel_ns(&self, phase: &Phase) -> f64 {

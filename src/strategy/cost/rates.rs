@@ -42,6 +42,8 @@ pub struct DeviceRates {
     pub merge_bytes_per_s: f64,
     /// Nanoseconds of a superstep with next to nothing to do.
     pub superstep_ns: f64,
+    /// Nanoseconds that devices take to tell each other next to nothing.
+    pub telling_ns: f64,
 }
 
 /// How fast a device computes on a graph of some size, everything in its reach.
@@ -180,7 +182,9 @@ impl DeviceRates {
         let bus = self.bus.iter().flat_map(|bus| [bus.in_place_bytes_per_s, bus.copy_bytes_per_s]);
         let kernels = self.kernels.clone().iter_mut().flat_map(|of| of.all().map(|rate| *rate)).collect::<Vec<_>>();
         let figures = kernels.into_iter().chain(bus).chain(self.check_bytes_per_s);
-        let wrong = figures.chain([self.merge_bytes_per_s, self.superstep_ns]).find(|figure| !is_rate(*figure))?;
+        let wrong = figures
+            .chain([self.merge_bytes_per_s, self.superstep_ns, self.telling_ns])
+            .find(|figure| !is_rate(*figure))?;
         Some(format!("{}: {wrong} is no rate", self.name))
     }
 }

@@ -196,5 +196,5 @@ pub fn explain<A: Algorithm>(
     if let Some(assignment) = assignment {
         setting.aligned &= assignment == Assignment::Contiguous;
     }
-    predict(&work, &setting)
+    predict(&work, &setting).map(|prediction| Prediction { memory: None, ..prediction })
 }
