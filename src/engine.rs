@@ -25,6 +25,7 @@ use crate::fetch::{self, Fetcher, FetcherKind, Frame, PageFilled, PagePool, Page
 use crate::meters::StripeMeters;
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
+use crate::strategy::cost::{Rates, Work, choose, explain, shares};
 use crate::strategy::{Assignment, Strategy, TeamPlan, TeamRequest};
 use crate::trace::{EngineSpans, Timeline};
 use std::collections::HashMap;
@@ -62,6 +63,9 @@ pub struct EngineOptions {
     pub cancel: Arc<AtomicBool>,
     /// Hears what happens when. What it takes is a part of the memory above.
     pub trace: Option<Arc<Timeline>>,
+    /// What the machine does in a second, where that has been measured: `auto` decides by it, and reports say what was to be
+    /// expected.
+    pub rates: Option<Arc<Rates>>,
 }
 
 impl Default for EngineOptions {
@@ -78,6 +82,7 @@ impl Default for EngineOptions {
             gpu: GpuSettings::default(),
             cancel: Arc::default(),
             trace: None,
+            rates: None,
         }
     }
 }
@@ -167,6 +172,8 @@ impl Engine {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
         report.peak_memory_bytes = peak_memory_bytes();
+        let rates = self.options.rates.as_deref();
+        report.predicted = rates.and_then(|rates| explain(rates, &*algorithm, &self.store, &self.options, &report));
         Ok(Run { report, algorithm, state })
     }
 
@@ -183,13 +190,17 @@ impl Engine {
         if kinds.cpu.len() < 2 {
             return Ok((None, kinds));
         }
+        let rates = options.rates.as_deref();
+        let seats = self.roster.described(options.threads, &options.gpu);
         let strategy = match options.strategy {
-            Strategy::Auto => Strategy::Replicate,
+            Strategy::Auto => choose(rates, algorithm, &self.store, options, &seats),
             asked => asked,
         };
+        let work = Work::of(algorithm, &self.store, None);
+        let shares = rates.and_then(|rates| shares(rates, &work, &seats));
         let request = TeamRequest {
             store: &self.store,
-            speeds: &kinds.speeds(),
+            speeds: &shares.unwrap_or_else(|| kinds.speeds()),
             alike: kinds.alike(),
             strategy,
             assignment: options.assignment,

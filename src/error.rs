@@ -74,6 +74,14 @@ pub enum Error {
         /// The parts of the need, for people.
         parts: String,
     },
+    /// A file of measured rates cannot be used.
+    #[error("{}: {message}", path.display())]
+    Calibration {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A result could not be written.
     #[error("{}: {source}", path.display())]
     Output {

@@ -1,6 +1,7 @@
 //! What a run did: numbers with units, for people and for programs.
 
 use crate::device::{Transfer, Work};
+use crate::strategy::cost::Prediction;
 use crate::strategy::{Assignment, Strategy};
 use serde::Serialize;
 use topostream_formats::Direction;
@@ -40,6 +41,8 @@ pub struct RunReport {
     pub bound: Bound,
     /// How several devices shared the run; none where one was alone.
     pub sharing: Option<Sharing>,
+    /// What the cost model says of a run with these pages and edges; none where the machine has not been measured.
+    pub predicted: Option<Prediction>,
     /// Each of the directories that pages are read from.
     pub stripes: Vec<StripeReport>,
     /// Each superstep.

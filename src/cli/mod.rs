@@ -1,11 +1,14 @@
 //! The command line: one file a subcommand.
 
 mod args;
+mod calibrate;
+mod calibration;
 mod demo;
 mod devices;
 mod format;
 mod generate;
 mod info;
+mod plan;
 mod progress;
 mod results;
 mod run;
@@ -53,6 +56,10 @@ enum Command {
     Verify(verify::Verify),
     /// Run an algorithm over a store.
     Run(run::Run),
+    /// Predict how long a run would take, by strategy and devices.
+    Plan(plan::Plan),
+    /// Measure what this machine does in a second, for predictions.
+    Calibrate(calibrate::Calibrate),
     /// Print a shader as GPUs are given it, checked.
     #[cfg(feature = "gpu")]
     Shader(shader::PrintShader),
@@ -131,6 +138,8 @@ pub fn main() -> ExitCode {
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(&cancel),
         Command::Run(command) => command.run(&cancel),
+        Command::Plan(command) => command.run(&cancel),
+        Command::Calibrate(command) => command.run(&cancel),
         #[cfg(feature = "gpu")]
         Command::Shader(command) => command.run(),
         Command::Devices(command) => command.run(),

@@ -2,7 +2,7 @@
 
 use super::args::ResourceArgs;
 use super::results::{self, OutputFile, ResultFile, ResultFormat};
-use super::{Failure, Outcome, print, tables};
+use super::{Failure, Outcome, calibration, print, tables};
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::ProgressBar;
 use std::io::Write as _;
@@ -177,6 +177,9 @@ struct Common {
     /// takes 40 MiB of the memory
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     trace: Option<PathBuf>,
+    /// Rates of this machine, for predictions [default: what `topostream calibrate` has kept]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    calibration: Option<PathBuf>,
     /// Print the report as JSON, times in nanoseconds, and nothing else
     #[arg(long, help_heading = "Results")]
     json: bool,
@@ -261,6 +264,7 @@ impl Common {
             spinner.tick();
         };
         let mut options = self.resources.options(cancel);
+        options.rates = calibration::for_run(self.calibration.as_deref())?;
         options.trace = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let engine = Engine::new(store, options);
         let run = engine.run(algorithm, &mut observer)?;

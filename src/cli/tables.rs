@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 use topostream::device::Transfer;
 use topostream::report::{RunReport, StepReport, StripeReport};
+use topostream::strategy::cost::Prediction;
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
 use topostream_tools::info::{ShardSummary, Summary};
@@ -277,6 +278,27 @@ fn closing(report: &RunReport) -> String {
     }
     if report.retries > 0 {
         write!(text, "\n{} reads had to be repeated", count(report.retries)).ok();
+    }
+    text + "\n" + &prediction(report)
+}
+
+/// What the cost model says of the run, beside what was measured.
+fn prediction(report: &RunReport) -> String {
+    let Some(Prediction { terms, total_ns, wall, .. }) = &report.predicted else { return String::new() };
+    let share = if report.wall_ns > 0 { 100.0 * total_ns / report.wall_ns as f64 } else { 100.0 };
+    let (expected, took) = (seconds(*total_ns as u64), seconds(report.wall_ns));
+    let wall = format!("{wall:?}").to_lowercase();
+    let mut text = format!("predicted {expected} s, measured {took} s ({share:.0}%), bound by {wall}:");
+    let terms = [
+        ("ssd", terms.ssd_ns),
+        ("bus", terms.bus_ns),
+        ("kernel", terms.kernel_ns),
+        ("vertices", terms.vertex_ns),
+        ("merge", terms.merge_up_ns + terms.merge_down_ns),
+        ("supersteps", terms.overhead_ns),
+    ];
+    for (name, ns) in terms.iter().filter(|(_, ns)| *ns > 0.0) {
+        write!(text, " {name} {}", seconds(*ns as u64)).ok();
     }
     text + "\n"
 }

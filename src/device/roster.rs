@@ -7,7 +7,7 @@ use crate::device::gpu;
 use crate::device::settings::GpuSettings;
 use crate::error::Result;
 use crate::fetch::PagePool;
-use crate::strategy::{ExchangeMemory, Part, Team, TeamPlan};
+use crate::strategy::{ExchangeMemory, Part, Team, TeamPlan, cost};
 use crate::trace::Timeline;
 use std::sync::{Arc, Mutex};
 use topostream_formats::Store;
@@ -82,6 +82,19 @@ impl Roster {
         }
         let cpu = seats.iter().map(|seat| matches!(seat, Seat::Cpu)).collect();
         Ok(Kinds { cpu, binding_bytes_max: seats.iter().map(Seat::binding_bytes_max).min().unwrap_or(u64::MAX) })
+    }
+
+    /// What the cost model knows the devices by, once they are open.
+    pub fn described(&self, threads: usize, settings: &GpuSettings) -> Vec<cost::Seat> {
+        let seats = self.seats();
+        let cpus = seats.iter().filter(|seat| matches!(seat, Seat::Cpu)).count();
+        let described = |seat: &Seat| match seat {
+            Seat::Cpu => cost::Seat::cpu((threads / cpus.max(1)).max(1)),
+            #[cfg(feature = "gpu")]
+            Seat::Gpu { adapter, .. } => cost::Seat::gpu(&adapter.report.name, adapter.report.memory_bytes, settings),
+        };
+        let count = seats.len().max(1) as f64;
+        seats.iter().map(|seat| cost::Seat { share: 1.0 / count, ..described(seat) }).collect()
     }
 
     fn seats(&self) -> std::sync::MutexGuard<'_, Vec<Seat>> {

@@ -10,6 +10,7 @@
 
 pub mod assignment;
 mod choice;
+pub mod cost;
 mod exchange;
 pub mod message;
 mod part;

@@ -81,3 +81,11 @@ fn the_demonstration_stops_and_leaves_nothing() {
     interrupted(&folder, "demo --scale 22", || !folder.names(".").is_empty());
     assert_eq!(folder.names("."), Vec::<String>::new());
 }
+
+#[test]
+fn calibration_stops_and_leaves_nothing() {
+    let folder = Folder::new();
+    let made = || folder.names(".").iter().any(|name| name.starts_with("pages"));
+    interrupted(&folder, "calibrate --device cpu --scale 22 --memory 256MiB", made);
+    assert_eq!(folder.names("."), Vec::<String>::new());
+}

@@ -8,6 +8,7 @@ mod devices;
 mod gpu;
 mod graph;
 mod interrupt;
+mod plan;
 mod program;
 mod quiet;
 mod results;

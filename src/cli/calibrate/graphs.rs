@@ -1,0 +1,68 @@
+//! The graphs that are measured: made for it, and removed again.
+
+use crate::cli::Failure;
+use crate::cli::progress::Bars;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use topostream_formats::EdgeSource;
+use topostream_tools::format::{FormatOptions, OpenSource, format};
+use topostream_tools::generate::{Grid, RandomWeights, Rmat};
+use topostream_tools::progress::Cancel;
+
+/// Temporary stores. They vanish with this, whatever ends the measurement.
+pub struct Graphs {
+    folder: TempDir,
+    scales: Vec<u32>,
+}
+
+/// How much smaller the other graphs are: caches hold more of their attributes.
+const SMALLER: [u32; 2] = [6, 3];
+const SCALE_MIN: u32 = 8;
+/// Vertices of the path: as many supersteps.
+const PATH_VERTICES: u64 = 1000;
+
+impl Graphs {
+    /// Makes R-MAT graphs of up to a scale, with in-lists, and a path.
+    pub fn make(dir: &Path, scale: u32, memory_bytes: u64, cancel: &Cancel) -> Result<Self, Failure> {
+        let folder = tempfile::Builder::new().prefix("topostream-calibrate-").tempdir_in(dir);
+        let folder = folder.map_err(|error| Failure::Other(format!("{}: {error}", dir.display())))?;
+        let mut scales: Vec<u32> = SMALLER.iter().map(|less| scale.saturating_sub(*less).max(SCALE_MIN)).collect();
+        scales.push(scale);
+        scales.dedup();
+        let graphs = Self { folder, scales };
+        for &scale in &graphs.scales {
+            let weights = Some(RandomWeights::U32 { min: 1, max: 255 });
+            let rmat = Rmat { weights, ..Rmat::new(scale, 16, 1) };
+            let mut open = || Ok(Box::new(rmat.generate()?) as Box<dyn EdgeSource>);
+            graphs.store(&mut open, &graphs.rmat(scale), memory_bytes, cancel)?;
+        }
+        let mut path = || Ok(Box::new(Grid::new(PATH_VERTICES, 1).generate()?) as Box<dyn EdgeSource>);
+        graphs.store(&mut path, &graphs.path(), memory_bytes, cancel)?;
+        Ok(graphs)
+    }
+
+    fn store(&self, open: &mut OpenSource<'_>, path: &Path, memory_bytes: u64, cancel: &Cancel) -> Result<(), Failure> {
+        let options = FormatOptions { in_edges: true, memory_bytes, ..FormatOptions::default() };
+        format(open, path, &options, &Bars::default(), cancel)?;
+        Ok(())
+    }
+
+    fn rmat(&self, scale: u32) -> PathBuf {
+        self.folder.path().join(format!("rmat{scale}"))
+    }
+
+    /// The R-MAT graphs, the smallest first.
+    pub fn stores(&self) -> impl Iterator<Item = PathBuf> {
+        self.scales.iter().map(|&scale| self.rmat(scale))
+    }
+
+    /// The largest of them.
+    pub fn largest(&self) -> PathBuf {
+        self.rmat(*self.scales.last().expect("there is one at least"))
+    }
+
+    /// A path: a search from its end has next to nothing to do in a superstep.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("path")
+    }
+}

@@ -1,0 +1,226 @@
+//! What a device does in a second: the engine is run on it, and its own reports say how long what took.
+
+use super::fit::{FREE, Sample, median, per_second, rates};
+use super::graphs::Graphs;
+use crate::cli::Failure;
+use std::path::Path;
+use topostream::algorithm::Algorithm;
+use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Stop, Traffic};
+use topostream::device::DeviceChoice;
+use topostream::report::{RunReport, StepReport};
+use topostream::strategy::Strategy;
+use topostream::strategy::cost::{BusRates, DeviceRates, KernelRates};
+use topostream::{Direction, Engine, EngineOptions, Store, VertexId};
+use topostream_formats::WeightType;
+
+/// Iterations of a PageRank.
+const ITERATIONS: u32 = 6;
+/// Searches whose supersteps are looked at.
+const SEARCHES: usize = 3;
+
+/// A device, and what it is measured with.
+pub struct Bench<'a> {
+    /// The device.
+    pub choice: &'a DeviceChoice,
+    /// What it may use.
+    pub options: &'a EngineOptions,
+    /// The graphs.
+    pub graphs: &'a Graphs,
+}
+
+/// How fast it is on one graph.
+struct OnGraph {
+    kernels: KernelRates,
+    check_bytes_per_s: f64,
+}
+
+impl Bench<'_> {
+    fn is_cpu(&self) -> bool {
+        *self.choice == DeviceChoice::Cpu
+    }
+
+    /// All rates of the device.
+    pub fn device(&self) -> Result<DeviceRates, Failure> {
+        let (name, superstep_ns) = self.superstep()?;
+        let graphs = self.graphs.stores().map(|store| self.on_graph(&store, superstep_ns));
+        let graphs = graphs.collect::<Result<Vec<_>, _>>()?;
+        let bus = if self.is_cpu() { None } else { Some(self.bus(superstep_ns)?) };
+        let check_bytes_per_s = graphs.last().map_or(FREE, |graph| graph.check_bytes_per_s);
+        let (merge_bytes_per_s, telling_ns) = self.merge()?;
+        Ok(DeviceRates {
+            name,
+            threads: self.is_cpu().then_some(self.options.threads as u32),
+            kernels: graphs.into_iter().map(|graph| graph.kernels).collect(),
+            bus,
+            check_bytes_per_s: self.is_cpu().then_some(check_bytes_per_s),
+            merge_bytes_per_s,
+            superstep_ns,
+            telling_ns,
+        })
+    }
+
+    fn engine(&self, store: &Path, change: impl FnOnce(&mut EngineOptions)) -> Result<Engine, Failure> {
+        let mut options = EngineOptions { devices: vec![self.choice.clone()], ..self.options.clone() };
+        change(&mut options);
+        Ok(Engine::new(Store::open(store)?, options))
+    }
+
+    /// The device's name, and how long a superstep takes in which one vertex has two edges.
+    fn superstep(&self) -> Result<(String, f64), Failure> {
+        let engine = self.engine(&self.graphs.path(), |_| {})?;
+        let bfs = Bfs { bottom_up: false, ..Bfs::from(VertexId(0)) };
+        let report = again(&engine, bfs)?;
+        let steps = report.steps.iter().map(|step| step.wall_ns as f64).collect();
+        Ok((report.device, median(steps).unwrap_or(1.0).max(1.0)))
+    }
+
+    fn on_graph(&self, store: &Path, superstep_ns: f64) -> Result<OnGraph, Failure> {
+        let engine = self.engine(store, |_| {})?;
+        let of = Reading { superstep_ns, cpu: self.is_cpu() };
+        let vertices = engine.store().vertices() as f64;
+        let cold = engine.run(pagerank(Traffic::Push), &mut |_| {})?.report;
+        let check_ns = cold.total.check_ns as f64 / f64::from(cold.lanes.max(1));
+        let push = again(&engine, pagerank(Traffic::Push))?;
+        let pull = again(&engine, pagerank(Traffic::Pull))?;
+        let (steps, source) = (searches(&engine)?, hub(&engine)?);
+        let (top_down, top_down_lists) = of.search(&engine, &steps, Direction::Out);
+        let (bottom_up, bottom_up_lists) = of.search(&engine, &steps, Direction::In);
+        let paths = again(&engine, Sssp { source, weights: WeightType::U32 })?;
+        let (weighted, weighted_lists) = of.search(&engine, &paths.steps, Direction::Out);
+        let components = again(&engine, Components { directed: true })?;
+        let kernels = KernelRates {
+            vertices: vertices as u64,
+            push: of.scan(&push),
+            pull: of.scan(&pull),
+            top_down,
+            bottom_up,
+            weighted,
+            labels: of.scan(&components),
+            top_down_lists,
+            weighted_lists,
+            bottom_up_lists,
+            vertex_phase: vertices * of.ends_per_s(push.steps.iter()),
+            census: vertices * of.ends_per_s(steps.iter()),
+            initialise: vertices * per_second(push.initialise_ns as f64),
+        };
+        Ok(OnGraph { kernels, check_bytes_per_s: cold.total.disk_bytes as f64 * per_second(check_ns) })
+    }
+
+    /// Pages in main memory, none kept on the device.
+    fn bus(&self, superstep_ns: f64) -> Result<BusRates, Failure> {
+        let engine = self.engine(&self.graphs.largest(), |options| options.gpu.cache_bytes = Some(0))?;
+        let of = Reading { superstep_ns, cpu: false };
+        let push = again(&engine, pagerank(Traffic::Push))?;
+        let search = again(&engine, Bfs { bottom_up: false, ..Bfs::from(hub(&engine)?) })?;
+        Ok(BusRates { in_place_bytes_per_s: of.bus(&push), copy_bytes_per_s: of.bus(&search) })
+    }
+
+    /// The bytes a second at which it exchanges values with itself, opened twice, and the nanoseconds that a superstep's exchange
+    /// takes where there is one vertex to tell of.
+    fn merge(&self) -> Result<(f64, f64), Failure> {
+        let twice = |options: &mut EngineOptions| {
+            options.devices = vec![self.choice.clone(), self.choice.clone()];
+            options.strategy = Strategy::Replicate;
+        };
+        let path = again(&self.engine(&self.graphs.path(), twice)?, Bfs::from(VertexId(0)))?;
+        let telling_ns = median(path.steps.iter().map(|step| step.merge_ns as f64).collect()).unwrap_or(0.0).max(1.0);
+        let push = again(&self.engine(&self.graphs.largest(), twice)?, pagerank(Traffic::Push))?;
+        let (bytes, ns) = (push.total.merged_bytes as f64, push.total.merge_ns as f64);
+        let told_ns = (ns - telling_ns * push.steps.len() as f64).max(ns / 10.0);
+        Ok((if bytes > 0.0 { bytes * per_second(told_ns) } else { FREE }, telling_ns))
+    }
+}
+
+/// The share of its bus's rate that each of several devices has left when all of them read main memory.
+pub fn together(benches: &[Bench<'_>]) -> Result<f64, Failure> {
+    let gpus: Vec<&Bench<'_>> = benches.iter().filter(|bench| !bench.is_cpu()).collect();
+    if gpus.len() < 2 {
+        return Ok(1.0);
+    }
+    let rate = |bench: &Bench<'_>| Ok::<_, Failure>(bench.bus(1.0)?.in_place_bytes_per_s);
+    let alone = gpus.iter().map(|bench| rate(bench)).collect::<Result<Vec<_>, _>>()?;
+    let all: Vec<Result<f64, Failure>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = gpus.iter().map(|bench| scope.spawn(move || rate(bench))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a measurement does not panic")).collect()
+    });
+    let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let left = alone.iter().zip(&all).map(|(alone, all)| all / alone);
+    Ok(left.fold(1.0, f64::min).max(1e-3))
+}
+
+/// Runs twice; the second time everything is where the first has left it.
+fn again<A: Algorithm + Copy>(engine: &Engine, algorithm: A) -> Result<RunReport, Failure> {
+    engine.run(algorithm, &mut |_| {})?;
+    Ok(engine.run(algorithm, &mut |_| {})?.report)
+}
+
+fn pagerank(traffic: Traffic) -> PageRank {
+    PageRank { stop: Stop::Iterations(ITERATIONS), traffic, ..PageRank::default() }
+}
+
+/// A vertex of highest out-degree: a search from there reaches most of the graph.
+fn hub(engine: &Engine) -> Result<VertexId, Failure> {
+    let degrees = engine.store().out_degrees()?;
+    let hub = degrees.values().iter().enumerate().max_by_key(|&(_, degree)| degree);
+    Ok(VertexId(hub.map_or(0, |(vertex, _)| vertex as u32)))
+}
+
+/// The supersteps of searches from a hub, of both kinds.
+fn searches(engine: &Engine) -> Result<Vec<StepReport>, Failure> {
+    let source = hub(engine)?;
+    let mut steps = Vec::new();
+    for search in 0..2 * SEARCHES {
+        let bfs = Bfs { bottom_up: search % 2 == 0, ..Bfs::from(source) };
+        steps.extend(again(engine, bfs)?.steps);
+    }
+    Ok(steps)
+}
+
+/// How reports are read.
+struct Reading {
+    superstep_ns: f64,
+    cpu: bool,
+}
+
+impl Reading {
+    /// The end of a superstep. A GPU is waited for there, so that only its own clock tells that from the pages.
+    fn vertex_ns(&self, step: &StepReport) -> f64 {
+        if self.cpu { step.vertex_ns as f64 } else { step.transfer.vertex_kernels_ns as f64 }
+    }
+
+    /// Everything but the end of a superstep, and what any superstep takes.
+    fn streaming_ns(&self, step: &StepReport) -> f64 {
+        let wall = step.wall_ns as f64;
+        (wall - self.vertex_ns(step) - self.superstep_ns).max(wall / 10.0)
+    }
+
+    /// Ends of supersteps a second.
+    fn ends_per_s<'a>(&self, steps: impl Iterator<Item = &'a StepReport>) -> f64 {
+        per_second(median(steps.map(|step| self.vertex_ns(step)).collect()).unwrap_or(0.0))
+    }
+
+    /// Edges and lists a second of the supersteps of searches that read these lists.
+    fn search(&self, engine: &Engine, steps: &[StepReport], direction: Direction) -> (f64, f64) {
+        let (store, vertices) = (engine.store(), engine.store().vertices() as f64);
+        let pages = store.topology(direction).map_or(1, |of| of.page_count().max(1));
+        let samples = steps.iter().filter(|step| step.direction == Some(direction)).map(|step| Sample {
+            edges: step.edges as f64,
+            lists: step.pages as f64 / f64::from(pages) * vertices,
+            ns: self.streaming_ns(step),
+        });
+        rates(&samples.collect::<Vec<_>>())
+    }
+
+    /// Edges a second of a scan.
+    fn scan(&self, report: &RunReport) -> f64 {
+        let edges = report.steps.first().map_or(0.0, |step| step.edges as f64);
+        edges * per_second(median(report.steps.iter().map(|step| self.streaming_ns(step)).collect()).unwrap_or(0.0))
+    }
+
+    /// Bytes a second that went over the bus.
+    fn bus(&self, report: &RunReport) -> f64 {
+        let bytes = (report.total.transfer.copied_bytes + report.total.transfer.in_place_bytes) as f64;
+        let ns: f64 = report.steps.iter().map(|step| self.streaming_ns(step)).sum();
+        if bytes > 0.0 { bytes * per_second(ns) } else { FREE }
+    }
+}

@@ -1,0 +1,167 @@
+//! `topostream calibrate`: what this machine does in a second.
+
+mod disk;
+mod fit;
+mod graphs;
+mod measure;
+
+use super::args::ResourceArgs;
+use super::results::OutputFile;
+use super::{Failure, Outcome, calibration, print, tables};
+use clap::Args;
+use graphs::Graphs;
+use measure::Bench;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use topostream::EngineOptions;
+use topostream::device::DeviceChoice;
+use topostream::strategy::cost::{DeviceRates, RATES_VERSION, Rates};
+use topostream_tools::progress::Cancel;
+
+/// Measure what this machine does in a second, for `plan`, `--strategy auto`, and the predictions of `run`.
+///
+/// The engine itself is run over small graphs that are made for it and removed again. It takes less than a minute.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Calibrate {
+    /// Where temporary graphs go: a folder on the disk that is to be measured
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    dir: PathBuf,
+    /// Read this store to measure its disks, and not a temporary one: better the larger it is
+    #[arg(long, value_name = "STORE")]
+    store: Option<PathBuf>,
+    /// The largest graph has 2^SCALE vertices, 16 times as many edges, and takes 300 bytes a vertex on disk [default: 20, with a
+    /// GPU 24]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(10..=28))]
+    scale: Option<u32>,
+    /// The file to write [default: $TOPOSTREAM_CALIBRATION, else one in the user's cache folder]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print the rates as JSON, and nothing else
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    resources: ResourceArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  topostream calibrate
+  topostream calibrate --device cpu,all --dir /mnt/nvme
+  topostream calibrate --device 0 --store /mnt/nvme/big --scale 26";
+
+/// The largest graph where only the CPU is measured: its attributes pass the caches of most processors.
+const SCALE_CPU: u32 = 20;
+/// Where a GPU is measured.
+const SCALE_GPU: u32 = 24;
+
+impl Calibrate {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let path = calibration::path(self.output.as_deref())?;
+        let output = create(&path)?;
+        let options = self.resources.options(cancel);
+        let choices = choices(&options)?;
+        let only_cpu = choices.iter().all(|choice| *choice == DeviceChoice::Cpu);
+        let scale = self.scale.unwrap_or(if only_cpu { SCALE_CPU } else { SCALE_GPU });
+        let graphs = Graphs::make(&self.dir, scale, options.memory_bytes, cancel)?;
+        let store = self.store.unwrap_or_else(|| graphs.largest());
+        let disk = disk::measure(&store, options.fetcher, cancel)?;
+        let rates = measure(&choices, &options, &graphs, disk.bytes_per_s)?;
+        drop(graphs);
+        let rates = with_others(rates, &path);
+        output.write(cancel, |out| out.write_all(rates.encode().as_bytes()))?;
+        if self.json {
+            return print(&rates.encode());
+        }
+        let cached =
+            if disk.direct { "" } else { " (through the system's cache: this is no disk that can be read past it)" };
+        print(&format!("{}disk: {}{cached}\nkept in {}\n", table(&rates), gb(disk.bytes_per_s), path.display()))
+    }
+}
+
+/// Opens the file for writing; the cache folder may not be there yet.
+fn create(path: &Path) -> Result<OutputFile, Failure> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let failed = |error| Failure::Other(format!("{}: {error}", folder.display()));
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    OutputFile::create(path)
+}
+
+/// Each device that was asked for, by a choice that means it alone.
+#[cfg(feature = "gpu")]
+fn choices(options: &EngineOptions) -> Result<Vec<DeviceChoice>, Failure> {
+    let adapters = topostream::device::gpu::adapters::choose_all(&options.devices)?;
+    let choice = |adapter: &topostream::device::gpu::adapters::Adapter| DeviceChoice::Index(adapter.report.index);
+    Ok(adapters.iter().map(|adapter| adapter.as_ref().map_or(DeviceChoice::Cpu, choice)).collect())
+}
+
+#[cfg(not(feature = "gpu"))]
+fn choices(options: &EngineOptions) -> Result<Vec<DeviceChoice>, Failure> {
+    options.devices.iter().try_for_each(DeviceChoice::without_gpu_support)?;
+    Ok(vec![DeviceChoice::Cpu])
+}
+
+fn measure(
+    choices: &[DeviceChoice],
+    options: &EngineOptions,
+    graphs: &Graphs,
+    disk_bytes_per_s: f64,
+) -> Result<Rates, Failure> {
+    let mut rates = Rates { machine: machine(), disk_bytes_per_s, ..Rates::unknown() };
+    let benches: Vec<Bench<'_>> = choices.iter().map(|choice| Bench { choice, options, graphs }).collect();
+    for bench in &benches {
+        let device = bench.device()?;
+        if rates.devices.iter().all(|known| known.name != device.name) {
+            rates.devices.push(device);
+        }
+    }
+    rates.together = measure::together(&benches)?;
+    Ok(rates)
+}
+
+/// Devices of the same machine that were measured before stay in the file.
+fn with_others(mut rates: Rates, path: &Path) -> Rates {
+    let before = Rates::read(path).ok().filter(|before| before.machine == rates.machine);
+    if let Some(before) = before {
+        let known = |device: &DeviceRates| rates.devices.iter().any(|new| new.name == device.name);
+        let others: Vec<DeviceRates> = before.devices.into_iter().filter(|device| !known(device)).collect();
+        rates.devices.extend(others);
+    }
+    assert_eq!(rates.version, RATES_VERSION);
+    rates
+}
+
+/// The processor's name, for people.
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = info.lines().find(|line| line.starts_with("model name"));
+    let name = line.and_then(|line| line.split_once(':')).map_or(std::env::consts::ARCH, |(_, name)| name.trim());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{name}, {threads} threads, {}", std::env::consts::OS)
+}
+
+fn table(rates: &Rates) -> String {
+    let header = ["device", "vertices", "push", "pull", "top-down", "bottom-up", "bus", "copies", "merge", "superstep"];
+    let mut rows = Vec::new();
+    for device in &rates.devices {
+        for (at, of) in device.kernels.iter().enumerate() {
+            let name = if at == 0 { device.name.clone() } else { String::new() };
+            let mut row = vec![name, tables::count(of.vertices)];
+            row.extend([of.push, of.pull, of.top_down, of.bottom_up].map(|rate| format!("{:.0} M/s", rate / 1e6)));
+            if at == 0 {
+                let bus =
+                    device.bus.map_or([None; 2], |bus| [Some(bus.in_place_bytes_per_s), Some(bus.copy_bytes_per_s)]);
+                row.extend(bus.map(|rate| rate.map_or(String::new(), gb)));
+                row.extend([gb(device.merge_bytes_per_s), format!("{:.1} us", device.superstep_ns / 1e3)]);
+            }
+            row.resize(header.len(), String::new());
+            rows.push(row);
+        }
+    }
+    tables::table(&header, rows)
+}
+
+fn gb(bytes_per_s: f64) -> String {
+    format!("{:.2} GB/s", bytes_per_s / 1e9)
+}
