@@ -15,8 +15,9 @@
 use crate::attributes::{Attribute, Attributes, Merge};
 use crate::bits::Bits;
 use crate::strategy::Part;
+use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use topostream_formats::edge::WeightType;
 use topostream_formats::mapped::Mapped;
 use topostream_formats::{Direction, VertexId};
@@ -39,9 +40,25 @@ pub struct Graph {
     pub has_in_lists: bool,
     /// The lengths of the out-lists.
     pub out_degrees: Mapped<u32>,
+    /// The vertices with out-edges, once somebody has asked for them.
+    pub outgoing: OnceLock<Vec<u32>>,
 }
 
 impl Graph {
+    /// The vertices with out-edges, ascending.
+    pub fn outgoing(&self) -> &[u32] {
+        self.outgoing.get_or_init(|| {
+            let degrees = self.out_degrees.values().par_iter().enumerate();
+            degrees.filter(|(_, degree)| **degree > 0).map(|(vertex, _)| vertex as u32).collect()
+        })
+    }
+
+    /// Which of [`outgoing`](Self::outgoing) are among these vertices, by place.
+    pub fn outgoing_among(&self, vertices: &Range<u64>) -> Range<usize> {
+        let place = |vertex: u64| self.outgoing().partition_point(|&one| u64::from(one) < vertex);
+        place(vertices.start)..place(vertices.end)
+    }
+
     /// The length of a vertex's out-list.
     #[inline(always)]
     pub fn out_degree(&self, vertex: u32) -> u32 {

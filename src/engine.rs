@@ -31,7 +31,7 @@ use crate::trace::{EngineSpans, Timeline};
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Poll;
 use std::time::Instant;
 use topostream_formats::{Direction, Store};
@@ -243,7 +243,15 @@ impl Engine {
         let has_in_lists = store.topology(Direction::In).is_some();
         let (vertices, edges) = (store.vertices(), store.edges());
         let (directed, weights) = (store.manifest().directed, store.manifest().weights);
-        let graph = Graph { vertices, edges, directed, weights, has_in_lists, out_degrees: store.out_degrees()? };
+        let graph = Graph {
+            vertices,
+            edges,
+            directed,
+            weights,
+            has_in_lists,
+            out_degrees: store.out_degrees()?,
+            outgoing: OnceLock::new(),
+        };
         algorithm.check(&graph).map_err(Error::Parameter)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));

@@ -215,7 +215,7 @@ fn every_stripe_has_a_queue_of_its_own() {
     let of = |stripes, buffer_pages: u64| {
         let store = Striped::new(&graph, stripes).open().unwrap();
         let algorithm = pagerank(1, Dangling::Spread, Traffic::Push);
-        let plan = MemoryPlan::new(&algorithm, &store, 1 << 30, Some(buffer_pages * PAGE)).unwrap();
+        let plan = MemoryPlan::new(&algorithm, &store, 1 << 30, Some(buffer_pages * PAGE), 0).unwrap();
         // More frames than the small graph has use for.
         let plan = MemoryPlan { frames: buffer_pages as u32, ..plan };
         (plan.in_flight_max(), plan.stripe_in_flight_max())

@@ -77,6 +77,13 @@ struct Merge {
     spare: u32,
 }
 
+struct Pack {
+    first: u32,
+    count: u32,
+    begin: u32,
+    base: u32,
+}
+
 struct Message {
     first: u32,
     last: u32,

@@ -63,6 +63,20 @@ impl Attributes {
         }
     }
 
+    /// Writes the values of these vertices, one behind the other, of an attribute of one word a vertex.
+    pub fn pack(&self, place: usize, vertices: &[u32], to: &[AtomicU32]) {
+        let cells = self.words(place);
+        let pairs = vertices.par_iter().zip(&to[..vertices.len()]).with_min_len(PARALLEL_MIN);
+        pairs.for_each(|(&vertex, word)| word.store(cells.known(vertex).load(Relaxed), Relaxed));
+    }
+
+    /// Replaces values by what another device has packed; where they are held elsewhere, what is known of them.
+    pub fn unpack(&self, place: usize, vertices: &[u32], from: &[AtomicU32]) {
+        let cells = self.words(place);
+        let pairs = vertices.par_iter().zip(&from[..vertices.len()]).with_min_len(PARALLEL_MIN);
+        pairs.for_each(|(&vertex, word)| cells.place(vertex).store(word.load(Relaxed), Relaxed));
+    }
+
     /// Sets the values of some vertices to zero.
     pub fn clear(&self, place: usize, vertices: &Range<u64>) {
         let none: &[AtomicU32] = &[];

@@ -14,7 +14,7 @@ use crate::error;
 use crate::plan::PagePlan;
 use crate::prefetch::EDGES_AHEAD;
 use crate::strategy::message::MessageLayout;
-use crate::strategy::{ExchangeMemory, Part as DevicePart};
+use crate::strategy::{ExchangeMemory, Move, Part as DevicePart};
 use crate::trace::{Detail, Lane, Timeline};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rayon::prelude::*;
@@ -42,6 +42,8 @@ pub struct CpuDevice<A: Algorithm> {
     /// What messages to other devices carry, in a traversal.
     layout: Option<MessageLayout>,
     exchange: Option<Arc<ExchangeMemory>>,
+    /// What others are to be told after the vertex phase.
+    told: Vec<Move>,
     step: Arc<Step>,
     tasks: Sender<Task>,
     done: mpsc::UnboundedReceiver<Report>,
@@ -107,7 +109,7 @@ impl<A: Algorithm> CpuDevice<A> {
         let workers = (0..threads).map(start).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
         let idle = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
-        Self { shared, declared, layout, exchange, step: Arc::new(idle), tasks, done, workers, pool }
+        Self { shared, declared, layout, exchange, told: Vec::new(), step: Arc::new(idle), tasks, done, workers, pool }
     }
 
     /// Runs `part` over all of its own vertices in parallel and adds the results up in vertex order.
@@ -184,6 +186,8 @@ impl<A: Algorithm> Device for CpuDevice<A> {
             let totals = self.over_vertices(|vertices| algorithm.vertex_phase(state, step, vertices));
             Summary { totals, ..Summary::default() }
         };
+        let told = std::mem::take(&mut self.told);
+        self.pool.install(|| told.iter().for_each(|one| self.make(one)));
         Ok(StepEnd { summary, ..StepEnd::default() })
     }
 

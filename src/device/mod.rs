@@ -181,8 +181,8 @@ pub trait Device: Send {
 /// A device that shares a run with others. In a superstep, after all pages:
 ///
 /// ```text
-///  traversals:  begin_round(Collect …) · end_round ─▶ begin_round(Apply …) · end_round ─▶ begin_end · end
-///  others:      rounds of Put and Merge ────────────▶ begin_end · end (vertex phase) ───▶ rounds of Put and Take
+///  traversals:  begin_round(Collect …) · end_round ─▶ hear(Apply …) ─▶ begin_end · end (census)
+///  others:      rounds of Put and Merge, the last merges heard ─▶ begin_end(Put …) · end (vertex phase) ─▶ hear(Take …)
 /// ```
 ///
 /// What begins does not block for long, so that all devices work at the same time. The vertex phase and the census are those
@@ -202,13 +202,19 @@ pub trait Member: Device {
     /// See [`begin_round`](Self::begin_round).
     fn end_round(&mut self) -> Result<()>;
 
-    /// Begins what [`Device::end`] waits for. Without it, `end` does all of it.
+    /// Makes moves that write nothing to the exchange memory, before whatever is asked next. What they read is not needed any more
+    /// once the next round, or [`Device::end`], has ended.
     ///
     /// # Errors
     /// See [`begin_round`](Self::begin_round).
-    fn begin_end(&mut self, _step: &Step) -> Result<()> {
-        Ok(())
-    }
+    fn hear(&mut self, moves: Vec<Move>) -> Result<()>;
+
+    /// Begins what [`Device::end`] waits for, with moves that are made after the vertex phase: what they write to the exchange
+    /// memory is there for everybody once it has ended.
+    ///
+    /// # Errors
+    /// See [`begin_round`](Self::begin_round).
+    fn begin_end(&mut self, step: &Step, told: Vec<Move>) -> Result<()>;
 
     /// Writes the values of its own vertices to the state of the whole run.
     ///

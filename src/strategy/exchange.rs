@@ -52,6 +52,25 @@ pub enum Move {
         /// Where from.
         at: u64,
     },
+    /// As [`Put`](Self::Put), of those vertices only that have out-edges, one behind the other: all that is ever read at the other
+    /// end of an in-edge. Of attributes of one word a vertex.
+    Pack {
+        /// The attribute, by its place in the declaration.
+        attribute: usize,
+        /// Among which vertices.
+        vertices: Range<u64>,
+        /// Where to.
+        at: u64,
+    },
+    /// As [`Take`](Self::Take), of what another device has packed.
+    Unpack {
+        /// The attribute, by its place in the declaration.
+        attribute: usize,
+        /// Among which vertices.
+        vertices: Range<u64>,
+        /// Where from.
+        at: u64,
+    },
     /// Sets the device's values to zero.
     Clear {
         /// The attribute, by its place in the declaration.

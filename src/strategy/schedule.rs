@@ -8,34 +8,47 @@
 //!  gather   device j puts its vertices' values, the others take them               (what edges read of any vertex)
 //! ```
 //!
-//! Each byte crosses the bus of each device once: that is what a reduce-scatter and an all-gather take at least, and less than a tree,
-//! in which inner nodes receive whole arrays. Both are pipelined: a round puts one group of pieces while the group of the round before
-//! is merged or taken, so that the buses are busy both ways, and memory is that of two groups.
+//! Each value crosses the bus of each device once: that is what a reduce-scatter and an all-gather take at least, and less than a
+//! tree, in which inner nodes receive whole arrays. The reduction is pipelined: a round puts one group of pieces while the group of
+//! the round before is merged, so that the buses are busy both ways, and memory is that of two groups. Gathering takes no round of
+//! its own: what is put goes with the vertex phase, and what is taken with what the next superstep begins with.
 //!
 //! Traversals tell each other which vertices they have activated, in one round, and read it in another.
 
 use super::message::{BLOCK_VERTICES, MessageLayout};
 use super::{Move, Part};
+use crate::algorithm::Visit;
 use crate::attributes::{Attribute, AttributeType, Merge, Role};
 use std::ops::Range;
+use topostream_formats::Direction;
+
+/// Groups that what is reduced goes in.
+const GROUPS: usize = 4;
 
 /// What each device does in a round.
 pub type Round = Vec<Vec<Move>>;
 
-/// Pieces of a group, over all devices that one device puts them for.
-const GROUP_PIECES: usize = 4;
-
 /// The rounds of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Before the vertex phase.
+    /// Before the vertex phase. The last round writes nothing: nobody has to wait for it.
     pub reduce: Vec<Round>,
-    /// After first values have been set, and after each vertex phase.
-    pub gather: Vec<Round>,
+    /// After first values have been set, and after each vertex phase: one way and the other in turn, so that nobody writes where
+    /// somebody may still read.
+    pub gather: [Gather; 2],
     /// The messages of a traversal: for each device its pieces.
     pub messages: Vec<Vec<Piece>>,
     /// Pieces of exchange memory.
     pub pieces: u64,
+}
+
+/// Everybody tells of their own vertices, then everybody hears of the others'.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gather {
+    /// What is told.
+    pub put: Round,
+    /// What is heard.
+    pub take: Round,
 }
 
 /// A message's vertices, and where it lies.
@@ -59,8 +72,19 @@ pub struct Sharing<'a> {
     /// Whether the lists that a device sees are those of its own vertices, so that what concerns a list's own vertex only
     /// stays where it is.
     pub aligned: bool,
+    /// Whether what is read at the other end of in-edges only is told of vertices with out-edges only: see [`packs`].
+    pub packed: bool,
     /// Bytes of a piece of exchange memory.
     pub piece_bytes: u64,
+}
+
+/// Whether an algorithm has something that is read at the other end of in-edges only: those are vertices with out-edges.
+pub fn packs(declared: &[Attribute], visits: &[(Direction, Visit)]) -> bool {
+    declared.iter().any(is_packed) && visits.iter().all(|&(direction, _)| direction == Direction::In)
+}
+
+fn is_packed(attribute: &Attribute) -> bool {
+    attribute.role == Role::Gathered && matches!(attribute.of, AttributeType::U32 | AttributeType::F32)
 }
 
 /// Values that go from one device to another, or to all.
@@ -75,11 +99,12 @@ impl Schedule {
     pub fn new(sharing: &Sharing<'_>) -> Self {
         if sharing.traversal {
             let (messages, pieces) = sharing.messages();
-            return Self { reduce: Vec::new(), gather: Vec::new(), messages, pieces };
+            return Self { reduce: Vec::new(), gather: Default::default(), messages, pieces };
         }
         let (reduce, reduce_pieces) = sharing.reduce();
-        let (gather, gather_pieces) = sharing.gather();
-        let pieces = reduce_pieces.max(gather_pieces);
+        let (first, gather_pieces) = sharing.gather(reduce_pieces);
+        let (second, gather_pieces) = sharing.gather(gather_pieces);
+        let (gather, pieces) = ([first, second], gather_pieces);
         Self { reduce, gather, messages: Vec::new(), pieces }
     }
 }
@@ -139,9 +164,9 @@ impl Sharing<'_> {
     /// Window (round's parity, device that puts, device that it is for, place in the group) of the exchange memory.
     fn reduce(&self) -> (Vec<Round>, u64) {
         let devices = self.devices();
-        let group = (GROUP_PIECES / (devices - 1).max(1)).max(1);
         let runs: Vec<Vec<Run>> =
             self.parts.iter().map(|part| self.runs(&part.own, |attribute| self.is_reduced(attribute))).collect();
+        let group = runs.iter().map(Vec::len).max().unwrap_or(0).div_ceil(GROUPS).max(1);
         let window = |round: usize, from: usize, to: usize, place: usize| {
             ((((round % 2) * devices + from) * devices + to) * group + place) as u64 * self.piece_bytes
         };
@@ -175,38 +200,35 @@ impl Sharing<'_> {
         (rounds, (2 * devices * devices * group) as u64)
     }
 
-    /// Window (round's parity, device that puts, place in the group) of the exchange memory.
-    fn gather(&self) -> (Vec<Round>, u64) {
+    /// Everybody's values in pieces of their own, from piece `next` of the exchange memory on; the piece behind them.
+    fn gather(&self, mut next: u64) -> (Gather, u64) {
         let devices = self.devices();
-        let runs: Vec<Vec<Run>> =
-            self.parts.iter().map(|part| self.runs(&part.own, |attribute| self.is_gathered(attribute))).collect();
-        let window = |round: usize, from: usize, place: usize| {
-            (((round % 2) * devices + from) * GROUP_PIECES + place) as u64 * self.piece_bytes
-        };
-        let rounds = runs.iter().map(|runs| runs.len().div_ceil(GROUP_PIECES)).max().unwrap_or(0);
-        if devices < 2 || rounds == 0 {
-            return (Vec::new(), 0);
+        if devices < 2 {
+            return (Gather::default(), next);
         }
-        let part_of = |round: usize, from: usize| -> &[Run] {
-            let runs = &runs[from];
-            &runs[(round * GROUP_PIECES).min(runs.len())..((round + 1) * GROUP_PIECES).min(runs.len())]
-        };
-        let moves = |round: usize, device: usize| {
-            let mut moves = Vec::new();
-            if round < rounds {
-                for (place, Run { attribute, vertices }) in part_of(round, device).iter().cloned().enumerate() {
-                    moves.push(Move::Put { attribute, vertices, at: window(round, device, place) });
+        let mut gather = Gather { put: vec![Vec::new(); devices], take: vec![Vec::new(); devices] };
+        for (owner, part) in self.parts.iter().enumerate() {
+            for Run { attribute, vertices } in self.runs(&part.own, |attribute| self.is_gathered(attribute)) {
+                let at = next * self.piece_bytes;
+                next += 1;
+                let packed = self.packed && is_packed(&self.declared[attribute]);
+                gather.put[owner].push(match packed {
+                    true => Move::Pack { attribute, vertices: vertices.clone(), at },
+                    false => Move::Put { attribute, vertices: vertices.clone(), at },
+                });
+                for (_, moves) in gather.take.iter_mut().enumerate().filter(|(device, _)| *device != owner) {
+                    let vertices = vertices.clone();
+                    moves.push(match packed {
+                        true => Move::Unpack { attribute, vertices, at },
+                        false => Move::Take { attribute, vertices, at },
+                    });
                 }
             }
-            for from in (0..devices).filter(|&from| from != device && round > 0) {
-                for (place, Run { attribute, vertices }) in part_of(round - 1, from).iter().cloned().enumerate() {
-                    moves.push(Move::Take { attribute, vertices, at: window(round - 1, from, place) });
-                }
-            }
-            moves
-        };
-        let rounds = (0..=rounds).map(|round| (0..devices).map(|device| moves(round, device)).collect()).collect();
-        (rounds, (2 * devices * GROUP_PIECES) as u64)
+        }
+        if gather.put.iter().all(Vec::is_empty) {
+            gather = Gather::default();
+        }
+        (gather, next)
     }
 
     /// The messages of each device, and how many pieces they take.

@@ -10,7 +10,7 @@
 
 use super::assignment::{DEVICES_MAX, PageMap, aligned_parts, equal_parts, parts_of_shards};
 use super::message::{BLOCK_VERTICES, HEADER_WORDS, MessageLayout};
-use super::schedule::{Round, Schedule, Sharing as Shared};
+use super::schedule::{Gather, Round, Schedule, Sharing as Shared, packs};
 use super::speed::Speeds;
 use super::{Assignment, ExchangeMemory, Move, Part, Strategy};
 use crate::algorithm::{Algorithm, Graph, Scalars, State, Step, Visit};
@@ -22,7 +22,6 @@ use crate::error::{Error, Result};
 use crate::fetch::PageRef;
 use crate::plan::PagePlan;
 use crate::report::{DeviceReport, Sharing};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
@@ -44,6 +43,8 @@ pub struct TeamPlan {
     schedule: Schedule,
     declared: Vec<Attribute>,
     traversal: bool,
+    /// Whether vertices with out-edges are listed.
+    packed: bool,
     /// Whether shares follow what is measured.
     adapts: bool,
 }
@@ -107,10 +108,12 @@ impl TeamPlan {
         }
         let parts = parts(store, &own, sharded);
         let piece_bytes = piece_bytes(&declared, traversal, &parts, request.binding_bytes_max)?;
-        let shared = Shared { declared: &declared, traversal, parts: &parts, aligned, piece_bytes };
+        let fits = 4 * store.vertices() <= request.binding_bytes_max;
+        let packed = fits && !traversal && packs(&declared, &algorithm.visits(has_in_lists));
+        let shared = Shared { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes };
         let schedule = Schedule::new(&shared);
         let adapts = !sharded && !request.alike && assignment == Assignment::Modulo;
-        Ok(Self { strategy, assignment, parts, piece_bytes, pages, schedule, declared, traversal, adapts })
+        Ok(Self { strategy, assignment, parts, piece_bytes, pages, schedule, declared, traversal, packed, adapts })
     }
 
     /// Main memory that devices tell each other through, in bytes.
@@ -131,7 +134,8 @@ impl TeamPlan {
             self.declared.iter().map(attribute).sum::<u64>() + frontiers
         };
         let cpus = self.parts.iter().zip(cpu).filter(|(_, cpu)| **cpu);
-        self.exchange_bytes() + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
+        let listed = if self.packed { 4 * self.parts[0].vertices } else { 0 };
+        self.exchange_bytes() + listed + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
     }
 
     /// Allocates it.
@@ -180,9 +184,12 @@ pub struct Team {
     layout: Option<MessageLayout>,
     members: Vec<Box<dyn Member>>,
     direction: Direction,
-    /// Pages of this superstep that not everybody who sees them still wants, and who does.
-    wanted: HashMap<PageRef, u32>,
-    pending: HashMap<PageRef, Pending>,
+    /// Which of two ways things are gathered.
+    turn: bool,
+    /// For each page that may be visited in this superstep, who still wants it.
+    wanted: Vec<u32>,
+    /// For each page, what has become of it with those who have it.
+    pending: Vec<Pending>,
     /// How many pages each device has.
     busy: Vec<usize>,
     /// Neighbours in the lists that each device has opened in this superstep.
@@ -194,7 +201,7 @@ pub struct Team {
 }
 
 /// A page that some devices have.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Pending {
     left: u32,
     kept: bool,
@@ -232,8 +239,9 @@ impl Team {
             layout,
             members,
             direction: Direction::Out,
-            wanted: HashMap::new(),
-            pending: HashMap::new(),
+            turn: false,
+            wanted: Vec::new(),
+            pending: Vec::new(),
             busy,
             edges: vec![0; plan_devices],
             page_edges: None,
@@ -257,28 +265,55 @@ impl Team {
         answers.into_iter().collect()
     }
 
-    /// The devices that still want a page in this superstep.
-    fn devices_for(&mut self, page: PageRef) -> u32 {
-        let all = self.plan.pages.of(self.direction)[page.page.index()];
-        self.wanted.remove(&page).unwrap_or(all)
-    }
-
     fn round(&mut self, round: &Round) -> Result<()> {
         let mut moves = round.iter();
         self.each(|member| member.begin_round(moves.next().expect("as many as devices").clone()))?;
         self.each(|member| member.end_round()).map(drop)
     }
 
-    /// The rounds of an algorithm with a vertex phase.
-    fn rounds(&mut self, which: impl Fn(&Schedule) -> &Vec<Round>) -> Result<Merging> {
+    /// Moves that nobody has to wait for.
+    fn hear(&mut self, round: &Round) -> Result<()> {
+        let mut moves = round.iter();
+        self.each(|member| member.hear(moves.next().expect("as many as devices").clone())).map(drop)
+    }
+
+    /// Devices add up what they have written to each other's vertices.
+    fn reduce(&mut self) -> Result<Merging> {
         let begun = Instant::now();
+        let rounds = std::mem::take(&mut self.plan.schedule.reduce);
         let mut bytes = 0;
-        for number in 0..which(&self.plan.schedule).len() {
-            let round = which(&self.plan.schedule)[number].clone();
-            bytes += round.iter().flatten().map(|one| dense_bytes(&self.plan.declared, one)).sum::<u64>();
-            self.round(&round)?;
+        let mut result = Ok(());
+        for (number, round) in rounds.iter().enumerate() {
+            bytes += self.bytes(round);
+            let last = number + 1 == rounds.len();
+            result = if last { self.hear(round) } else { self.round(round) };
+            if result.is_err() {
+                break;
+            }
         }
-        Ok(Merging { bytes, ns: begun.elapsed().as_nanos() as u64 })
+        self.plan.schedule.reduce = rounds;
+        result.map(|()| Merging { bytes, ns: begun.elapsed().as_nanos() as u64 })
+    }
+
+    /// What each device tells of its own vertices after a vertex phase, and what the others hear.
+    fn gathering(&mut self) -> (Round, Round) {
+        self.turn = !self.turn;
+        let Gather { put, take } = self.plan.schedule.gather[usize::from(self.turn)].clone();
+        if put.is_empty() { (vec![Vec::new(); self.members.len()], Vec::new()) } else { (put, take) }
+    }
+
+    /// Bytes that the dense moves of a round write or read.
+    fn bytes(&self, round: &Round) -> u64 {
+        let bytes = |one: &Move| match one {
+            Move::Put { attribute, vertices, .. }
+            | Move::Merge { attribute, vertices, .. }
+            | Move::Take { attribute, vertices, .. } => 4 * self.plan.declared[*attribute].words(vertices),
+            Move::Pack { vertices, .. } | Move::Unpack { vertices, .. } => {
+                4 * self.graph.outgoing_among(vertices).len() as u64
+            }
+            Move::Clear { .. } | Move::Collect { .. } | Move::Apply { .. } => 0,
+        };
+        round.iter().flatten().map(bytes).sum()
     }
 
     /// A traversal's devices tell each other what they have activated.
@@ -307,7 +342,7 @@ impl Team {
             }
         }
         if round.iter().any(|moves| !moves.is_empty()) {
-            self.round(&round)?;
+            self.hear(&round)?;
         }
         Ok(Merging { bytes, ns: begun.elapsed().as_nanos() as u64 })
     }
@@ -358,7 +393,7 @@ impl Team {
         let PageDone { page, frame, kept, result } = report;
         self.busy[device] -= 1;
         self.reports[device].pages += 1;
-        let pending = self.pending.get_mut(&page).expect("devices report what they have been given");
+        let pending = &mut self.pending[page.page.index()];
         pending.left -= 1;
         pending.kept &= kept;
         match result {
@@ -372,14 +407,14 @@ impl Team {
                 pending.error = Some(error);
             }
         }
-        let pending = self.pending.get(&page).expect("just seen");
+        let pending = &mut self.pending[page.page.index()];
         if pending.left == 0 {
-            let Pending { kept, work, failed, error, .. } = self.pending.remove(&page).expect("just seen");
+            let Pending { kept, work, failed, error, .. } = std::mem::take(pending);
             let result = match error {
                 None => Ok(work),
                 Some(error) => {
                     // Whoever has used it must not get it again.
-                    self.wanted.insert(page, failed);
+                    self.wanted[page.page.index()] = failed;
                     Err(error)
                 }
             };
@@ -399,7 +434,11 @@ impl Device for Team {
 
     fn initialise(&mut self) -> Result<Scalars> {
         let sums = self.each(|member| member.initialise())?;
-        self.rounds(|schedule| &schedule.gather)?;
+        let (put, take) = self.gathering();
+        if !take.is_empty() {
+            self.round(&put)?;
+            self.hear(&take)?;
+        }
         let mut totals = Scalars::default();
         sums.iter().for_each(|sum| totals.iter_mut().zip(sum).for_each(|(total, term)| *total += term));
         Ok(totals)
@@ -427,35 +466,36 @@ impl Device for Team {
 
     fn begin(&mut self, step: &Step) -> Result<()> {
         self.direction = step.direction;
-        self.wanted.clear();
         if self.plan.adapts
             && let Some(speeds) = self.speeds.changed()
         {
             self.plan.pages = PageMap::replicated(&self.store, self.plan.assignment, &speeds)?;
         }
+        let pages = self.plan.pages.of(self.direction);
+        self.wanted.clear();
+        self.wanted.extend_from_slice(pages);
+        self.pending.clear();
+        self.pending.resize_with(pages.len(), Pending::default);
         self.each(|member| member.begin(step)).map(drop)
     }
 
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
         let devices = self.plan.pages.of(self.direction);
-        let mut left: HashMap<PageRef, u32> = HashMap::new();
+        pages.iter().for_each(|page| self.wanted[page.page.index()] = 0);
         for (at, member) in self.members.iter_mut().enumerate() {
             let seen = |page: &&PageRef| devices[page.page.index()] >> at & 1 != 0;
             let own: Vec<PageRef> = pages.iter().filter(seen).copied().collect();
             for page in member.start_resident(own, policy) {
-                *left.entry(page).or_insert(0) |= 1 << at;
+                self.wanted[page.page.index()] |= 1 << at;
             }
         }
-        let others = pages.into_iter().filter(|page| left.contains_key(page)).collect();
-        left.retain(|page, set| *set != devices[page.page.index()]);
-        self.wanted = left;
-        others
+        pages.into_iter().filter(|page| self.wanted[page.page.index()] != 0).collect()
     }
 
     fn submit(&mut self, task: PageTask) {
-        let devices = self.devices_for(task.page);
-        let pending = Pending { left: devices.count_ones(), kept: true, work: Work::default(), failed: 0, error: None };
-        self.pending.insert(task.page, pending);
+        let at = task.page.page.index();
+        let devices = self.wanted[at];
+        self.pending[at] = Pending { left: devices.count_ones(), kept: true, ..Pending::default() };
         let PageTask { page, frame, fresh } = task;
         for (at, member) in self.members.iter_mut().enumerate().filter(|(at, _)| devices >> at & 1 != 0) {
             self.busy[at] += 1;
@@ -483,16 +523,14 @@ impl Device for Team {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
-        let mut merge = match self.plan.traversal {
-            true => self.tell()?,
-            false => self.rounds(|schedule| &schedule.reduce)?,
-        };
-        self.each(|member| member.begin_end(step))?;
+        let mut merge = if self.plan.traversal { self.tell()? } else { self.reduce()? };
+        let (put, take) = self.gathering();
+        merge.bytes += self.bytes(&put) + self.bytes(&take);
+        let mut moves = put.into_iter();
+        self.each(|member| member.begin_end(step, moves.next().expect("as many as devices")))?;
         let ends = self.each(|member| member.end(step))?;
-        if !self.plan.traversal {
-            let gather = self.rounds(|schedule| &schedule.gather)?;
-            merge.bytes += gather.bytes;
-            merge.ns += gather.ns;
+        if !take.is_empty() {
+            self.hear(&take)?;
         }
         Ok(StepEnd { merge, ..self.sum(ends) })
     }
@@ -510,15 +548,5 @@ impl Device for Team {
             exchange_bytes: self.plan.exchange_bytes(),
             devices: self.reports.clone(),
         })
-    }
-}
-
-/// Bytes that a dense move writes or reads.
-fn dense_bytes(declared: &[Attribute], one: &Move) -> u64 {
-    match one {
-        Move::Put { attribute, vertices, .. }
-        | Move::Merge { attribute, vertices, .. }
-        | Move::Take { attribute, vertices, .. } => 4 * declared[*attribute].words(vertices),
-        Move::Clear { .. } | Move::Collect { .. } | Move::Apply { .. } => 0,
     }
 }

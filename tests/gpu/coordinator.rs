@@ -104,7 +104,15 @@ impl<A: Algorithm> Team<A> {
         let store = Arc::new(store.open());
         let has_in_lists = store.topology(Direction::In).is_some();
         let (vertices, edges, out_degrees) = (store.vertices(), store.edges(), store.out_degrees()?);
-        let graph = Arc::new(Graph { vertices, edges, directed: true, weights: None, has_in_lists, out_degrees });
+        let graph = Arc::new(Graph {
+            vertices,
+            edges,
+            directed: true,
+            weights: None,
+            has_in_lists,
+            out_degrees,
+            outgoing: Default::default(),
+        });
         let algorithm = Arc::new(algorithm);
         let attributes = algorithm.attributes(has_in_lists);
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes));
@@ -158,7 +166,7 @@ impl<A: Algorithm> Team<A> {
         } else if !self.parts[0].sharded {
             self.add_up()?;
         }
-        self.members.iter_mut().try_for_each(|member| member.begin_end(step))?;
+        self.members.iter_mut().try_for_each(|member| member.begin_end(step, Vec::new()))?;
         let mut all = Summary::default();
         for member in &mut self.members {
             let Summary { totals, activated, activated_edges } = member.end(step)?.summary;

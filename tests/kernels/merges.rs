@@ -9,7 +9,7 @@ use super::graph::Chance;
 use crate::gpu::Gpu;
 use topostream::Direction;
 use topostream::algorithm::{Shader, Visit};
-use topostream::attributes::{Attribute, AttributeType, Attributes, Merge, Role};
+use topostream::attributes::{Attribute, AttributeType, Attributes, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, merge_groups};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
 use topostream::strategy::Part;
@@ -67,7 +67,7 @@ fn expected(
     old: &[u32],
     other: &[u32],
 ) -> Vec<u32> {
-    let attribute = Attribute { name: "any", of, role: Role::Writable, merge: Merge::Add, initial: 0 };
+    let attribute = Attribute { name: "any", of, role: Role::Writable, merge: Merge::Add, initial: Initial::Bits(0) };
     let attributes = Attributes::new(&[attribute], &Part::whole(VERTICES));
     attributes.set_words(0, &(0..VERTICES), old);
     let other: Vec<_> = other.iter().map(|&word| AtomicU32::new(word)).collect();
@@ -109,6 +109,7 @@ fn merged(
         visit: Visit::All,
         attribute_chunk_vertices_log2: 20,
         vertices: VERTICES,
+        grouped: false,
         sharded: false,
         held_vertices: VERTICES,
         float_atomics: false,

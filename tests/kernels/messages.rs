@@ -8,7 +8,7 @@ use super::{gpu, words_each};
 use crate::gpu::{Buffers, Gpu};
 use topostream::Direction;
 use topostream::algorithm::{Shader, Visit};
-use topostream::attributes::{Attribute, AttributeType, Merge, Role};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{Message, Step, collected_words, message_groups, sparse_max};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
 use topostream::strategy::Part;
@@ -23,7 +23,7 @@ const UNTOUCHED: u32 = 0xdead_beef;
 
 fn attributes() -> Vec<Attribute> {
     use AttributeType::{Bit, F32, U32};
-    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: 0 };
+    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
     vec![
         attribute("near", U32, Role::Writable, Merge::Min),
         attribute("met", Bit, Role::Writable, Merge::Or),
@@ -78,6 +78,7 @@ impl Case {
             visit: Visit::Frontier,
             attribute_chunk_vertices_log2: chunk_log2,
             vertices: VERTICES.into(),
+            grouped: false,
             sharded: part.sharded,
             held_vertices: part.own_words().end - part.own_words().start,
             float_atomics: gpu.float_atomics,

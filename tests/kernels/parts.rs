@@ -8,7 +8,7 @@ use crate::gpu::Gpu;
 use topostream::Direction;
 use topostream::algorithm::{Shader, Visit};
 use topostream::algorithms::{PageRank, Sums};
-use topostream::attributes::{Attribute, AttributeType, Merge, Role, to_fixed63};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
 use topostream::device::gpu::compose::layout::{CensusTotal, Step};
 use topostream::device::gpu::compose::{Declared, KernelName, Resource};
 use topostream::strategy::Part;
@@ -73,7 +73,7 @@ fn list_close(record: Record, list: List) { most_max(list.vertex, 1u); }
 
 fn teller() -> Declared {
     use AttributeType::{Bit, U32};
-    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Add, initial: 0 };
+    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Add, initial: Initial::Bits(0) };
     let attributes = vec![
         attribute("near", U32, Role::Writable),
         attribute("far", U32, Role::Accumulated),

@@ -1,7 +1,7 @@
 //! What the CPU device tells other devices, and what it makes of theirs.
 
 use super::CpuDevice;
-use crate::algorithm::{Algorithm, State};
+use crate::algorithm::{Algorithm, State, Step};
 use crate::attributes::Attribute;
 use crate::device::Member;
 use crate::error::Result;
@@ -21,6 +21,15 @@ impl<A: Algorithm> Member for CpuDevice<A> {
         Ok(())
     }
 
+    fn hear(&mut self, moves: Vec<Move>) -> Result<()> {
+        self.begin_round(moves)
+    }
+
+    fn begin_end(&mut self, _step: &Step, told: Vec<Move>) -> Result<()> {
+        self.told = told;
+        Ok(())
+    }
+
     fn contribute(&mut self, state: &State) -> Result<()> {
         self.pool.install(|| self.shared.state.copy_own(&self.declared, state));
         Ok(())
@@ -28,7 +37,7 @@ impl<A: Algorithm> Member for CpuDevice<A> {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
-    fn make(&self, one: &Move) {
+    pub(super) fn make(&self, one: &Move) {
         let memory = self.exchange.as_ref().expect("moves are made where there is exchange memory");
         let attributes = &self.shared.state.attributes;
         let words =
@@ -44,10 +53,24 @@ impl<A: Algorithm> CpuDevice<A> {
             Move::Take { attribute, vertices, at } => {
                 attributes.take(*attribute, vertices, words(*attribute, vertices, *at));
             }
+            Move::Pack { attribute, vertices, at } => {
+                let listed = self.outgoing(vertices);
+                attributes.pack(*attribute, listed, memory.words(*at, listed.len() as u64));
+            }
+            Move::Unpack { attribute, vertices, at } => {
+                let listed = self.outgoing(vertices);
+                attributes.unpack(*attribute, listed, memory.words(*at, listed.len() as u64));
+            }
             Move::Clear { attribute, vertices } => attributes.clear(*attribute, vertices),
             Move::Collect { vertices, at } => self.message(memory, vertices, *at).collect(),
             Move::Apply { vertices, at } => self.message(memory, vertices, *at).apply(),
         }
+    }
+
+    /// Those of the vertices that have out-edges.
+    fn outgoing(&self, vertices: &Range<u64>) -> &[u32] {
+        let graph = &self.shared.state.graph;
+        &graph.outgoing()[graph.outgoing_among(vertices)]
     }
 
     fn message<'a>(&'a self, memory: &'a ExchangeMemory, vertices: &Range<u64>, at: u64) -> Message<'a> {

@@ -33,6 +33,8 @@ struct TopologyBuffers {
 /// What a store's runs have in common.
 pub struct GraphBuffers {
     degrees: Vec<wgpu::Buffer>,
+    /// The vertices with out-edges, where devices tell each other of those only.
+    outgoing: Option<wgpu::Buffer>,
     topologies: Vec<TopologyBuffers>,
     chunk_vertices_log2: u32,
     /// Whose degrees there are.
@@ -50,7 +52,12 @@ impl GraphBuffers {
         graph: &Graph,
         chunk_vertices_log2: u32,
         vertices: Range<u64>,
+        outgoing: bool,
     ) -> Result<Self> {
+        let outgoing = match outgoing {
+            true => Some(uploaded(gpu, "outgoing", bytemuck::cast_slice(graph.outgoing()))?),
+            false => None,
+        };
         let mut degrees = Vec::new();
         for range in chunks(&vertices, chunk_vertices_log2) {
             let values = &graph.out_degrees.values()[range.start as usize..range.end as usize];
@@ -69,12 +76,17 @@ impl GraphBuffers {
             })
         });
         let topologies = topologies.collect::<Result<_>>()?;
-        Ok(Self { degrees, topologies, chunk_vertices_log2, vertices })
+        Ok(Self { degrees, outgoing, topologies, chunk_vertices_log2, vertices })
     }
 
-    /// How vertices are cut, and whose degrees there are.
-    pub fn shape(&self) -> (u32, Range<u64>) {
-        (self.chunk_vertices_log2, self.vertices.clone())
+    /// How vertices are cut, whose degrees there are, and whether the vertices with out-edges are listed.
+    pub fn shape(&self) -> (u32, Range<u64>, bool) {
+        (self.chunk_vertices_log2, self.vertices.clone(), self.outgoing.is_some())
+    }
+
+    /// The vertices with out-edges, where they are listed.
+    pub fn outgoing(&self) -> Option<&wgpu::Buffer> {
+        self.outgoing.as_ref()
     }
 
     fn topology(&self, direction: Direction) -> &TopologyBuffers {

@@ -23,6 +23,7 @@ use crate::device::{PageDone, Transfer, Work};
 use crate::error::{Error, Result};
 use crate::fetch::PageRef;
 use crate::strategy::Part;
+use crate::strategy::schedule::packs;
 use crate::trace::Timeline;
 use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
 use std::collections::{HashMap, VecDeque};
@@ -212,8 +213,14 @@ impl<A: Algorithm> Driver<A> {
                 self.collect(take);
                 drop(reply.send(result));
             }
-            Message::End(step, reply) => {
-                let result = self.launch_all(take).and_then(|()| self.end(&step));
+            Message::Hear(moves) => {
+                let result = self.launch_all(take).and_then(|()| self.hear(&moves));
+                if let Err(error) = result {
+                    self.fail(error);
+                }
+            }
+            Message::End(step, told, reply) => {
+                let result = self.launch_all(take).and_then(|()| self.end(&step, &told));
                 self.failed |= result.is_err();
                 self.collect(take);
                 drop(reply.send(result));
@@ -357,7 +364,12 @@ fn plan_for<A: Algorithm>(home: &Home, setup: &RunSetup<A>) -> Result<(Declared,
     }
     let exchange_bytes =
         exchange.as_ref().map_or(0, |memory| exchange::device_bytes(home.gpu.caps(), memory, &declared, part));
+    let listed = match exchange {
+        Some(_) if packs(&declared.attributes, &algorithm.visits(graph.has_in_lists)) => graph.outgoing().len() as u64,
+        _ => 0,
+    };
     let request = Request {
+        outgoing_bytes: if 4 * listed <= home.gpu.caps().binding_bytes_max { 4 * listed } else { 0 },
         device: home.gpu.name(),
         algorithm: name,
         part,

@@ -92,7 +92,7 @@ impl Exchange {
     }
 
     /// The chunk with a place, and where in it.
-    fn locate(&self, at: u64) -> (&SharedBuffer, u64) {
+    pub(super) fn locate(&self, at: u64) -> (&SharedBuffer, u64) {
         (&self.chunks[(at / self.chunk_bytes) as usize], at % self.chunk_bytes)
     }
 
@@ -153,6 +153,48 @@ impl<A: Algorithm> Driver<A> {
         result
     }
 
+    /// Runs what needs the exchange memory, which a run has that is shared.
+    fn with_exchange<T>(&mut self, work: impl FnOnce(&mut Self, &Exchange) -> Result<T>) -> Result<T> {
+        let exchange = self.exchange.take().expect("moves are of runs that are shared");
+        let result = work(self, &exchange);
+        self.exchange = Some(exchange);
+        result
+    }
+
+    /// Makes moves that write nothing to the exchange memory, without waiting for them.
+    pub(super) fn hear(&mut self, moves: &[Move]) -> Result<()> {
+        self.with_exchange(|driver, exchange| {
+            if exchange.mirrored {
+                driver.mirror_in(exchange, moves);
+            }
+            let mut encoder = driver.encoder();
+            moves.iter().try_for_each(|one| driver.encode_move(&mut encoder, exchange, one))?;
+            driver.home.gpu.queue().submit([encoder.finish()]);
+            Ok(())
+        })
+    }
+
+    /// Encodes moves that write to the exchange memory; what they write is [brought out](Self::bring_out) when they are done.
+    pub(super) fn encode_moves(&mut self, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
+        if moves.is_empty() {
+            return Ok(());
+        }
+        self.with_exchange(|driver, exchange| {
+            moves.iter().try_for_each(|one| driver.encode_move(encoder, exchange, one))
+        })
+    }
+
+    /// What moves have written that are done: where the device cannot write to the exchange memory itself.
+    pub(super) fn bring_out(&mut self, moves: &[Move]) -> Result<()> {
+        if moves.is_empty() {
+            return Ok(());
+        }
+        self.with_exchange(|driver, exchange| match exchange.mirrored {
+            true => driver.mirror_out(exchange, moves),
+            false => Ok(()),
+        })
+    }
+
     fn make(&mut self, exchange: &Exchange, moves: &[Move]) -> Result<()> {
         if exchange.mirrored {
             self.mirror_in(exchange, moves);
@@ -186,13 +228,14 @@ impl<A: Algorithm> Driver<A> {
         let changed = |other: &Move| match other {
             Move::Merge { attribute: of, vertices: those, .. }
             | Move::Take { attribute: of, vertices: those, .. }
+            | Move::Unpack { attribute: of, vertices: those, .. }
             | Move::Clear { attribute: of, vertices: those } => {
                 // Bits of neighbours are in one word.
                 let (begin, end) = (vertices.start / 32 * 32, vertices.end.next_multiple_of(32));
                 of == attribute && those.start < end && begin < those.end
             }
             Move::Apply { .. } => true,
-            Move::Put { .. } | Move::Collect { .. } => false,
+            Move::Put { .. } | Move::Pack { .. } | Move::Collect { .. } => false,
         };
         let reads = |other: &Move| matches!(other, Move::Merge { .. } | Move::Take { .. });
         let queue = self.home.transfer.is_some() && !exchange.mirrored;
@@ -259,6 +302,12 @@ impl<A: Algorithm> Driver<A> {
                 return self.merge(encoder, exchange, layout::MERGE_REPLACE, *attribute, vertices, *at);
             }
             Move::Take { attribute, vertices, at } => self.take(encoder, exchange, *attribute, vertices, *at),
+            Move::Pack { attribute, vertices, at } => {
+                return self.pack(encoder, exchange, KernelName::Pack, *attribute, vertices, *at);
+            }
+            Move::Unpack { attribute, vertices, at } => {
+                return self.pack(encoder, exchange, KernelName::Unpack, *attribute, vertices, *at);
+            }
             Move::Clear { attribute, vertices } if self.is_bits(*attribute) => {
                 return self.merge(encoder, exchange, layout::MERGE_CLEAR, *attribute, vertices, 0);
             }
@@ -276,7 +325,12 @@ impl<A: Algorithm> Driver<A> {
     // ---- Dense moves ------------------------------------------------------------------------------------------------
 
     /// The parts of a move, by buffer, and where each lies in the exchange memory.
-    fn parts(&self, attribute: usize, vertices: &Range<u64>, at: u64) -> impl Iterator<Item = (Span<'_>, u64)> {
+    pub(super) fn parts(
+        &self,
+        attribute: usize,
+        vertices: &Range<u64>,
+        at: u64,
+    ) -> impl Iterator<Item = (Span<'_>, u64)> {
         let declared = self.declared.attributes[attribute];
         let spans = self.buffers.spans(attribute, vertices, self.plan.chunk_vertices_log2);
         let first = vertices.start;
@@ -435,7 +489,7 @@ impl<A: Algorithm> Driver<A> {
     }
 
     /// One pass of a kernel that binds what `find` gives, and what is the run's.
-    fn exchange_pass<'b>(
+    pub(super) fn exchange_pass<'b>(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         name: KernelName,
@@ -465,7 +519,10 @@ impl<A: Algorithm> Driver<A> {
                 Move::Apply { vertices, at } => {
                     exchange.bring_in(&self.home.gpu, *at, exchange.message_words(vertices, *at));
                 }
-                Move::Put { .. } | Move::Collect { .. } | Move::Clear { .. } => {}
+                Move::Unpack { vertices, at, .. } => {
+                    exchange.bring_in(&self.home.gpu, *at, self.graph.outgoing_among(vertices).len() as u64);
+                }
+                Move::Put { .. } | Move::Pack { .. } | Move::Collect { .. } | Move::Clear { .. } => {}
             }
         }
     }
@@ -479,6 +536,7 @@ impl<A: Algorithm> Driver<A> {
         exchange.bring_out(&self.home.gpu, &moves.iter().filter_map(of_messages).collect::<Vec<_>>())?;
         let written = |one: &Move| match one {
             Move::Put { attribute, vertices, at } => Some((*at, self.move_words(*attribute, vertices))),
+            Move::Pack { vertices, at, .. } => Some((*at, self.graph.outgoing_among(vertices).len() as u64)),
             Move::Collect { vertices, at } => Some((*at, exchange.message_words(vertices, *at))),
             _ => None,
         };

@@ -88,11 +88,11 @@ impl Home {
             self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
         }
         self.make_room_for_rows(plan, u64::from(plan.slots) + u64::from(frames))?;
-        let (log2, degrees) = (plan.chunk_vertices_log2, part.held(Role::Own));
-        if self.graph.as_ref().is_none_or(|graph| graph.shape() != (log2, degrees.clone())) {
+        let (log2, degrees, packs) = (plan.chunk_vertices_log2, part.held(Role::Own), plan.outgoing_bytes > 0);
+        if self.graph.as_ref().is_none_or(|graph| graph.shape() != (log2, degrees.clone(), packs)) {
             self.graph = None;
             self.gpu.poll()?;
-            self.graph = Some(GraphBuffers::new(&self.gpu, store, graph, log2, degrees)?);
+            self.graph = Some(GraphBuffers::new(&self.gpu, store, graph, log2, degrees, packs)?);
         }
         if self.import.as_ref().is_some_and(|(imported, _)| !Arc::ptr_eq(imported, pool)) {
             self.import = None;

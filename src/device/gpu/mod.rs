@@ -38,6 +38,7 @@ mod intake;
 mod kernels;
 mod launch;
 pub mod open;
+mod pack;
 pub mod plan;
 mod superstep;
 mod timing;
@@ -83,7 +84,8 @@ enum Message {
     Checked(batch::Job, std::result::Result<(), StoreError>),
     Completed(u64),
     Round(Vec<Move>, Sender<Result<()>>),
-    End(Step, Sender<Ended>),
+    Hear(Vec<Move>),
+    End(Step, Vec<Move>, Sender<Ended>),
     Download(Sender<Result<Option<Piece>>>),
     Why(Sender<Error>),
     Stop,
@@ -245,7 +247,9 @@ impl Device for GpuDevice {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
-        self.begin_end(step)?;
+        if self.ending.is_none() {
+            self.begin_end(step, Vec::new())?;
+        }
         let answer = self.ending.take().expect("just begun");
         let (end, next_pages) = self.wait(&answer)??;
         self.next_pages = next_pages;
@@ -271,10 +275,12 @@ impl Member for GpuDevice {
         answer.map_or(Ok(()), |answer| self.wait(&answer)?)
     }
 
-    fn begin_end(&mut self, step: &Step) -> Result<()> {
-        if self.ending.is_none() {
-            self.ending = Some(self.begin_asking(1, |reply| Message::End(*step, reply))?);
-        }
+    fn hear(&mut self, moves: Vec<Move>) -> Result<()> {
+        self.messages.send(Message::Hear(moves)).map_err(|_| self.gone())
+    }
+
+    fn begin_end(&mut self, step: &Step, told: Vec<Move>) -> Result<()> {
+        self.ending = Some(self.begin_asking(1, |reply| Message::End(*step, told, reply))?);
         Ok(())
     }
 

@@ -40,6 +40,8 @@ pub struct DevicePlan {
     pub frontier_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
+    /// Of them, the list of vertices with out-edges, where devices tell each other of those only.
+    pub outgoing_bytes: u64,
     /// Batches, unit rows, queues, sums.
     pub working_bytes: u64,
     /// What is told to other devices, on its way; 0 where there are none.
@@ -72,6 +74,8 @@ pub struct Request<'a> {
     pub part: &'a Part,
     /// Device memory of what is told to others, in bytes.
     pub exchange_bytes: u64,
+    /// The list of vertices with out-edges, where it is wanted, in bytes.
+    pub outgoing_bytes: u64,
     /// Whether it reads weights.
     pub weights: bool,
     /// Which lists it reads.
@@ -154,7 +158,8 @@ impl DevicePlan {
             host_attributes: vec![false; request.attributes.len()],
             host_seen: vec![false; request.attributes.len()],
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
-            graph_bytes: 4 * (degrees.end - degrees.start) + directories,
+            graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
+            outgoing_bytes: request.outgoing_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
             exchange_bytes: request.exchange_bytes,
             slots: 0,

@@ -16,6 +16,7 @@ use crate::algorithm::{Algorithm, Scalars, Seeds, Step, Summary, Visit};
 use crate::attributes::{Attribute, AttributeType, Initial, Merge};
 use crate::device::StepEnd;
 use crate::error::Result;
+use crate::strategy::Move;
 use crate::trace::Lane;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -54,7 +55,7 @@ impl<A: Algorithm> Driver<A> {
         // What is visited first is what "the superstep before the first" has activated.
         self.step = Step { superstep: u32::MAX, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
         self.write_step();
-        let end = self.vertices(KernelName::Initialise)?;
+        let end = self.vertices(KernelName::Initialise, &[])?;
         Ok((end.summary.totals, std::mem::take(&mut self.next_pages)))
     }
 
@@ -171,14 +172,15 @@ impl<A: Algorithm> Driver<A> {
         Ok(())
     }
 
-    pub(super) fn end(&mut self, _step: &Step) -> Result<(StepEnd, NextPages)> {
-        let mut end = self.vertices(KernelName::VertexPhase)?;
+    pub(super) fn end(&mut self, _step: &Step, told: &[Move]) -> Result<(StepEnd, NextPages)> {
+        let mut end = self.vertices(KernelName::VertexPhase, told)?;
         end.work.add_assign(std::mem::take(&mut self.work));
         Ok((end, std::mem::take(&mut self.next_pages)))
     }
 
-    /// Runs the kernels over vertices and pages that end a superstep (or a beginning), and reads back what they found.
-    fn vertices(&mut self, phase: KernelName) -> Result<StepEnd> {
+    /// Runs the kernels over vertices and pages that end a superstep (or a beginning), tells other devices what they have to
+    /// know, and reads back what was found.
+    fn vertices(&mut self, phase: KernelName, told: &[Move]) -> Result<StepEnd> {
         let (traversal, own) = (self.declared.traversal, self.part.own_words());
         let vertices = own.end - own.start;
         let mut encoder = self.encoder();
@@ -187,6 +189,7 @@ impl<A: Algorithm> Driver<A> {
         let name = if traversal { KernelName::Census } else { phase };
         let visits = self.algorithm.visits(self.graph.has_in_lists);
         self.vertex_pass(&mut encoder, name, visits[0], (groups, 1), None)?;
+        self.encode_moves(&mut encoder, told)?;
         let mut layout = Layout::default();
         layout.add(&self.buffers.totals, TOTAL_BYTES * u64::from(groups));
         layout.add(&self.buffers.counters, COUNTERS_BYTES);
@@ -197,6 +200,7 @@ impl<A: Algorithm> Driver<A> {
         let submission = self.home.gpu.queue().submit([encoder.finish()]);
         let bytes = read_buffer(&self.home.gpu, &readback, submission, layout.bytes)?;
         self.readback = Some(readback);
+        self.bring_out(told)?;
         Ok(self.digest(&bytes, groups, &visits, traversal))
     }
 

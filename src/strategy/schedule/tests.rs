@@ -82,7 +82,7 @@ proptest! {
         ];
         let parts: Vec<Part> =
             cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded: false }).collect();
-        let sharing = Sharing { declared: &declared, traversal: false, parts: &parts, aligned, piece_bytes: PIECE };
+        let sharing = Sharing { declared: &declared, traversal: false, parts: &parts, aligned, packed: false, piece_bytes: PIECE };
         let schedule = Schedule::new(&sharing);
         let value = |device: usize, attribute: usize, vertex: u64| {
             let mixed = (seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -94,7 +94,7 @@ proptest! {
             (0..5).map(|attribute| (0..vertices).map(|vertex| value(device, attribute, vertex)).collect()).collect()
         };
         let mut devices: Vec<Values> = (0..parts.len()).map(fresh).collect();
-        for round in schedule.reduce.iter().chain(&schedule.gather) {
+        for round in schedule.reduce.iter().chain(schedule.gather.iter().flat_map(|gather| [&gather.put, &gather.take])) {
             for one in round.iter().flatten() {
                 let (Move::Put { at, .. } | Move::Merge { at, .. } | Move::Take { at, .. }) = one else { continue };
                 prop_assert!(at.is_multiple_of(PIECE) && at / PIECE < schedule.pieces);
@@ -114,7 +114,9 @@ proptest! {
             }
         }
         let before: Vec<Values> = devices.clone();
-        play(&schedule.gather, &mut devices, &declared);
+        let [Gather { put, take }, other] = schedule.gather;
+        prop_assert_eq!(put.len(), other.put.len());
+        play(&[put, take], &mut devices, &declared);
         for (owner, part) in parts.iter().enumerate() {
             for vertex in part.own.clone() {
                 let at = vertex as usize;
@@ -138,7 +140,7 @@ proptest! {
         let declared = [attribute(AttributeType::U32, Role::Writable, Merge::Min)];
         let parts: Vec<Part> = cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded }).collect();
         let piece_bytes = 64 << 10;
-        let sharing = Sharing { declared: &declared, traversal: true, parts: &parts, aligned: false, piece_bytes };
+        let sharing = Sharing { declared: &declared, traversal: true, parts: &parts, aligned: false, packed: false, piece_bytes };
         let Schedule { messages, pieces, .. } = Schedule::new(&sharing);
         let layout = MessageLayout::new(&declared, sharded);
         let mut places: Vec<u64> = messages.iter().flatten().map(|piece| piece.at / piece_bytes).collect();
@@ -164,11 +166,19 @@ fn pull_over_ones_own_lists_gathers_shares_only() {
         attribute(AttributeType::Fixed63, Role::Own, Merge::Add),
     ];
     let parts = [0..5000, 5000..9000].map(|own| Part { vertices: 9000, own, sharded: false });
-    let sharing = Sharing { declared: &declared, traversal: false, parts: &parts, aligned: true, piece_bytes: PIECE };
+    let sharing = Sharing {
+        declared: &declared,
+        traversal: false,
+        parts: &parts,
+        aligned: true,
+        packed: false,
+        piece_bytes: PIECE,
+    };
     let schedule = Schedule::new(&sharing);
     assert!(schedule.reduce.is_empty());
     let put = |device: usize| {
-        let moves = schedule.gather.iter().flat_map(|round| &round[device]);
+        let moves = &schedule.gather[0].put[device];
+        let moves = moves.iter();
         moves
             .filter_map(|one| {
                 if let Move::Put { attribute, vertices, .. } = one { Some((*attribute, vertices)) } else { None }

@@ -45,6 +45,10 @@ pub enum Resource {
     Merge,
     /// For `merge`: the words that are written.
     Merged,
+    /// For `pack` and `unpack`: which vertices, and where they lie, a [`Pack`](super::layout::Pack).
+    Pack,
+    /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
+    Outgoing,
     /// Pages, each with its page of weights behind it if weights are read.
     Pages,
     /// A [`BatchHeader`](super::layout::BatchHeader) and a [`BatchPage`](super::layout::BatchPage) for each page.
@@ -113,6 +117,8 @@ impl Buffer {
             "totals" => (Resource::Totals, Access::ReadWrite, totals),
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),
             "merge" => (Resource::Merge, Access::Uniform, "Merge"),
+            "packed" => (Resource::Pack, Access::Uniform, "Pack"),
+            "outgoing" => (Resource::Outgoing, Access::Read, "array<u32>"),
             "merged" => (Resource::Merged, Access::ReadWrite, "array<u32>"),
             "message" => (Resource::Message, Access::Uniform, "Message"),
             "collected" => (Resource::Collected, Access::ReadWrite, "Collected"),

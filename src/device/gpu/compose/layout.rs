@@ -188,6 +188,26 @@ pub struct Merge {
     pub spare: u32,
 }
 
+/// What `pack` and `unpack` do: a uniform.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Pack {
+    /// The first vertex, by its place in the list of those with out-edges.
+    pub first: u32,
+    /// How many vertices.
+    pub count: u32,
+    /// The word of the first one in the bound exchange memory.
+    pub begin: u32,
+    /// The vertex whose value is the first word of the bound attribute.
+    pub base: u32,
+}
+
+/// Workgroups of `pack` and `unpack` for so many vertices.
+pub const fn pack_groups(vertices: u32) -> u32 {
+    let groups = vertices.div_ceil(WORKGROUP);
+    if groups < 4096 { groups } else { 4096 }
+}
+
 /// A [`Merge`]'s operation: their sum.
 pub const MERGE_ADD: u32 = 0;
 /// The smaller.

@@ -40,6 +40,8 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
         }
         KernelName::Fill => ("shaders/kernels/fill.wgsl", include_str!("../../../../shaders/kernels/fill.wgsl")),
         KernelName::Merge => ("shaders/kernels/merge.wgsl", include_str!("../../../../shaders/kernels/merge.wgsl")),
+        KernelName::Pack => ("shaders/kernels/pack.wgsl", include_str!("../../../../shaders/kernels/pack.wgsl")),
+        KernelName::Unpack => ("shaders/kernels/unpack.wgsl", include_str!("../../../../shaders/kernels/unpack.wgsl")),
         KernelName::Collect => {
             ("shaders/kernels/collect.wgsl", include_str!("../../../../shaders/kernels/collect.wgsl"))
         }

@@ -50,6 +50,10 @@ pub enum KernelName {
     Fill,
     /// Merges another device's words into an attribute's.
     Merge,
+    /// Writes the values of vertices with out-edges to exchange memory.
+    Pack,
+    /// Reads them there.
+    Unpack,
     /// Finds what the superstep has activated among some vertices, and its values: the first half of writing a message.
     Collect,
     /// Writes what `collect` has found to exchange memory, as a [message](crate::strategy::message).
@@ -60,7 +64,7 @@ pub enum KernelName {
 
 impl KernelName {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
@@ -70,6 +74,8 @@ impl KernelName {
         Self::NextPages,
         Self::Fill,
         Self::Merge,
+        Self::Pack,
+        Self::Unpack,
         Self::Collect,
         Self::Ship,
         Self::Apply,
@@ -87,6 +93,8 @@ impl KernelName {
             Self::NextPages => "next-pages",
             Self::Fill => "fill",
             Self::Merge => "merge",
+            Self::Pack => "pack",
+            Self::Unpack => "unpack",
             Self::Collect => "collect",
             Self::Ship => "ship",
             Self::Apply => "apply",

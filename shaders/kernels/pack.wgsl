@@ -1,0 +1,13 @@
+// Pack: the values of vertices with out-edges, one behind the other, to exchange memory. Whole lines of it are written at once.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let stride = workgroups.x * workgroups.y * WORKGROUP;
+    for (var at = unit_number(workgroup_id, workgroups) * WORKGROUP + lane; at < packed.count; at += stride) {
+        sent[packed.begin + at] = merged[outgoing[packed.first + at] - packed.base];
+    }
+}
