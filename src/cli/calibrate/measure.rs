@@ -15,8 +15,8 @@ use topostream_formats::WeightType;
 
 /// Iterations of a PageRank.
 const ITERATIONS: u32 = 6;
-/// Searches whose supersteps are looked at.
-const SEARCHES: usize = 3;
+/// Runs of each kind, of which the fastest counts.
+const RUNS: usize = 4;
 
 /// The least page buffer of a pass from disk.
 const BUFFER_MIN_BYTES: u64 = 8 << 20;
@@ -157,10 +157,16 @@ pub fn together(benches: &[Bench<'_>]) -> Result<f64, Failure> {
     Ok(left.fold(1.0, f64::min).max(1e-3))
 }
 
-/// Runs twice; the second time everything is where the first has left it.
+/// Runs a few times, the first time so that everything is in its place; the fastest run. Whatever else goes on on the machine makes
+/// runs slower, and none faster.
 fn again<A: Algorithm + Copy>(engine: &Engine, algorithm: A) -> Result<RunReport, Failure> {
     engine.run(algorithm, &mut |_| {})?;
-    Ok(engine.run(algorithm, &mut |_| {})?.report)
+    let mut fastest = engine.run(algorithm, &mut |_| {})?.report;
+    for _ in 1..RUNS {
+        let report = engine.run(algorithm, &mut |_| {})?.report;
+        fastest = if report.wall_ns < fastest.wall_ns { report } else { fastest };
+    }
+    Ok(fastest)
 }
 
 fn pagerank(traffic: Traffic) -> PageRank {
@@ -178,8 +184,8 @@ fn hub(engine: &Engine) -> Result<VertexId, Failure> {
 fn searches(engine: &Engine) -> Result<Vec<StepReport>, Failure> {
     let source = hub(engine)?;
     let mut steps = Vec::new();
-    for search in 0..2 * SEARCHES {
-        let bfs = Bfs { bottom_up: search % 2 == 0, ..Bfs::from(source) };
+    for bottom_up in [false, true] {
+        let bfs = Bfs { bottom_up, ..Bfs::from(source) };
         steps.extend(again(engine, bfs)?.steps);
     }
     Ok(steps)
