@@ -85,6 +85,7 @@ impl Roster {
     }
 
     /// What the cost model knows the devices by, once they are open.
+    #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only GPUs have settings"))]
     pub fn described(&self, threads: usize, settings: &GpuSettings) -> Vec<cost::Seat> {
         let seats = self.seats();
         let cpus = seats.iter().filter(|seat| matches!(seat, Seat::Cpu)).count();

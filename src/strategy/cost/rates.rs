@@ -36,7 +36,8 @@ pub struct DeviceRates {
     pub kernels: Vec<KernelRates>,
     /// How pages reach a device with memory of its own.
     pub bus: Option<BusRates>,
-    /// Bytes of fresh pages a second that are checked by the threads that compute; none where others check.
+    /// Bytes of fresh pages a second that take the threads that compute away from it, to check them and to have them read; none
+    /// where that is done by others.
     pub check_bytes_per_s: Option<f64>,
     /// Bytes a second that it writes to other devices, or reads of theirs, and merges.
     pub merge_bytes_per_s: f64,
