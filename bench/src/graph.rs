@@ -175,3 +175,22 @@ pub fn name(store: &Store) -> String {
     let folder = store.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     format!("{folder} ({millions:.0} M edges)")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_vertices_are_those_of_a_sort() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Wanted { page_bytes: 64 << 10, ..Wanted::default() }.rmat(folder.path(), 7).unwrap();
+        let degrees = store.out_degrees().unwrap();
+        let mut sorted: Vec<u32> = (0..store.vertices() as u32).collect();
+        sorted.sort_by_key(|&vertex| std::cmp::Reverse(degrees.values()[vertex as usize]));
+        for count in [0, 1, 3, 128, 1000] {
+            let largest: Vec<u32> = largest_vertices(&store, count).unwrap().iter().map(|vertex| vertex.0).collect();
+            assert_eq!(largest, sorted[..count.min(sorted.len())]);
+        }
+        assert_eq!(largest_vertices(&store, 1).unwrap(), [largest_vertex(&store).unwrap()]);
+    }
+}
