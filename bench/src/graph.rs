@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use topostream_formats::write::Layout;
 use topostream_formats::{Direction, EdgeSource, Encoding, Store, VertexId, readers};
 use topostream_tools::format::{FormatOptions, OpenSource, format};
-use topostream_tools::generate::Rmat;
+use topostream_tools::generate::{RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::{Cancel, Quiet};
 
 /// Edges for each vertex of the R-MAT graphs here.
@@ -26,12 +26,24 @@ pub struct Wanted {
     pub memory_bytes: u64,
     /// A directory for every second page; a relative path starts from the store's.
     pub second_stripe: Option<PathBuf>,
+    /// How many shards the out-lists are grouped for.
+    pub shards: u32,
+    /// Whether edges have weights, from 1 to 255.
+    pub weights: bool,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
         let Layout { page_bytes, encoding, .. } = Layout::default();
-        Self { in_edges: true, page_bytes, encoding, memory_bytes: 2 << 30, second_stripe: None }
+        Self {
+            in_edges: true,
+            page_bytes,
+            encoding,
+            memory_bytes: 2 << 30,
+            second_stripe: None,
+            shards: 1,
+            weights: false,
+        }
     }
 }
 
@@ -40,7 +52,8 @@ impl Wanted {
     pub fn options(&self) -> FormatOptions {
         let stripes = std::iter::once(PathBuf::from(".")).chain(self.second_stripe.clone()).collect();
         let layout = Layout { page_bytes: self.page_bytes, encoding: self.encoding, stripes, ..Layout::default() };
-        FormatOptions { layout, in_edges: self.in_edges, memory_bytes: self.memory_bytes, ..FormatOptions::default() }
+        let Self { in_edges, memory_bytes, shards, .. } = *self;
+        FormatOptions { layout, in_edges, memory_bytes, shards, ..FormatOptions::default() }
     }
 
     /// The part of a store's name that says what it is.
@@ -48,7 +61,9 @@ impl Wanted {
         let encoding: String = self.encoding.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
         let in_edges = if self.in_edges { "-in" } else { "" };
         let stripes = if self.second_stripe.is_some() { "-two-stripes" } else { "" };
-        format!("{}k-{encoding}{in_edges}{stripes}", self.page_bytes >> 10)
+        let shards = if self.shards > 1 { format!("-{}-shards", self.shards) } else { String::new() };
+        let weights = if self.weights { "-weights" } else { "" };
+        format!("{}k-{encoding}{in_edges}{stripes}{shards}{weights}", self.page_bytes >> 10)
     }
 
     /// An R-MAT graph with Graph500's parameters and edge factor 16.
@@ -66,7 +81,20 @@ impl Wanted {
     pub fn rmat_of(&self, folder: &Path, scale: u32, edge_factor: u64) -> Result<Store> {
         let density = if edge_factor == EDGE_FACTOR { String::new() } else { format!("-{edge_factor}") };
         let path = folder.join(format!("rmat-{scale}{density}-{}", self.suffix()));
-        self.open_or_make(&path, &mut || Ok(Box::new(Rmat::new(scale, edge_factor, SEED).generate()?)))
+        let weights = self.weights.then_some(RandomWeights::U32 { min: 1, max: 255 });
+        let rmat = Rmat { weights, ..Rmat::new(scale, edge_factor, SEED) };
+        self.open_or_make(&path, &mut || Ok(Box::new(rmat.generate()?)))
+    }
+
+    /// A uniform random graph with as many edges as vertices, made anew in `path`.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn uniform(&self, path: &Path, vertices: u64) -> Result<Store> {
+        if path.exists() {
+            std::fs::remove_dir_all(path)?;
+        }
+        self.open_or_make(path, &mut || Ok(Box::new(Uniform::new(vertices, vertices, SEED).generate()?)))
     }
 
     /// A graph from an edge list.
@@ -119,6 +147,23 @@ pub fn largest_vertex(store: &Store) -> Result<VertexId> {
     Ok(VertexId(largest.ok_or("the graph has no vertex")?.0))
 }
 
+/// So many vertices with the most out-edges, those with more first.
+///
+/// # Errors
+/// Where the degrees cannot be read.
+pub fn largest_vertices(store: &Store, count: usize) -> Result<Vec<VertexId>> {
+    let degrees = store.out_degrees()?;
+    let mut vertices: Vec<u32> = (0..degrees.values().len() as u32).collect();
+    let rank = |&vertex: &u32| (u32::MAX - degrees.values()[vertex as usize], vertex);
+    let count = count.min(vertices.len());
+    if count > 0 && count < vertices.len() {
+        vertices.select_nth_unstable_by_key(count - 1, rank);
+    }
+    vertices.truncate(count);
+    vertices.sort_unstable_by_key(rank);
+    Ok(vertices.into_iter().map(VertexId).collect())
+}
+
 /// The page files of a direction.
 pub fn page_files(store: &Store, direction: Direction) -> Vec<PathBuf> {
     store.topology(direction).map_or(Vec::new(), |topology| topology.page_files().to_vec())
@@ -129,4 +174,23 @@ pub fn name(store: &Store) -> String {
     let millions = store.edges() as f64 / 1e6;
     let folder = store.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     format!("{folder} ({millions:.0} M edges)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_vertices_are_those_of_a_sort() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Wanted { page_bytes: 64 << 10, ..Wanted::default() }.rmat(folder.path(), 7).unwrap();
+        let degrees = store.out_degrees().unwrap();
+        let mut sorted: Vec<u32> = (0..store.vertices() as u32).collect();
+        sorted.sort_by_key(|&vertex| std::cmp::Reverse(degrees.values()[vertex as usize]));
+        for count in [0, 1, 3, 128, 1000] {
+            let largest: Vec<u32> = largest_vertices(&store, count).unwrap().iter().map(|vertex| vertex.0).collect();
+            assert_eq!(largest, sorted[..count.min(sorted.len())]);
+        }
+        assert_eq!(largest_vertices(&store, 1).unwrap(), [largest_vertex(&store).unwrap()]);
+    }
 }

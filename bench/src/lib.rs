@@ -15,6 +15,7 @@ mod billion;
 mod buffered;
 mod checks;
 mod child;
+mod devices;
 mod export;
 mod fetchers;
 mod format;
@@ -90,6 +91,7 @@ enum Bench {
     Stripes(stripes::Options),
     Suite(suite::Options),
     Gpu(gpu::Options),
+    Devices(devices::Options),
     Export(export::Options),
     /// A part of another benchmark in a process of its own
     #[command(hide = true)]
@@ -123,6 +125,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Stripes(options) => publish(stripes::run(&options), &options.common),
         Bench::Suite(options) => suite::run(&options),
         Bench::Gpu(options) => gpu::run(&options),
+        Bench::Devices(options) => devices::run(&options),
         Bench::Export(options) => export::run(&options),
         Bench::Child { task } => child::main(&task),
     }

@@ -3,14 +3,17 @@
 use crate::Result;
 use crate::measure::{Spread, ratio};
 use std::path::Path;
+use std::sync::Arc;
 use topostream::algorithms::{self, Bfs, DanglingMass, PageRank, Stop, Traffic};
 use topostream::device::settings::{FastPaths, GpuSettings};
 use topostream::report::{RunReport, StepReport};
+use topostream::strategy::cost::Rates;
 use topostream::{Engine, EngineOptions, Run};
 use topostream_formats::{Direction, Store, VertexId};
 
 pub use topostream::device::DeviceChoice;
 pub use topostream::device::settings::{Distribution, PageTransfer};
+pub use topostream::strategy::{Assignment, Strategy};
 
 /// Iterations of every PageRank here. The first may fill caches and is not counted.
 pub const ITERATIONS: u32 = 5;
@@ -73,14 +76,33 @@ pub struct Setup {
     pub transfer: PageTransfer,
     /// How sums are kept.
     pub sums: Sums,
+    /// How several devices share a run.
+    pub strategy: Strategy,
+    /// Which pages go to which of them.
+    pub assignment: Assignment,
+    /// Memory of each device, in bytes; nearly all that it has where none is given.
+    pub device_bytes: Option<u64>,
+    /// What the machine does in a second: runs then tell what was to be expected of them.
+    pub rates: Option<Arc<Rates>>,
 }
 
 impl Setup {
     /// All pages in the device's memory, everything else as the engine chooses.
     pub fn new(device: DeviceChoice, threads: usize) -> Self {
-        let (distribution, transfer) = (Distribution::Auto, PageTransfer::Auto);
-        let (buffer, cache, sums) = (Share::Nothing, Share::All, Sums::Exact);
-        Self { devices: vec![device], threads, buffer, cache, distribution, batch_pages: None, transfer, sums }
+        Self {
+            devices: vec![device],
+            threads,
+            buffer: Share::Nothing,
+            cache: Share::All,
+            distribution: Distribution::Auto,
+            batch_pages: None,
+            transfer: PageTransfer::Auto,
+            sums: Sums::Exact,
+            strategy: Strategy::Auto,
+            assignment: Assignment::Auto,
+            device_bytes: None,
+            rates: None,
+        }
     }
 
     /// An engine over a store, for one kind of work.
@@ -89,13 +111,38 @@ impl Setup {
     /// Where the store does not open.
     pub fn rig(&self, path: &Path, work: Work) -> Result<Rig> {
         let store = Store::open(path)?;
-        let bytes = work.page_bytes(&store);
+        let options = self.options(&store, work.page_bytes(&store));
+        Ok(Rig { engine: Engine::new(store, options), work, sums: self.sums })
+    }
+
+    /// The engine's options for work that reads so many bytes of pages.
+    pub fn options(&self, store: &Store, page_bytes: u64) -> EngineOptions {
         let frames_min = 64 * u64::from(store.manifest().page_bytes);
+        let buffer_bytes = match self.buffer {
+            Share::All => None,
+            Share::Part(part) => Some(((page_bytes as f64 * part) as u64).max(frames_min)),
+            Share::Nothing => Some(frames_min),
+        };
+        EngineOptions {
+            memory_bytes: MEMORY_BYTES,
+            buffer_bytes,
+            threads: self.threads,
+            devices: self.devices.clone(),
+            gpu: self.gpu_settings(page_bytes),
+            strategy: self.strategy,
+            assignment: self.assignment,
+            rates: self.rates.clone(),
+            ..EngineOptions::default()
+        }
+    }
+
+    fn gpu_settings(&self, page_bytes: u64) -> GpuSettings {
         let defaults = GpuSettings::default();
-        let gpu = GpuSettings {
+        GpuSettings {
+            memory_bytes: self.device_bytes,
             cache_bytes: match self.cache {
                 Share::All => None,
-                Share::Part(part) => Some((bytes as f64 * part) as u64),
+                Share::Part(part) => Some((page_bytes as f64 * part) as u64),
                 Share::Nothing => Some(0),
             },
             distribution: self.distribution,
@@ -107,16 +154,7 @@ impl Setup {
                 ..FastPaths::default()
             },
             ..defaults
-        };
-        let buffer_bytes = match self.buffer {
-            Share::All => None,
-            Share::Part(part) => Some(((bytes as f64 * part) as u64).max(frames_min)),
-            Share::Nothing => Some(frames_min),
-        };
-        let (devices, threads) = (self.devices.clone(), self.threads);
-        let defaults = EngineOptions::default();
-        let options = EngineOptions { memory_bytes: MEMORY_BYTES, buffer_bytes, threads, devices, gpu, ..defaults };
-        Ok(Rig { engine: Engine::new(store, options), work, sums: self.sums })
+        }
     }
 }
 

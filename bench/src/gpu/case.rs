@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::{Bfs, PageRank};
+use topostream::report::RunReport;
 use topostream::{Run, VertexId};
 use topostream_formats::Store;
 
@@ -71,6 +72,14 @@ impl Case {
     /// # Errors
     /// What the engine says, or what is wrong with the answer.
     pub fn run(&self, rig: &Rig) -> Result<Measured> {
+        Ok(self.run_with_report(rig)?.0)
+    }
+
+    /// Does a rig's work and checks the answer; with the engine's report.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    pub fn run_with_report(&self, rig: &Rig) -> Result<(Measured, RunReport)> {
         let finished = rig.run()?;
         let measured = Measured::of(rig.work, finished.report());
         let rank_error = match (&finished, rig.work) {
@@ -81,7 +90,7 @@ impl Case {
             }
             (Finished::Levels(_), _) => unreachable!("levels come of searches"),
         };
-        Ok(Measured { rank_error, ..measured })
+        Ok((Measured { rank_error, ..measured }, finished.report().clone()))
     }
 
     /// Does work once to warm up, then as often as asked.

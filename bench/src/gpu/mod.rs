@@ -11,11 +11,11 @@
 //!                  └─▶ cuda     plain arrays, nvcc           (optional) ─┘
 //! ```
 
-mod api;
+pub(crate) mod api;
 mod batch;
 mod bus;
 mod cache;
-mod case;
+pub(crate) mod case;
 mod cuda;
 mod ssd;
 mod sums;

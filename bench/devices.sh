@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# What several devices give that share a run, into bench/results/devices-*.json.
+#
+#     bench/devices.sh --scale 26                              all GPUs, everything
+#     bench/devices.sh --scale 26 replicate shard              some of it
+#     bench/devices.sh --device 0,1 --scale 24                 these two
+#     bench/devices.sh --device cpu,cpu --scale 16 --page-size 64KiB     to see that it works
+#
+# Options are those of `topostream-bench devices --help`. The machine is calibrated first, once: the rates are kept in BENCH_DIR
+# (remove rates-*.json to measure again). TOPOSTREAM_BENCH and TOPOSTREAM name binaries that are built already. NO_RATES=1 leaves
+# the cost model out, CALIBRATE holds further options of `topostream calibrate`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+dir=${BENCH_DIR:-target/bench}
+mkdir -p "$dir"
+built=${CARGO_TARGET_DIR:-target}/release
+
+bench=${TOPOSTREAM_BENCH:-}
+if [ -z "$bench" ]; then
+    cargo build --release -p topostream-bench
+    bench=$built/topostream-bench
+fi
+
+rates=()
+if [ -z "${NO_RATES:-}" ]; then
+    device=all
+    arguments=("$@")
+    for ((at = 0; at < $#; at++)); do
+        case ${arguments[at]} in
+            --device) device=${arguments[at + 1]} ;;
+            --device=*) device=${arguments[at]#--device=} ;;
+        esac
+    done
+    file=$dir/rates-${device//[^a-zA-Z0-9]/-}.json
+    if [ ! -e "$file" ]; then
+        topostream=${TOPOSTREAM:-}
+        if [ -z "$topostream" ]; then
+            cargo build --release
+            topostream=$built/topostream
+        fi
+        # Words of CALIBRATE are options.
+        # shellcheck disable=SC2086
+        "$topostream" calibrate --dir "$dir" --device "$device" --output "$file" ${CALIBRATE:-}
+    fi
+    rates=(--rates "$file")
+fi
+
+exec "$bench" devices --dir "$dir" "${rates[@]}" "$@"

@@ -1,0 +1,266 @@
+//! Several devices that share a run: what more of them give, and what telling each other costs.
+//!
+//! ```text
+//!  stores (R-MAT) ─┬─▶ replicate    1, 2, … devices, each page over a bus      ─┐
+//!                  ├─▶ assignments  modulo, random, contiguous, biased          │
+//!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ an Outcome each ─▶ devices-NAME-N-SCALE.json
+//!                  ├─▶ refinement   bytes told ∥ what telling all would take    │
+//!  uniform graphs ─┴─▶ capacity     the most vertices under a memory cap        │
+//!  every run above ──▶ model        predicted ∥ measured           (optional)  ─┘
+//! ```
+//!
+//! What is compared is measured in turn within a round: a slower minute of the machine slows all sides.
+
+mod assignments;
+mod capacity;
+mod model;
+mod refinement;
+mod replicate;
+mod shard;
+mod sides;
+
+use crate::gpu::api::{DeviceChoice, Setup, Share, Strategy, Work};
+use crate::gpu::case::Case;
+use crate::graph::{self, Wanted};
+use crate::machine::Machine;
+use crate::measure::timed;
+use crate::outcome::Outcome;
+use crate::{Result, page_size};
+use clap::ValueEnum;
+use model::Predicted;
+use std::cell::{OnceCell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use topostream::device::gpu::adapters;
+use topostream::report::RunReport;
+use topostream::strategy::cost::Rates;
+use topostream_formats::Store;
+
+/// What several devices give that share a run: strategies, assignments, shards, capacity, merging, the cost model
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// Only these parts
+    #[arg(value_name = "PART")]
+    pub parts: Vec<Part>,
+    /// Only these parts, in one word
+    #[arg(long, value_delimiter = ',', value_name = "PARTS")]
+    pub only: Vec<Part>,
+    /// The scale of the R-MAT graph of edge factor 16
+    #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=30))]
+    pub scale: u32,
+    /// What computes, as `topostream run --device` has it: several, or one named several times
+    #[arg(long, value_delimiter = ',', default_value = "all", value_name = "LIST")]
+    pub device: Vec<DeviceChoice>,
+    /// How many of the devices compute, always the first of the list [default: powers of two, and all]
+    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    pub counts: Vec<usize>,
+    /// How often everything is measured after a warm-up
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    /// Searches begin at so many vertices of the highest degrees
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub sources: u32,
+    /// `capacity`: memory of each device
+    #[arg(long, default_value = "128MiB", value_name = "SIZE", value_parser = crate::size)]
+    pub cap: u64,
+    /// `model`: the file that `topostream calibrate` has written; without it nothing is predicted
+    #[arg(long, value_name = "FILE")]
+    pub rates: Option<PathBuf>,
+    /// Threads of the CPU: all cores where none are given
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Where stores are made and kept
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    pub dir: PathBuf,
+    /// Where the outcomes go
+    #[arg(long, value_name = "DIR", default_value = "bench/results")]
+    pub results: PathBuf,
+    /// The page size of stores that are made
+    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
+    pub page_size: u32,
+    /// Main memory for making stores [default: a quarter of what there is]
+    #[arg(long, value_name = "SIZE", value_parser = crate::size)]
+    pub format_memory: Option<u64>,
+}
+
+/// A part of the benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// One device, two, and so on; everything in main memory, nothing kept on devices
+    Replicate,
+    /// Which pages go to which device
+    Assignments,
+    /// Attributes divided among devices: a plain store, and one in shards
+    Shard,
+    /// The most vertices under a cap on device memory
+    Capacity,
+    /// Bytes that devices tell each other, against what telling everything would take
+    Refinement,
+    /// What the cost model says of all runs
+    Model,
+}
+
+impl Part {
+    fn run(self, bench: &Bench) -> Result<Outcome> {
+        match self {
+            Self::Replicate => replicate::run(bench),
+            Self::Assignments => assignments::run(bench),
+            Self::Shard => shard::run(bench),
+            Self::Capacity => capacity::run(bench),
+            Self::Refinement => refinement::run(bench),
+            Self::Model => model::run(bench),
+        }
+    }
+
+    /// Why it has nothing to measure here.
+    fn obstacle(self, bench: &Bench) -> Option<&'static str> {
+        match self {
+            Self::Model if bench.rates.is_none() => Some("no --rates"),
+            Self::Capacity if bench.devices.contains(&DeviceChoice::Cpu) => {
+                Some("a CPU has no memory of its own to cap")
+            }
+            Self::Assignments | Self::Shard | Self::Refinement if bench.devices.len() < 2 => {
+                Some("one device is no team")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How answers are checked, for outcomes.
+const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's alone on every vertex (single-precision sums: 5e-2); levels of \
+    searches from three vertices of the highest degrees as the CPU device alone finds them, of further ones how many vertices \
+    and edges are reached by all runs";
+/// Main memory for making stores at the least.
+const FORMAT_MEMORY_MIN: u64 = 512 << 20;
+
+/// What all parts share.
+struct Bench {
+    options: Options,
+    /// Each by a choice that means it alone.
+    devices: Vec<DeviceChoice>,
+    rates: Option<Arc<Rates>>,
+    plain: OnceCell<Rc<Case>>,
+    /// What the cost model said of the runs so far.
+    predicted: RefCell<Vec<Predicted>>,
+}
+
+impl Bench {
+    fn new(options: &Options) -> Result<Self> {
+        let chosen = adapters::choose_all(&options.device)?;
+        let choice = |adapter: &adapters::Adapter| DeviceChoice::Index(adapter.report.index);
+        let devices: Vec<_> = chosen.iter().map(|adapter| adapter.as_ref().map_or(DeviceChoice::Cpu, choice)).collect();
+        if let Some(&count) = options.counts.iter().find(|&&count| count == 0 || count > devices.len()) {
+            return Err(format!("--counts {count}: there are {} devices", devices.len()).into());
+        }
+        let rates = options.rates.as_deref().map(Rates::read).transpose()?.map(Arc::new);
+        let (options, predicted) = (options.clone(), RefCell::default());
+        Ok(Self { options, devices, rates, plain: OnceCell::new(), predicted })
+    }
+
+    /// How many devices compute: one first, since the others are compared with it.
+    fn counts(&self) -> Vec<usize> {
+        let all = self.devices.len();
+        let mut counts = match &self.options.counts[..] {
+            [] => std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|&count| count < all).collect(),
+            asked => asked.to_vec(),
+        };
+        counts.push(1);
+        if self.options.counts.is_empty() {
+            counts.push(all);
+        }
+        counts.sort_unstable();
+        counts.dedup();
+        counts
+    }
+
+    fn threads(&self) -> usize {
+        self.options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// The first devices, every page in main memory and none kept on a device.
+    fn setup(&self, devices: usize, strategy: Strategy) -> Setup {
+        Setup {
+            devices: self.devices[..devices].to_vec(),
+            buffer: Share::All,
+            cache: Share::Nothing,
+            strategy,
+            rates: self.rates.clone(),
+            ..Setup::new(DeviceChoice::Cpu, self.threads())
+        }
+    }
+
+    fn wanted(&self) -> Wanted {
+        let quarter = (Machine::this().memory_bytes / 4).max(FORMAT_MEMORY_MIN);
+        let memory_bytes = self.options.format_memory.unwrap_or(quarter);
+        Wanted { page_bytes: self.options.page_size, memory_bytes, ..Wanted::default() }
+    }
+
+    /// The R-MAT graph in a store of some kind.
+    fn store(&self, wanted: &Wanted) -> Result<Store> {
+        wanted.rmat(&self.options.dir, self.options.scale)
+    }
+
+    /// A store's graph; searches from vertices of the highest degrees are checked.
+    fn case(&self, store: &Store, name: String) -> Result<Rc<Case>> {
+        let hubs = graph::largest_vertices(store, self.options.sources as usize)?;
+        let mut case = Case::new(store, name, 0, self.threads())?;
+        case.sources = hubs.into_iter().filter(|&hub| hub != case.hub).collect();
+        Ok(Rc::new(case))
+    }
+
+    /// The graph in a plain store.
+    fn plain(&self) -> Result<Rc<Case>> {
+        if self.plain.get().is_none() {
+            let case = self.case(&self.store(&self.wanted())?, format!("R-MAT {}", self.options.scale))?;
+            self.plain.set(case).ok();
+        }
+        Ok(Rc::clone(self.plain.get().expect("just set")))
+    }
+
+    /// Searches of a kind from the hubs.
+    fn searches(&self, case: &Case, search: fn(topostream::VertexId) -> Work) -> Vec<Work> {
+        let others = self.options.sources as usize - 1;
+        std::iter::once(case.hub).chain(case.sources.iter().copied().take(others)).map(search).collect()
+    }
+
+    /// An outcome to be filled.
+    fn outcome(&self, name: &'static str, expectation: &'static str) -> Outcome {
+        let mut outcome = Outcome::new(name, expectation);
+        outcome.verified(CHECK);
+        let devices: Vec<String> = self.devices.iter().map(DeviceChoice::to_string).collect();
+        outcome.notes.push(format!("devices: {}", devices.join(", ")));
+        outcome
+    }
+
+    /// Keeps what the cost model said of a run.
+    fn keep(&self, part: &'static str, run: &str, report: &RunReport) {
+        self.predicted.borrow_mut().extend(Predicted::of(part, run, report));
+    }
+}
+
+/// Runs the parts that were asked for, or all.
+///
+/// # Errors
+/// The first failure, a wrong answer among them.
+pub fn run(options: &Options) -> Result<()> {
+    let bench = Bench::new(options)?;
+    let asked: Vec<Part> = options.parts.iter().chain(&options.only).copied().collect();
+    let chosen = Part::value_variants().iter().filter(|part| asked.is_empty() || asked.contains(part));
+    let mut summary = String::new();
+    for part in chosen {
+        if let Some(obstacle) = part.obstacle(&bench) {
+            eprintln!("{part:?}: left out: {obstacle}");
+            continue;
+        }
+        let (took, outcome) = timed(|| part.run(&bench));
+        let outcome = outcome.map_err(|error| format!("{part:?}: {error}"))?;
+        let file = format!("{}-{}-{}.json", outcome.name, bench.devices.len(), options.scale);
+        outcome.publish(Some(&options.results.join(file)))?;
+        eprintln!("{}: {:.1} s", outcome.name, took.as_secs_f64());
+        outcome.claims.iter().for_each(|claim| summary += &format!("{claim}\n"));
+    }
+    println!("## All claims\n\n| claim | target | measured | verdict |\n| --- | --- | --- | --- |\n{summary}");
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! The cost model's word on every run, beside the time that it took.
+
+use super::{Bench, refinement, replicate, shard};
+use crate::Result;
+use crate::measure::{Spread, ratio};
+use crate::outcome::{Cell, Goal, Outcome, Table};
+use serde::Serialize;
+use topostream::report::RunReport;
+use topostream::strategy::cost::{Terms, Wall};
+
+const EXPECTATION: &str = "the model is given the pages and edges of a run and says how long it takes: within 30% in the median. It \
+    errs most where supersteps are short, and where several devices wait for each other";
+const TARGET: f64 = 30.0;
+
+/// What the model said of a run, and what it took.
+#[derive(Clone, Debug, Serialize)]
+pub struct Predicted {
+    part: &'static str,
+    run: String,
+    predicted_ns: f64,
+    measured_ns: f64,
+    terms: Terms,
+    wall: Wall,
+}
+
+impl Predicted {
+    /// None where a device has not been measured.
+    pub fn of(part: &'static str, run: &str, report: &RunReport) -> Option<Self> {
+        let prediction = report.predicted.as_ref()?;
+        Some(Self {
+            part,
+            run: run.to_owned(),
+            predicted_ns: prediction.total_ns,
+            measured_ns: report.wall_ns as f64,
+            terms: prediction.terms,
+            wall: prediction.wall,
+        })
+    }
+
+    /// Percent of the measured time: more than 0 where the run was faster than predicted.
+    fn error(&self) -> f64 {
+        100.0 * (ratio(self.predicted_ns, self.measured_ns) - 1.0)
+    }
+}
+
+/// Compares what the parts before have run; where none has, runs some of them.
+///
+/// # Errors
+/// Where anything fails, a wrong answer among it; where the model has said nothing.
+pub fn run(bench: &Bench) -> Result<Outcome> {
+    if bench.predicted.borrow().is_empty() {
+        replicate::run(bench)?;
+        if bench.devices.len() > 1 {
+            shard::run(bench)?;
+            refinement::run(bench)?;
+        }
+    }
+    let mut outcome = bench.outcome("devices-model", EXPECTATION);
+    let predicted = bench.predicted.borrow();
+    if predicted.is_empty() {
+        return Err(
+            "--rates: the file has none of these devices; run `topostream calibrate` with the same devices".into()
+        );
+    }
+    let columns = ["part", "run", "predicted ms", "measured ms", "error %", "wall"];
+    let mut table = Table::new("Predicted and measured, whole runs", &columns);
+    let mut errors = Vec::new();
+    for (part, run) in names(&predicted) {
+        let same: Vec<&Predicted> = predicted.iter().filter(|one| (one.part, &one.run) == (part, &run)).collect();
+        let error = Spread::over(&same, |one| one.error());
+        errors.push(error.median.abs());
+        table.row(vec![
+            part.into(),
+            Cell::from(run),
+            Spread::over(&same, |one| one.predicted_ns / 1e6).into(),
+            Spread::over(&same, |one| one.measured_ns / 1e6).into(),
+            error.into(),
+            format!("{:?}", same[0].wall).to_lowercase().into(),
+        ]);
+    }
+    let all = Spread::of(&errors);
+    outcome.notes.push(format!(
+        "errors of {} kinds of runs, without their signs: median {:.0}%, worst {:.0}%",
+        all.runs, all.median, all.max
+    ));
+    outcome.claim("median error of predictions, in %", Goal::AtMost, TARGET, all);
+    outcome.tables.push(table);
+    outcome.report("predictions", &*predicted);
+    Ok(outcome)
+}
+
+/// What was run, each once, in order.
+fn names(predicted: &[Predicted]) -> Vec<(&'static str, String)> {
+    let mut names: Vec<(&'static str, String)> = Vec::new();
+    for one in predicted {
+        if !names.iter().any(|(part, run)| (*part, run) == (one.part, &one.run)) {
+            names.push((one.part, one.run.clone()));
+        }
+    }
+    names
+}

@@ -1,0 +1,155 @@
+//! What devices tell each other, against what telling everything would take (Khorasani, Gupta and Bhuyan, PACT 2015, table VIII).
+
+use super::Bench;
+use crate::Result;
+use crate::gpu::api::{DeviceChoice, Setup, Strategy};
+use crate::graph::Wanted;
+use crate::measure::ratio;
+use crate::outcome::{Cell, Outcome, Table};
+use serde::Serialize;
+use std::path::Path;
+use topostream::algorithm::{Algorithm, AnswerValues};
+use topostream::algorithms::{Bfs, Components, Sssp};
+use topostream::attributes::AttributeType;
+use topostream::report::RunReport;
+use topostream::{Engine, Run, Store};
+use topostream_formats::WeightType;
+
+const EXPECTATION: &str = "a traversal tells only what it has activated, as a list where that is little and by blocks of bits \
+    where it is much: of a search's supersteps one or two tell most of all vertices, the others next to nothing, so that all \
+    together tell less than a fifth of what telling every written attribute and the frontier of every vertex takes in every \
+    superstep. Shortest paths activate a vertex several times, components all vertices at first: a third";
+const CHECK: &str = "every value of every vertex as the CPU device alone finds it";
+
+/// What devices told each other in a run.
+#[derive(Debug, Serialize)]
+struct Told {
+    devices: u64,
+    vertices: u64,
+    /// Bits of a vertex: all attributes that are written, and one of the frontier.
+    bits_by_vertex: u64,
+    /// vertices × bits ÷ 8 × 2 (written and read) × devices.
+    dense_bytes_by_superstep: u64,
+    dense_bytes: u64,
+    merged_bytes: u64,
+    merged_bytes_by_superstep: Vec<u64>,
+    active_by_superstep: Vec<Option<u64>>,
+    report: RunReport,
+}
+
+/// Measures.
+///
+/// # Errors
+/// Where anything fails, a wrong answer among it.
+pub fn run(bench: &Bench) -> Result<Outcome> {
+    let mut outcome = bench.outcome("devices-refinement", EXPECTATION);
+    outcome.verified = vec![CHECK.into()];
+    let columns = [
+        "work",
+        "strategy",
+        "supersteps",
+        "told MB",
+        "told MB a superstep",
+        "all written attributes and the frontier, MB a superstep",
+        "told of them",
+        "telling ms",
+    ];
+    let plain = bench.plain()?;
+    let title = format!(
+        "{}, {} devices: what is told, and what telling everything would take",
+        plain.name,
+        bench.devices.len()
+    );
+    let mut table = Table::new(title, &columns);
+    let weighted = bench.store(&Wanted { weights: true, in_edges: false, ..bench.wanted() })?.path().to_owned();
+    for strategy in [Strategy::Replicate, Strategy::Shard] {
+        let top_down = Bfs { bottom_up: false, ..Bfs::from(plain.hub) };
+        let sssp = Sssp { source: plain.hub, weights: WeightType::U32 };
+        let told = [
+            ("BFS top-down", told(bench, &plain.path, strategy, top_down)?),
+            ("BFS direction-optimizing", told(bench, &plain.path, strategy, Bfs::from(plain.hub))?),
+            ("SSSP", told(bench, &weighted, strategy, sssp)?),
+            ("components", told(bench, &plain.path, strategy, Components { directed: true })?),
+        ];
+        for (work, told) in told {
+            bench.keep("refinement", &format!("{work}, {strategy}, {} devices", told.devices), &told.report);
+            table.row(row(work, strategy, &told));
+            outcome.report(format!("{work}, {strategy}"), &told);
+        }
+    }
+    outcome.tables.push(table);
+    Ok(outcome)
+}
+
+fn row(work: &str, strategy: Strategy, told: &Told) -> Vec<Cell> {
+    let steps = told.report.steps.len();
+    let merged = told.merged_bytes as f64;
+    vec![
+        work.into(),
+        strategy.to_string().into(),
+        steps.to_string().into(),
+        (merged / 1e6).into(),
+        ratio(merged / 1e6, steps as f64).into(),
+        (told.dense_bytes_by_superstep as f64 / 1e6).into(),
+        ratio(merged, told.dense_bytes as f64).into(),
+        (told.report.total.merge_ns as f64 / 1e6).into(),
+    ]
+}
+
+/// Runs an algorithm on all devices, checks the answer, and counts.
+fn told<A: Algorithm + Copy>(bench: &Bench, path: &Path, strategy: Strategy, algorithm: A) -> Result<Told> {
+    let devices = bench.devices.len();
+    let team = run_on(&bench.setup(devices, strategy), path, algorithm)?;
+    let alone = Setup { devices: vec![DeviceChoice::Cpu], rates: None, ..bench.setup(1, strategy) };
+    let store = Store::open(path)?;
+    check(&team, &run_on(&alone, path, algorithm)?, store.vertices())?;
+    let report = team.report;
+    let declared = algorithm.attributes(store.topology(topostream::Direction::In).is_some());
+    let written = declared.iter().filter(|attribute| attribute.role.is_written());
+    let bits_by_vertex = written.map(|attribute| bits(attribute.of)).sum::<u64>() + 1;
+    let dense_bytes_by_superstep = 2 * devices as u64 * (store.vertices() * bits_by_vertex).div_ceil(8);
+    Ok(Told {
+        devices: devices as u64,
+        vertices: store.vertices(),
+        bits_by_vertex,
+        dense_bytes_by_superstep,
+        dense_bytes: dense_bytes_by_superstep * report.steps.len() as u64,
+        merged_bytes: report.total.merged_bytes,
+        merged_bytes_by_superstep: report.steps.iter().map(|step| step.merged_bytes).collect(),
+        active_by_superstep: report.steps.iter().map(|step| step.active).collect(),
+        report,
+    })
+}
+
+/// The second run of two: the first fills buffers and opens devices.
+fn run_on<A: Algorithm + Copy>(setup: &Setup, path: &Path, algorithm: A) -> Result<Run<A>> {
+    let store = Store::open(path)?;
+    let options = setup.options(&store, 0);
+    let engine = Engine::new(store, options);
+    engine.run(algorithm, &mut |_| {})?;
+    Ok(engine.run(algorithm, &mut |_| {})?)
+}
+
+fn bits(of: AttributeType) -> u64 {
+    match of {
+        AttributeType::U32 | AttributeType::F32 => 32,
+        AttributeType::Fixed63 => 64,
+        AttributeType::Bit => 1,
+    }
+}
+
+/// Whole answers must be the same.
+fn check<A: Algorithm>(found: &Run<A>, expected: &Run<A>, vertices: u64) -> Result<()> {
+    let value = |values: &AnswerValues<'_>, vertex: u32| match values {
+        AnswerValues::F64(number) => Some(number(vertex).to_bits()),
+        AnswerValues::Integer(number) => number(vertex),
+        AnswerValues::Vertex(other) => other(vertex).map(u64::from),
+    };
+    for (found, expected) in found.answers().iter().zip(&expected.answers()) {
+        let wrong = |vertex: &u64| value(&found.values, *vertex as u32) != value(&expected.values, *vertex as u32);
+        if let Some(vertex) = (0..vertices).find(wrong) {
+            return Err(format!("wrong answer: {} of vertex {vertex}", found.name).into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Strategy-P: each device holds all attributes and sees some of the pages, each of which goes over a bus in every iteration.
+
+use super::sides::{self, Ran, Side, over, speed};
+use super::{Bench, Case};
+use crate::Result;
+use crate::gpu::api::{Setup, Strategy, Sums, Work};
+use crate::outcome::{Cell, Goal, Outcome, Table};
+use std::rc::Rc;
+
+const EXPECTATION: &str = "every page goes over a bus and each device has its own, so that an iteration of PageRank takes half \
+    as long on two devices but for the merge: by pull 4 bytes of each vertex told and read, 1/16 of what the edges take, at the \
+    same rate; by push 8 bytes and then 4, an eighth and more. At least 1.8 times as fast on two and 3.4 on four. A search has \
+    small levels that no device helps with: 1.5 and 2.5";
+
+/// Measures.
+///
+/// # Errors
+/// Where anything fails, a wrong answer among it.
+pub fn run(bench: &Bench) -> Result<Outcome> {
+    let mut outcome = bench.outcome("devices-replicate", EXPECTATION);
+    let columns = [
+        "work",
+        "sums",
+        "devices",
+        "ms",
+        "G edges/s (searches: GTEPS)",
+        "speed of one device's",
+        "told MB a superstep",
+        "telling ms a superstep",
+        "kernels ms",
+        "largest share of edges",
+    ];
+    let case = bench.plain()?;
+    let mut table = Table::new(format!("{}, replicate, device cache off", case.name), &columns);
+    for (works, sums) in all_work(bench, &case) {
+        let counts = bench.counts();
+        let setup = |count| Setup { sums, ..bench.setup(count, Strategy::Replicate) };
+        let side = |&count: &usize| {
+            let name = format!("replicate, {count} devices, {}", sums.name());
+            Ok(Side { name, case: Rc::clone(&case), rig: setup(count).rig(&case.path, works[0])? })
+        };
+        let mut all_sides = counts.iter().map(side).collect::<Result<Vec<_>>>()?;
+        let all = sides::rounds(bench, "replicate", &works, &mut all_sides)?;
+        for (&count, ran) in counts.iter().zip(&all) {
+            table.row(row(works[0], sums, count, ran, &all[0]));
+            claim(&mut outcome, works[0], sums, count, ran, &all[0]);
+            if let Some(last) = ran.last() {
+                outcome.report(format!("{}, {}, {count} devices", works[0].name(), sums.name()), &last.report);
+            }
+        }
+    }
+    outcome.tables.push(table);
+    Ok(outcome)
+}
+
+/// What is run: searches are several, from different sources.
+fn all_work(bench: &Bench, case: &Case) -> [(Vec<Work>, Sums); 5] {
+    [
+        (vec![Work::Pull], Sums::Exact),
+        (vec![Work::Push], Sums::Exact),
+        (vec![Work::Push], Sums::Single),
+        (bench.searches(case, Work::TopDown), Sums::Exact),
+        (bench.searches(case, Work::Optimizing), Sums::Exact),
+    ]
+}
+
+fn row(work: Work, sums: Sums, count: usize, ran: &[Ran], one: &[Ran]) -> Vec<Cell> {
+    vec![
+        work.name().into(),
+        if work.is_search() { "".into() } else { sums.name().into() },
+        count.to_string().into(),
+        over(ran, Ran::ms),
+        over(ran, Ran::gedges_per_s),
+        speed(ran, one).into(),
+        over(ran, Ran::merged_mb),
+        over(ran, Ran::merge_ms),
+        over(ran, Ran::compute_ms),
+        over(ran, Ran::largest_share),
+    ]
+}
+
+fn claim(outcome: &mut Outcome, work: Work, sums: Sums, count: usize, ran: &[Ran], one: &[Ran]) {
+    let target = match (work.is_search(), count) {
+        (false, 2) => 1.8,
+        (false, 4) => 3.4,
+        (true, 2) => 1.5,
+        (true, 4) => 2.5,
+        _ => return,
+    };
+    let sums = if work.is_search() { String::new() } else { format!(", {}", sums.name()) };
+    let what = format!("{}{sums}: speed on {count} devices, of one's", work.name());
+    outcome.claim(what, Goal::AtLeast, target, speed(ran, one));
+}
