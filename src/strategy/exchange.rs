@@ -6,7 +6,7 @@
 //!           Collect ─▶ └──────────────────┘ ──▶ Take, Apply
 //! ```
 //!
-//! wgpu has no copies between devices, and two adapters of one host read and write main memory at full speed at the same time
+//! There are no portable copies between devices, and two adapters of one host read and write main memory at full speed at the same time
 //! (docs/benchmarks.md), so that nothing is lost by going through it. Which moves are made when is decided by a
 //! [schedule](super::schedule); a device only does as it is told.
 

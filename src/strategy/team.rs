@@ -221,14 +221,14 @@ impl Team {
     ) -> Self {
         let sharded = plan.strategy == Strategy::Shard;
         let layout = plan.traversal.then(|| MessageLayout::new(&plan.declared, sharded));
-        let report = |(member, part): (&Box<dyn Member>, &Part)| DeviceReport {
-            device: member.name(),
+        let report = |(name, part): (String, &Part)| DeviceReport {
+            device: name,
             own: (part.own.start, part.own.end),
             pages: 0,
             edges: 0,
             compute_ns: 0,
         };
-        let reports = members.iter().zip(&plan.parts).map(report).collect();
+        let reports = members.iter().map(|member| member.name()).zip(&plan.parts).map(report).collect();
         let plan_devices = members.len();
         let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
         Self {
