@@ -14,8 +14,10 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use topostream_formats::buffer::AlignedBuffer;
 
-/// Bytes of a piece where no device binds less.
-pub const PIECE_BYTES_MAX: u64 = 8 << 20;
+/// The most bytes of a piece.
+pub const PIECE_BYTES_MAX: u64 = 64 << 20;
+/// The most bytes of a piece of consecutive values: little beside the memory of any device, and enough to keep a bus busy.
+pub const DENSE_BYTES_MAX: u64 = 8 << 20;
 
 /// One thing that a device does in a round. Places (`at`) are in bytes from the beginning of the exchange memory, and multiples of
 /// 16.

@@ -19,6 +19,6 @@ mod speed;
 mod team;
 
 pub use choice::{Assignment, Strategy};
-pub use exchange::{ExchangeMemory, Move, PIECE_BYTES_MAX};
+pub use exchange::{DENSE_BYTES_MAX, ExchangeMemory, Move, PIECE_BYTES_MAX};
 pub use part::Part;
 pub use team::{Team, TeamPlan, TeamRequest};

@@ -162,7 +162,7 @@ fn piece_bytes(declared: &[Attribute], traversal: bool, parts: &[Part], binding_
     let longest = |of: fn(&Part) -> u64| parts.iter().map(of).max().unwrap_or(0);
     if !traversal {
         let bytes = 8 * longest(|part| part.own.end - part.own.start);
-        return Ok(bytes.next_power_of_two().clamp(4096, most));
+        return Ok(bytes.next_power_of_two().clamp(4096, most.min(super::DENSE_BYTES_MAX)));
     }
     let layout = MessageLayout::new(declared, parts.iter().any(|part| part.sharded));
     let least = (4 * layout.words_max(&(0..BLOCK_VERTICES))).next_power_of_two().max(4096);

@@ -16,7 +16,7 @@ pub use topostream::device::settings::{Distribution, PageTransfer};
 pub use topostream::strategy::{Assignment, Strategy};
 
 /// Iterations of every PageRank here. The first may fill caches and is not counted.
-pub const ITERATIONS: u32 = 5;
+pub const ITERATIONS: u32 = 20;
 /// Main memory is the machine's to bound.
 const MEMORY_BYTES: u64 = 1 << 50;
 
