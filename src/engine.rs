@@ -153,9 +153,9 @@ impl Engine {
     /// page that could not be had; [`Error::Interrupted`]; [`Error::Parameter`] at the end, naming a vertex, where the
     /// algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
-        let graph = Arc::new(self.graph(&algorithm)?);
         let (team, kinds) = self.team_plan(&algorithm)?;
         let plan = self.memory_plan(&algorithm, team.as_ref(), &kinds)?;
+        let graph = Arc::new(self.graph(&algorithm)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
         let algorithm = Arc::new(algorithm);
