@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 use topostream::device::Transfer;
-use topostream::report::{RunReport, StepReport, StripeReport};
+use topostream::report::{DeviceReport, RunReport, StepReport, StripeReport};
 use topostream::strategy::cost::Prediction;
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
@@ -195,7 +195,7 @@ pub fn run_report(report: &RunReport) -> String {
         rows.push(vec![format!("… {left_out} more")]);
     }
     rows.push(step_row("all".into(), &report.total, lanes));
-    table(&header, rows) + &transfers(report) + &stripes(report) + &closing(report)
+    table(&header, rows) + &transfers(report) + &stripes(report) + &sharing(report) + &closing(report)
 }
 
 /// What was read from each stripe; nothing where there is only one.
@@ -205,6 +205,28 @@ fn stripes(report: &RunReport) -> String {
     }
     let header = ["stripe", "pages", "read", "GB/s", "busy s", "repeated"];
     table(&header, report.stripes.iter().map(stripe_row))
+}
+
+/// What several devices did, and told each other; nothing where one was alone.
+fn sharing(report: &RunReport) -> String {
+    let Some(sharing) = &report.sharing else { return String::new() };
+    let row = |(number, device): (usize, &DeviceReport)| {
+        let share =
+            100.0 * device.edges as f64 / sharing.devices.iter().map(|one| one.edges).sum::<u64>().max(1) as f64;
+        vec![
+            format!("{} {}", number + 1, device.device),
+            count(device.own.1 - device.own.0),
+            count(device.pages),
+            count(device.edges),
+            format!("{share:.0}%"),
+            seconds(device.compute_ns),
+        ]
+    };
+    let rows = sharing.devices.iter().enumerate().map(row);
+    let assignment = sharing.assignment.map_or(String::new(), |assignment| format!(", {assignment} pages"));
+    let told = bytes(report.total.merged_bytes);
+    table(&["device", "own vertices", "pages", "edges", "share", "compute s"], rows)
+        + &format!("{}{assignment}: {told} told and heard in {} s\n", sharing.strategy, seconds(report.total.merge_ns))
 }
 
 fn stripe_row(stripe: &StripeReport) -> Vec<String> {
@@ -306,6 +328,8 @@ fn prediction(report: &RunReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use topostream::report::Sharing;
+    use topostream::strategy::{Assignment, Strategy};
 
     #[test]
     fn stripes_are_shown_where_there_are_several() {
@@ -324,6 +348,21 @@ mod tests {
         let cells = |path| row(path).collect::<Vec<_>>();
         assert_eq!(cells("/a"), ["/a", "1,024", "1", "GiB", "2.15", "0.500", "0"], "{text}");
         assert_eq!(cells("/b"), ["/b", "2,048", "2", "GiB", "4.29", "0.500", "1"], "{text}");
+    }
+
+    #[test]
+    fn devices_are_shown_where_several_share_a_run() {
+        let device =
+            |edges| DeviceReport { device: "cpu".into(), own: (5, 9), pages: 2, edges, compute_ns: 1_500_000_000 };
+        let (strategy, assignment) = (Strategy::Replicate, Some(Assignment::Modulo));
+        let sharing = Sharing { strategy, assignment, exchange_bytes: 4096, devices: vec![device(300), device(100)] };
+        let mut report = RunReport { sharing: Some(sharing), ..RunReport::default() };
+        report.total.merged_bytes = 3 << 20;
+        let text = run_report(&report);
+        let row = text.lines().find(|line| line.trim_start().starts_with("1 cpu")).unwrap();
+        assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["1", "cpu", "4", "2", "300", "75%", "1.500"], "{text}");
+        assert!(text.contains("replicate, modulo pages: 3 MiB told and heard in 0.000 s"), "{text}");
+        assert!(!run_report(&RunReport::default()).contains("own vertices"));
     }
 
     #[test]

@@ -6,9 +6,13 @@ use crate::gpu_test;
 use crate::graphs;
 use crate::reference::*;
 use crate::sharing::{Shape, Shared};
-use topostream::EngineOptions;
+use std::sync::Arc;
+use topostream::algorithms::{Bfs, Traffic};
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{FastPaths, GpuSettings};
+use topostream::report::StepReport;
+use topostream::strategy::Strategy;
+use topostream::{EngineOptions, VertexId};
 use topostream_formats::Encoding;
 use topostream_tools::generate::Rmat;
 
@@ -69,5 +73,33 @@ gpu_test! {
             EngineOptions { gpu, ..gpus(devices, draw) }
         };
         Shared::new("rmat", &graph, shape(true, false, Encoding::VertexId, 2)).check(&[2], portable);
+    }
+}
+
+gpu_test! {
+    /// An error that names the device, and no hang, whatever the others wait for; afterwards the engine opens it anew.
+    fn a_device_that_is_lost_ends_the_run_of_all() {
+        let edges = (0..2999).map(|vertex| (vertex, vertex + 1)).chain(random_edges(0..5, 20_000, 3)).collect();
+        let graph = EdgeList::new(3000, edges);
+        let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+        let expected = rank_iterations(&graph, 0.85, Dangling::Spread, 3);
+        for (strategy, search) in [(Strategy::Replicate, false), (Strategy::Replicate, true), (Strategy::Shard, true)] {
+            let options = EngineOptions { strategy, ..gpus(2, 0) };
+            let engine = Arc::new(store.engine(options));
+            let check = |found: Vec<f64>| assert!(relative_error(&found, &expected) <= 1e-4, "{strategy}");
+            check(ranks(&engine, pagerank(3, Dangling::Spread, Traffic::Push)).unwrap().dense());
+            let runner = Arc::clone(&engine);
+            let result = within(60, "lost", move || {
+                let mut lose = runner.with_gpu(|gpu| gpu.loser()).expect("the device stays between runs");
+                let mut observer = |step: &StepReport| if step.superstep == 1 { lose() };
+                match search {
+                    true => runner.run(Bfs::from(VertexId(0)), &mut observer).map(|_| ()),
+                    false => runner.run(pagerank(1000, Dangling::Spread, Traffic::Push), &mut observer).map(|_| ()),
+                }
+            });
+            let error = result.expect_err("the device is gone").to_string();
+            assert!(error.contains("device 1 of 2"), "{error}");
+            check(ranks(&engine, pagerank(3, Dangling::Spread, Traffic::Push)).unwrap().dense());
+        }
     }
 }
