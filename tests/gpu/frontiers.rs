@@ -125,7 +125,7 @@ gpu_test! {
         assert_eq!(from_first(&edges, true).unwrap(), expected);
         for bad in [-1.0, -1e-40, f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
             let message = from_first(&[(0, 1, bits(1.0)), (1, 2, bits(bad))], true).expect_err("no length").to_string();
-            assert!(message.contains("vertex 1:"), "{message}");
+            assert!(message.contains("vertex 2:"), "{message}");
             assert!(from_first(&[(0, 1, bits(1.0)), (2, 1, bits(bad))], true).is_ok());
         }
         let half = 1 << 31;
