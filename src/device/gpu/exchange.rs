@@ -144,18 +144,15 @@ impl Exchange {
 impl<A: Algorithm> Driver<A> {
     /// Does the moves of a round, in order. What they write is there for everybody when this returns.
     pub(super) fn round(&mut self, moves: &[Move]) -> Result<()> {
-        let Some(exchange) = self.exchange.take() else {
-            let message = "a round without memory that is shared with other devices";
-            return Err(self.home.gpu.health().fault("exchange", message).into());
-        };
-        let result = self.make(&exchange, moves);
-        self.exchange = Some(exchange);
-        result
+        self.with_exchange(|driver, exchange| driver.make(exchange, moves))
     }
 
     /// Runs what needs the exchange memory, which a run has that is shared.
     fn with_exchange<T>(&mut self, work: impl FnOnce(&mut Self, &Exchange) -> Result<T>) -> Result<T> {
-        let exchange = self.exchange.take().expect("moves are of runs that are shared");
+        let Some(exchange) = self.exchange.take() else {
+            let message = "a round without memory that is shared with other devices";
+            return Err(self.home.gpu.health().fault("exchange", message).into());
+        };
         let result = work(self, &exchange);
         self.exchange = Some(exchange);
         result
