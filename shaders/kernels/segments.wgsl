@@ -9,9 +9,14 @@
 // Over out-lists, what is scattered goes to the neighbours: 32 threads take 32 edges side by side, so that the neighbours of
 // one list, which are sorted, meet in the same lines of memory. Each reads its own, where a neighbour is a word.
 //
+// Where neighbours go through workgroup memory and not all lists are visited, only the lines of memory that visited lists lie in
+// are read (BY_LINE): over a bus that is what a search waits for (EMOGI, Min et al., VLDB 2021).
+//
 // The host says in `rows` which slot a unit's first edge belongs to.
 
 const ROUND = 1024u;
+// Words of a set of a unit's lines, which may begin within the first one.
+const LINE_SET_WORDS = EDGES_PER_UNIT / 1024u + 1u;
 
 // What the unit's neighbours have; one word is left out behind each thread's share, so that threads side by side meet no
 // bank twice.
@@ -22,6 +27,8 @@ var<workgroup> weights: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
 var<workgroup> scratch: array<u32, SLOTS_CACHED + 8u>;
 // Whether a list of the unit is visited.
 var<workgroup> wanted: atomic<u32>;
+// Lines of memory with neighbours in visited lists, counted from the line of the unit's first edge.
+var<workgroup> lines: array<atomic<u32>, LINE_SET_WORDS>;
 
 // A unit's edges: from `first` on, in the records of slots low to high.
 struct Segment {
@@ -42,6 +49,9 @@ fn is_wanted(segment: Segment, lane: u32) -> bool {
     if lane == 0u {
         atomicStore(&wanted, 0u);
     }
+    if BY_LINE && lane < LINE_SET_WORDS {
+        atomicStore(&lines[lane], 0u);
+    }
     workgroupBarrier();
     for (var slot = segment.low + lane; slot <= segment.high; slot += WORKGROUP) {
         if visits(segment.page.start_vertex + slot) {
@@ -51,6 +61,51 @@ fn is_wanted(segment: Segment, lane: u32) -> bool {
     }
     workgroupBarrier();
     return atomicLoad(&wanted) != 0u;
+}
+
+// Marks the lines of visited lists.
+fn mark_lines(segment: Segment, edges: u32, lane: u32) {
+    let skip = neighbour_word(segment.page, segment.first) & 31u;
+    for (var slot = segment.low + lane; slot <= segment.high; slot += WORKGROUP) {
+        let begin = max(begin_of(segment, slot), segment.first);
+        let end = min(begin_of(segment, slot + 1u), segment.first + edges);
+        if begin < end && visits(segment.page.start_vertex + slot) {
+            mark((begin - segment.first + skip) >> 5u, (end - 1u - segment.first + skip) >> 5u);
+        }
+    }
+}
+
+// Marks lines low to high.
+fn mark(low: u32, high: u32) {
+    for (var word = low >> 5u; word <= high >> 5u; word += 1u) {
+        var bits = 0xffffffffu;
+        if word == low >> 5u {
+            bits = bits << (low & 31u);
+        }
+        if word == high >> 5u {
+            bits = bits & (0xffffffffu >> (31u - (high & 31u)));
+        }
+        atomicOr(&lines[word], bits);
+    }
+}
+
+// Whether a word is wanted, counted from the line of the unit's first edge.
+fn is_marked(word: u32) -> bool {
+    if BY_LINE {
+        let line = word >> 5u;
+        return ((atomicLoad(&lines[line >> 5u]) >> (line & 31u)) & 1u) != 0u;
+    } else {
+        return true;
+    }
+}
+
+// What the neighbour in a word of memory has, if that is wanted.
+fn gather_word(line: u32, i: u32) -> u32 {
+    var found = 0u;
+    if is_marked(i) {
+        found = list_gather(vertex_of(pages[line + i], 0u));
+    }
+    return found;
 }
 
 // Brings what the first `edges` neighbours have to workgroup memory. Threads read from where a line of memory begins, and
@@ -64,17 +119,17 @@ fn load_gathered(segment: Segment, edges: u32, lane: u32) {
         i += WORKGROUP;
     }
     for (; i + 3u * WORKGROUP < edges + skip; i += 4u * WORKGROUP) {
-        let a = list_gather(vertex_of(pages[line + i], 0u));
-        let b = list_gather(vertex_of(pages[line + i + WORKGROUP], 0u));
-        let c = list_gather(vertex_of(pages[line + i + 2u * WORKGROUP], 0u));
-        let d = list_gather(vertex_of(pages[line + i + 3u * WORKGROUP], 0u));
+        let a = gather_word(line, i);
+        let b = gather_word(line, i + WORKGROUP);
+        let c = gather_word(line, i + 2u * WORKGROUP);
+        let d = gather_word(line, i + 3u * WORKGROUP);
         gathered[place(i - skip)] = a;
         gathered[place(i - skip + WORKGROUP)] = b;
         gathered[place(i - skip + 2u * WORKGROUP)] = c;
         gathered[place(i - skip + 3u * WORKGROUP)] = d;
     }
     for (; i < edges + skip; i += WORKGROUP) {
-        gathered[place(i - skip)] = list_gather(vertex_of(pages[line + i], 0u));
+        gathered[place(i - skip)] = gather_word(line, i);
     }
 }
 
@@ -102,8 +157,9 @@ fn load_unaligned(segment: Segment, edges: u32, lane: u32) {
 
 fn load_weights(segment: Segment, edges: u32, lane: u32) {
     let skip = WEIGHTS_HEADER_WORDS + (segment.first & 31u);
+    let neighbour_skip = neighbour_word(segment.page, segment.first) & 31u;
     for (var i = lane; i < edges + skip; i += WORKGROUP) {
-        if i >= skip {
+        if i >= skip && is_marked(i - skip + neighbour_skip) {
             weights[place(i - skip)] = weight_of(segment.page, segment.first + i - skip);
         }
     }
@@ -274,6 +330,16 @@ fn main(
     if !VISIT_ALL {
         edges = select(0u, edges, is_wanted(segment, lane));
     }
+    if BY_LINE {
+        if segment.cached && edges > 0u {
+            load_slots(segment, lane);
+        }
+        workgroupBarrier();
+        if edges > 0u {
+            mark_lines(segment, edges, lane);
+        }
+        workgroupBarrier();
+    }
     if STAGED {
         if ALIGNED {
             load_gathered(segment, edges, lane);
@@ -284,7 +350,7 @@ fn main(
             load_weights(segment, edges, lane);
         }
     }
-    if segment.cached && edges > 0u {
+    if !BY_LINE && segment.cached && edges > 0u {
         load_slots(segment, lane);
     }
     if !VISIT_ALL {

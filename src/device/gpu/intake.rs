@@ -22,7 +22,9 @@ const COPY_BYTES: u64 = 32 << 20;
 
 impl<A: Algorithm> Driver<A> {
     pub(super) fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
-        self.policy = policy;
+        // Where a page can be read in place, none has to go for it.
+        self.policy = if self.in_place() { Policy::Scan } else { policy };
+        let policy = self.policy;
         let direction = pages.first().map(|page| page.direction);
         self.arena().begin(policy, |page| Some(page.direction) == direction);
         let mut others = Vec::new();

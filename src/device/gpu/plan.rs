@@ -136,12 +136,7 @@ impl DevicePlan {
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
         let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
         let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
-        // Traversals are shared out by other rules unless pages are to be read in place.
-        let by_segments = match settings.distribution {
-            Distribution::Auto => !request.traversal || settings.transfer == PageTransfer::InPlace,
-            _ => segments,
-        };
-        let in_place = request.host_import && by_segments && settings.transfer != PageTransfer::Copy;
+        let in_place = request.host_import && segments && settings.transfer != PageTransfer::Copy;
         if settings.transfer == PageTransfer::InPlace && !in_place {
             let why =
                 if segments { "the device cannot read the page buffer" } else { "only segments are read in place" };

@@ -15,22 +15,26 @@ pub(super) const LIST_GATHER: &str = "fn list_gather(neighbour: u32) -> u32 {\n 
 /// Constants that an `if` may be decided by.
 pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> HashMap<String, bool> {
     let (width, pull) = (options.encoding.width_bytes(), options.direction == Direction::In);
+    let (aligned, visit_all) = (width == 4, options.visit == Visit::All);
+    let staged = pull || !aligned || options.in_place;
     let own = [
         ("PULL", pull),
         ("WEIGHTS", options.weights),
         ("GROUPED", options.grouped),
         // Whether degrees of lists are looked up: a page of grouped lists has only parts of them.
         ("DEGREES", options.grouped && algorithm.shader.text.contains(".degree")),
-        ("VISIT_ALL", options.visit == Visit::All),
+        ("VISIT_ALL", visit_all),
         ("SUBGROUPS", options.subgroups),
         // Whether threads that share a list join what they have gathered before one of them closes it.
         ("JOINED", pull && options.subgroups && algorithm.shader.text.contains("fn list_join")),
         ("RECORD_IDS", options.encoding != Encoding::VertexId),
         // A neighbour is a word, or it may begin within one and end in the next or, if it is of 7 bytes, the one after.
-        ("ALIGNED", width == 4),
+        ("ALIGNED", aligned),
         ("THREE_WORDS", width == 7),
         // Whether `segments` brings neighbours to workgroup memory.
-        ("STAGED", pull || width != 4 || options.in_place),
+        ("STAGED", staged),
+        // Whether it leaves out lines of memory without visited lists.
+        ("BY_LINE", staged && aligned && !visit_all),
         // Whether what edges write is held of own vertices only.
         ("SHARDED", options.sharded),
         // Whether messages tell of sets.
