@@ -14,7 +14,11 @@ use topostream_formats::Store;
 
 /// Places for devices.
 #[derive(Default)]
-pub struct Roster(Mutex<Vec<Seat>>);
+pub struct Roster {
+    seats: Mutex<Vec<Seat>>,
+    /// What the last run's devices told each other through: to pin it anew takes longer than a short search.
+    exchange: Mutex<Option<Arc<ExchangeMemory>>>,
+}
 
 /// A device that was asked for.
 #[derive(Clone)]
@@ -99,7 +103,7 @@ impl Roster {
     }
 
     fn seats(&self) -> std::sync::MutexGuard<'_, Vec<Seat>> {
-        self.0.lock().expect("nothing panics while it is held")
+        self.seats.lock().expect("nothing panics while it is held")
     }
 
     #[cfg(feature = "gpu")]
@@ -133,11 +137,15 @@ impl Roster {
     /// What the devices say.
     pub fn device<A: Algorithm>(&self, setting: &Setting<A>, plan: Option<TeamPlan>) -> Result<Box<dyn Device>> {
         let seats = self.seats().clone();
+        let mut kept = self.exchange.lock().expect("nothing panics while it is held");
         let Some(plan) = plan else {
+            *kept = None;
             let part = Part::whole(setting.graph.vertices);
             return Ok(seats[0].member(setting, part, None, setting.threads.max(1))?);
         };
-        let exchange = plan.exchange();
+        let exchange = plan.exchange(kept.take());
+        *kept = Some(Arc::clone(&exchange));
+        drop(kept);
         let cpus = seats.iter().filter(|seat| matches!(seat, Seat::Cpu)).count();
         let threads = (setting.threads / cpus.max(1)).max(1);
         let member =

@@ -112,6 +112,11 @@ impl ExchangeMemory {
         Self { memory: AlignedBuffer::new((pieces.max(1) * piece_bytes) as usize), piece_bytes }
     }
 
+    /// Whether it has so many pieces of so many bytes.
+    pub fn is_of(&self, pieces: u64, piece_bytes: u64) -> bool {
+        (self.memory.len() as u64, self.piece_bytes) == (pieces.max(1) * piece_bytes, piece_bytes)
+    }
+
     /// The memory, for a device that imports it.
     pub fn memory(&self) -> &AlignedBuffer {
         &self.memory

@@ -138,9 +138,11 @@ impl TeamPlan {
         self.exchange_bytes() + listed + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
     }
 
-    /// Allocates it.
-    pub fn exchange(&self) -> Arc<ExchangeMemory> {
-        Arc::new(ExchangeMemory::new(self.schedule.pieces, self.piece_bytes))
+    /// Allocates it, unless what a run before has left is just that. What it left there is never read: what a move reads, another
+    /// wrote a round before.
+    pub fn exchange(&self, kept: Option<Arc<ExchangeMemory>>) -> Arc<ExchangeMemory> {
+        let fits = |kept: &Arc<ExchangeMemory>| kept.is_of(self.schedule.pieces, self.piece_bytes);
+        kept.filter(fits).unwrap_or_else(|| Arc::new(ExchangeMemory::new(self.schedule.pieces, self.piece_bytes)))
     }
 }
 

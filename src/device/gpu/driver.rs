@@ -21,7 +21,6 @@ use crate::cache::Policy;
 use crate::device::settings::Distribution;
 use crate::device::{PageDone, Transfer, Work};
 use crate::error::{Error, Result};
-use crate::fetch::PageRef;
 use crate::strategy::Part;
 use crate::strategy::schedule::packs;
 use crate::trace::Timeline;
@@ -78,7 +77,6 @@ pub(super) struct Driver<A> {
     pub(super) done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     pub(super) checkers: rayon::ThreadPool,
     /// Which page's unit row stands in the place of each frame.
-    pub(super) frame_rows: Vec<Option<PageRef>>,
     pub(super) batch_buffers: Vec<wgpu::Buffer>,
     pub(super) free_rings: Vec<usize>,
     pub(super) groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
@@ -107,9 +105,13 @@ impl<A: Algorithm> Driver<A> {
         let (declared, plan) = plan_for(&home, &setup)?;
         let RunSetup { algorithm, graph, store, pool, frames, threads, trace, part, exchange } = setup;
         home.prepare(&plan, &store, &graph, &pool, frames, &part)?;
+        // What a run before told through may be needed no more: it goes before anything is allocated.
+        if exchange.is_none() {
+            home.forget_exchange()?;
+        }
+        let buffers = RunBuffers::new(&home.gpu, &plan, &declared.attributes, &part, declared.traversal)?;
+        let exchange = exchange.map(|memory| Exchange::new(&mut home, memory, &declared, &part)).transpose()?;
         let gpu = &home.gpu;
-        let buffers = RunBuffers::new(gpu, &plan, &declared.attributes, &part, declared.traversal)?;
-        let exchange = exchange.map(|memory| Exchange::new(gpu, memory, &declared, &part)).transpose()?;
         let storage = Usage::STORAGE | Usage::COPY_DST;
         let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
         let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
@@ -127,7 +129,6 @@ impl<A: Algorithm> Driver<A> {
             timing,
             readback: None,
             trace,
-            frame_rows: vec![None; frames as usize],
             free_rings: (0..BATCHES_MAX).collect(),
             algorithm,
             declared,

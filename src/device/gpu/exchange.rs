@@ -11,7 +11,8 @@ use super::buffers::Span;
 use super::compose::layout::{self, Merge as MergeLayout, Message as MessageUniform};
 use super::compose::{Declared, KernelName, Resource};
 use super::driver::Driver;
-use super::import::{HostImport, SharedBuffer, device_buffer};
+use super::home::Home;
+use super::import::{SharedBuffer, device_buffer};
 use super::launch::dispatch_pass;
 use super::open::{Caps, Gpu};
 use super::superstep::{PATIENCE, read_buffer, uniform};
@@ -66,8 +67,8 @@ impl Exchange {
     ///
     /// # Errors
     /// [`Error::Parameter`] where a piece is more than the device binds; what the driver says.
-    pub fn new(gpu: &Gpu, memory: Arc<ExchangeMemory>, declared: &Declared, part: &Part) -> Result<Self> {
-        let caps = gpu.caps();
+    pub fn new(home: &mut Home, memory: Arc<ExchangeMemory>, declared: &Declared, part: &Part) -> Result<Self> {
+        let caps = home.gpu.caps().clone();
         let layout = layout_of(declared, part);
         let (piece, scratch) = (memory.piece_bytes(), scratch_bytes(&memory, layout.as_ref(), part));
         let most = caps.binding_bytes_max.min(caps.buffer_bytes_max);
@@ -75,19 +76,19 @@ impl Exchange {
         let step = piece.max(caps.import_alignment);
         if step.max(scratch) > most {
             let message =
-                format!("{} binds at most {most} bytes at once, and exchange takes pieces of {step}", gpu.name());
+                format!("{} binds at most {most} bytes at once, and exchange takes pieces of {step}", home.name());
             return Err(Error::Parameter(message));
         }
         let bytes = memory.memory().len() as u64;
         let chunk_bytes = (most / step * step).min(bytes);
         let chunks = match caps.host_import {
-            true => HostImport::exchange(gpu, &memory, chunk_bytes)?.chunks().to_vec(),
+            true => home.import_exchange(&memory, chunk_bytes)?.chunks().to_vec(),
             false => {
-                let chunk = |from| device_buffer(gpu, "exchange", chunk_bytes.min(bytes - from));
+                let chunk = |from| device_buffer(&home.gpu, "exchange", chunk_bytes.min(bytes - from));
                 (0..bytes).step_by(chunk_bytes as usize).map(chunk).collect::<Result<_>>()?
             }
         };
-        let scratch = device_buffer(gpu, "exchange scratch", scratch)?;
+        let scratch = device_buffer(&home.gpu, "exchange scratch", scratch)?;
         Ok(Self { memory, chunks, chunk_bytes, mirrored: !caps.host_import, layout, scratch })
     }
 

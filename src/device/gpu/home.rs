@@ -12,8 +12,8 @@ use crate::algorithm::Graph;
 use crate::attributes::Role;
 use crate::device::settings::GpuSettings;
 use crate::error::Result;
-use crate::fetch::PagePool;
-use crate::strategy::Part;
+use crate::fetch::{PagePool, PageRef};
+use crate::strategy::{ExchangeMemory, Part};
 use std::sync::Arc;
 use topostream_formats::Store;
 
@@ -25,6 +25,12 @@ pub struct Home {
     pub(super) arena: Option<Arena>,
     /// Unit rows: of the pages in slots, which outlive a run as the pages do, then of those in frames.
     rows: Option<wgpu::Buffer>,
+    /// Which page's row each frame has. It outlives a run, as pages in frames do: a later search finds its rows there.
+    pub(super) frame_rows: Vec<Option<PageRef>>,
+    /// What decides where rows lie and what they say: words of a row, slots, whether there are weights.
+    rows_shape: (u64, u32, bool),
+    /// The import of exchange memory, where devices share runs.
+    exchange: Option<(Arc<ExchangeMemory>, HostImport)>,
     pub(super) graph: Option<GraphBuffers>,
     pub(super) kernels: Kernels,
     pub(super) settings: GpuSettings,
@@ -51,8 +57,19 @@ impl Home {
             true => Some(TransferQueue::beside_wgpu(&gpu)?),
             false => gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?,
         };
-        let (import, arena, rows, graph) = (None, None, None, None);
-        Ok(Self { transfer, import, arena, rows, graph, kernels: Kernels::default(), settings: settings.clone(), gpu })
+        Ok(Self {
+            transfer,
+            import: None,
+            arena: None,
+            rows: None,
+            frame_rows: Vec::new(),
+            rows_shape: (0, 0, false),
+            exchange: None,
+            graph: None,
+            kernels: Kernels::default(),
+            settings: settings.clone(),
+            gpu,
+        })
     }
 
     /// The adapter's name.
@@ -87,7 +104,7 @@ impl Home {
             self.gpu.poll()?;
             self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
         }
-        self.make_room_for_rows(plan, u64::from(plan.slots) + u64::from(frames))?;
+        self.make_room_for_rows(plan, frames)?;
         let (log2, degrees, packs) = (plan.chunk_vertices_log2, part.held(Role::Own), plan.outgoing_bytes > 0);
         if self.graph.as_ref().is_none_or(|graph| graph.shape() != (log2, degrees.clone(), packs)) {
             self.graph = None;
@@ -110,12 +127,19 @@ impl Home {
     }
 
     /// Makes the rows as long as they must be, and keeps those of the slots.
-    fn make_room_for_rows(&mut self, plan: &DevicePlan, places: u64) -> Result<()> {
-        let bytes = (4 * plan.row_words * places).max(16);
+    fn make_room_for_rows(&mut self, plan: &DevicePlan, frames: u32) -> Result<()> {
+        let shape = (plan.row_words, plan.slots, plan.weights);
+        if self.rows_shape != shape {
+            self.frame_rows.clear();
+        }
+        self.rows_shape = shape;
+        self.frame_rows.resize(frames as usize, None);
+        let bytes = (4 * plan.row_words * (u64::from(plan.slots) + u64::from(frames))).max(16);
         if self.rows.as_ref().is_some_and(|rows| rows.size() >= bytes) {
             return Ok(());
         }
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
+        self.frame_rows.fill(None);
         let rows = self.gpu.buffer("unit rows", bytes, usage)?;
         let kept_bytes = 4 * plan.row_words * u64::from(plan.slots);
         if let Some(old) = self.rows.take().filter(|_| kept_bytes > 0) {
@@ -124,6 +148,23 @@ impl Home {
             self.gpu.queue().submit([encoder.finish()]);
         }
         self.rows = Some(rows);
+        Ok(())
+    }
+
+    /// Exchange memory as the adapter reaches it: imported once, for as long as runs share the same.
+    pub(super) fn import_exchange(&mut self, memory: &Arc<ExchangeMemory>, chunk_bytes: u64) -> Result<&HostImport> {
+        if self.exchange.as_ref().is_none_or(|(imported, _)| !Arc::ptr_eq(imported, memory)) {
+            self.forget_exchange()?;
+            self.exchange = Some((Arc::clone(memory), HostImport::exchange(&self.gpu, memory, chunk_bytes)?));
+        }
+        Ok(&self.exchange.as_ref().expect("just imported").1)
+    }
+
+    /// Lets exchange memory of runs before go.
+    pub(super) fn forget_exchange(&mut self) -> Result<()> {
+        if self.exchange.take().is_some() {
+            self.gpu.poll()?;
+        }
         Ok(())
     }
 

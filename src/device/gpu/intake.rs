@@ -54,11 +54,11 @@ impl<A: Algorithm> Driver<A> {
         let slot = self.arena().slot(policy);
         let index = frame.index() as usize;
         if fresh {
-            self.frame_rows[index] = None;
+            self.home.frame_rows[index] = None;
         }
         // What stays in a slot may be shared out by segments later on, in another run.
         let row_wanted = match slot.is_none() && self.in_place() {
-            true => self.frame_rows[index] != Some(page),
+            true => self.home.frame_rows[index] != Some(page),
             false => self.plan.row_words > 0,
         };
         let job = Job { page, frame: Some(frame), slot, row: None, work: Work::default() };

@@ -75,7 +75,7 @@ impl<A: Algorithm> Driver<A> {
             if let Some(words) = job.row.take() {
                 self.home.gpu.queue().write_buffer(self.home.rows(), 4 * row, bytemuck::cast_slice(&words));
                 if job.slot.is_none() {
-                    self.frame_rows[(place - self.plan.slots) as usize] = Some(job.page);
+                    self.home.frame_rows[(place - self.plan.slots) as usize] = Some(job.page);
                 }
             }
             if job.slot.is_none() {

@@ -58,6 +58,8 @@ pub struct DevicePlan {
     pub row_words: u64,
     /// Whether kernels may read pages in main memory.
     pub in_place: bool,
+    /// Whether pages come with their weights.
+    pub weights: bool,
 }
 
 /// What a plan is made for.
@@ -163,6 +165,7 @@ impl DevicePlan {
             chunk_vertices_log2,
             row_words,
             in_place,
+            weights: request.weights,
         })
     }
 
