@@ -38,7 +38,6 @@ mod intake;
 mod kernels;
 mod launch;
 pub mod open;
-mod pack;
 pub mod plan;
 mod superstep;
 mod timing;

@@ -1,12 +1,12 @@
 //! Packing: values of those vertices only that have out-edges, between an attribute and the exchange memory.
 
-use super::buffers::Span;
-use super::compose::layout::{self, Pack as PackLayout};
-use super::compose::{KernelName, Resource};
-use super::driver::Driver;
-use super::exchange::Exchange;
-use super::superstep::uniform;
+use super::Exchange;
 use crate::algorithm::Algorithm;
+use crate::device::gpu::buffers::Span;
+use crate::device::gpu::compose::layout::{self, Pack as PackLayout};
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::driver::Driver;
+use crate::device::gpu::superstep::uniform;
 use crate::error::Result;
 use std::ops::Range;
 

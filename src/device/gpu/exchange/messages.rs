@@ -1,0 +1,83 @@
+//! Messages of a traversal: collected in scratch memory, shipped to the exchange memory, and applied by those who hear them.
+
+use super::Exchange;
+use crate::algorithm::Algorithm;
+use crate::device::gpu::compose::layout::{self, Message as MessageUniform};
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::driver::Driver;
+use crate::device::gpu::superstep::uniform;
+use crate::error::Result;
+use crate::strategy::message::{HEADER_WORDS, MessageLayout, SPARSE};
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Exchange {
+    fn layout(&self) -> &MessageLayout {
+        self.layout.as_ref().expect("messages are traversals'")
+    }
+
+    /// Words of the message at a place, once its header has been written.
+    pub(super) fn message_words(&self, vertices: &Range<u64>, at: u64) -> u64 {
+        let [count, kind] = [0, 1].map(|word: usize| self.memory.words(at, HEADER_WORDS)[word].load(Relaxed));
+        let (layout, count) = (self.layout(), u64::from(count));
+        let places = if kind == SPARSE { layout.sparse(count) } else { layout.dense(vertices, count) };
+        if count == 0 { HEADER_WORDS } else { places.words.min(layout.words_max(vertices)) }
+    }
+}
+
+impl<A: Algorithm> Driver<A> {
+    pub(super) fn collect_message(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        exchange: &Exchange,
+        vertices: &Range<u64>,
+        at: u64,
+    ) -> Result<()> {
+        let (chunk, offset) = exchange.locate(at);
+        if vertices.is_empty() {
+            encoder.clear_buffer(chunk, offset, Some(4 * HEADER_WORDS));
+            return Ok(());
+        }
+        let told = self.message(exchange, vertices, offset)?;
+        encoder.clear_buffer(&exchange.scratch, 0, Some(4 * HEADER_WORDS));
+        for name in [KernelName::Collect, KernelName::Ship] {
+            let groups = layout::message_groups(vertices);
+            self.exchange_pass(encoder, name, groups, |resource| match resource {
+                Resource::Message => Some(&told),
+                Resource::Collected => Some(&exchange.scratch),
+                Resource::Sent => Some(chunk),
+                _ => None,
+            })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn apply_message(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        exchange: &Exchange,
+        vertices: &Range<u64>,
+        at: u64,
+    ) -> Result<()> {
+        if vertices.is_empty() {
+            return Ok(());
+        }
+        let (chunk, offset) = exchange.locate(at);
+        let told = self.message(exchange, vertices, offset)?;
+        self.exchange_pass(encoder, KernelName::Apply, layout::message_groups(vertices), |resource| match resource {
+            Resource::Message => Some(&told),
+            Resource::Received => Some(chunk),
+            _ => None,
+        })
+    }
+
+    fn message(&self, exchange: &Exchange, vertices: &Range<u64>, offset: u64) -> Result<wgpu::Buffer> {
+        let message = MessageUniform {
+            first: vertices.start as u32,
+            last: (vertices.end - 1) as u32,
+            begin: (offset / 4) as u32,
+            sparse_max: layout::sparse_max(exchange.layout(), vertices),
+        };
+        uniform(&self.home.gpu, bytemuck::bytes_of(&message))
+    }
+}
