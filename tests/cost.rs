@@ -35,7 +35,7 @@ fn gpu() -> DeviceRates {
         name: "gpu".into(),
         threads: None,
         kernels: vec![kernels(1 << 20, 8e9), kernels(1 << 24, 2e9)],
-        bus: Some(BusRates { in_place_bytes_per_s: 10e9, copy_bytes_per_s: 8e9 }),
+        bus: Some(BusRates { in_place_bytes_per_s: 10e9, search_bytes_per_s: 8e9 }),
         check_bytes_per_s: None,
         merge_bytes_per_s: 10e9,
         superstep_ns: 1e3,
@@ -161,7 +161,7 @@ fn a_superstep_takes_as_long_as_its_slowest_part() {
 #[test]
 fn pages_on_the_device_cross_no_bus() {
     let mut rates = rates();
-    rates.devices[0].bus = Some(BusRates { in_place_bytes_per_s: 1e9, copy_bytes_per_s: 1e9 });
+    rates.devices[0].bus = Some(BusRates { in_place_bytes_per_s: 1e9, search_bytes_per_s: 1e9 });
     let mut one = setting(&rates, "gpu", 1, Strategy::Replicate);
     let nothing = predict(&pushing(10.0), &one).unwrap();
     assert_eq!((nothing.wall, nothing.memory.as_ref().unwrap().devices[0].cache_bytes), (Wall::Bus, 0));
@@ -274,7 +274,7 @@ fn files_are_read_as_they_are_written_and_damage_is_named() {
         assert!(words.iter().all(|word| error.contains(word)) && error.contains("rates.json"), "{error}");
     };
     refused("{", &["expected a file of rates"]);
-    refused(&text.replace("\"version\": 1", "\"version\": 2"), &["expected version 1, found 2"]);
+    refused(&text.replace("\"version\": 2", "\"version\": 9"), &["expected version 2, found 9"]);
     refused(&text.replace("\"machine\"", "\"machines\""), &["machines"]);
     refused(&text.replace("\"disk_bytes_per_s\": 1000000000.0", "\"disk_bytes_per_s\": 0.0"), &["disk", "no rate"]);
     refused(&text.replace("\"together\": 1.0", "\"together\": 1.5"), &["together", "1.5"]);
@@ -325,7 +325,7 @@ fn rate_of(rates: &mut Rates, which: usize) -> &mut f64 {
         0 => &mut rates.disk_bytes_per_s,
         1 => &mut device.merge_bytes_per_s,
         2 => &mut device.bus.as_mut().unwrap().in_place_bytes_per_s,
-        3 => &mut device.bus.as_mut().unwrap().copy_bytes_per_s,
+        3 => &mut device.bus.as_mut().unwrap().search_bytes_per_s,
         4 => &mut device.kernels[0].push,
         5 => &mut device.kernels[1].push,
         6 => &mut device.kernels[0].top_down,

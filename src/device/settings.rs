@@ -69,7 +69,7 @@ impl Default for FastPaths {
 /// segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// What measured best: segments for passes over all pages, hybrid for traversals.
+    /// What measured best: segments over out-lists and in place, threads by list over in-lists in device memory.
     #[default]
     Auto,
     /// A thread for each list.

@@ -105,12 +105,12 @@ fn without_rates_a_plan_says_how_to_get_them_and_a_run_goes_on() {
     assert!(folder.run(run).succeeds().json()["predicted"].is_null());
     // The file that the environment names, damaged.
     folder.write("calibration.json", "{\"version\": 99}");
-    folder.run("plan s --algorithm bfs --device cpu").fails(1, &["expected version 1, found 99"]);
+    folder.run("plan s --algorithm bfs --device cpu").fails(1, &["expected version 2, found 99"]);
     let done = folder.run(run);
     assert_eq!(done.code, Some(0));
     assert!(done.stderr.contains("without predictions") && done.stderr.lines().count() == 1, "{}", done.stderr);
     assert!(done.json()["predicted"].is_null());
-    folder.run(&format!("{run} --calibration calibration.json")).fails(1, &["expected version 1, found 99"]);
+    folder.run(&format!("{run} --calibration calibration.json")).fails(1, &["expected version 2, found 99"]);
 }
 
 #[test]

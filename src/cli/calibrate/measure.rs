@@ -121,7 +121,7 @@ impl Bench<'_> {
         let of = Reading { superstep_ns, cpu: false };
         let push = again(&engine, pagerank(Traffic::Push))?;
         let search = again(&engine, Bfs { bottom_up: false, ..Bfs::from(hub(&engine)?) })?;
-        Ok(BusRates { in_place_bytes_per_s: of.bus(&push), copy_bytes_per_s: of.bus(&search) })
+        Ok(BusRates { in_place_bytes_per_s: of.bus(&push), search_bytes_per_s: of.bus(&search) })
     }
 
     /// The bytes a second at which it exchanges values with itself, opened twice, and the nanoseconds that a superstep's exchange

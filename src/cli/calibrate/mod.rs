@@ -151,7 +151,7 @@ fn table(rates: &Rates) -> String {
             row.extend([of.push, of.pull, of.top_down, of.bottom_up].map(|rate| format!("{:.0} M/s", rate / 1e6)));
             if at == 0 {
                 let bus =
-                    device.bus.map_or([None; 2], |bus| [Some(bus.in_place_bytes_per_s), Some(bus.copy_bytes_per_s)]);
+                    device.bus.map_or([None; 2], |bus| [Some(bus.in_place_bytes_per_s), Some(bus.search_bytes_per_s)]);
                 row.extend(bus.map(|rate| rate.map_or(String::new(), gb)));
                 row.extend([gb(device.merge_bytes_per_s), format!("{:.1} us", device.superstep_ns / 1e3)]);
             }

@@ -52,7 +52,7 @@ fn speed(rates: &Rates, work: &Work, name: &str) -> Option<f64> {
     let computed = device.at(work.vertices as f64, |of| of.edges_per_s(phase.kernel));
     let edge_bytes = phase.visits * work.page_bytes / phase.edges.max(1.0);
     let brought = device.bus.map_or(f64::INFINITY, |bus| match phase.kernel.is_traversal() {
-        true => bus.copy_bytes_per_s / edge_bytes,
+        true => bus.search_bytes_per_s / edge_bytes,
         false => bus.in_place_bytes_per_s / edge_bytes,
     });
     Some(computed.min(brought))

@@ -150,7 +150,7 @@ impl Model<'_> {
         let together = if self.rates.len() > 1 { self.setting.rates.together } else { 1.0 };
         self.slowest(|device| {
             let Some(bus) = self.rates[device].bus else { return 0.0 };
-            let rate = if phase.kernel.is_traversal() { bus.copy_bytes_per_s } else { bus.in_place_bytes_per_s };
+            let rate = if phase.kernel.is_traversal() { bus.search_bytes_per_s } else { bus.in_place_bytes_per_s };
             let seen = self.setting.seen(self.work, device);
             let bytes = match phase.hits {
                 // What was measured is of all devices with a bus together.

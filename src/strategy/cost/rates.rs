@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The version of the file. A file of another version is refused: its figures may mean something else.
-pub const RATES_VERSION: u32 = 1;
+pub const RATES_VERSION: u32 = 2;
 
 /// What a machine does in a second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,8 +85,8 @@ pub struct KernelRates {
 pub struct BusRates {
     /// Bytes a second where kernels read pages in place: scans.
     pub in_place_bytes_per_s: f64,
-    /// Bytes a second where pages are copied first: traversals.
-    pub copy_bytes_per_s: f64,
+    /// Bytes of pages a second in traversals, which read only what active lists lie in: it may be more than the bus carries.
+    pub search_bytes_per_s: f64,
 }
 
 /// What is done with an edge.
@@ -180,7 +180,7 @@ impl DeviceRates {
         if self.kernels.is_empty() || self.kernels[0].vertices == 0 || !ascending {
             return Some(format!("{}: expected graphs of ascending sizes", self.name));
         }
-        let bus = self.bus.iter().flat_map(|bus| [bus.in_place_bytes_per_s, bus.copy_bytes_per_s]);
+        let bus = self.bus.iter().flat_map(|bus| [bus.in_place_bytes_per_s, bus.search_bytes_per_s]);
         let kernels = self.kernels.clone().iter_mut().flat_map(|of| of.all().map(|rate| *rate)).collect::<Vec<_>>();
         let figures = kernels.into_iter().chain(bus).chain(self.check_bytes_per_s);
         let wrong = figures
