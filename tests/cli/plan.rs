@@ -20,7 +20,7 @@ fn number(value: &Value, path: &str) -> f64 {
 fn what_is_measured_is_used() {
     let folder = measured();
     let rates: Value = serde_json::from_str(&folder.read("rates.json")).unwrap();
-    assert_eq!(rates["version"], 1);
+    assert_eq!(rates["version"], 2);
     assert_eq!(rates["devices"][0]["name"], "cpu, 2 threads");
     for rate in ["push", "pull", "top_down", "bottom_up", "vertex_phase", "initialise"] {
         let of = number(&rates, &format!("/devices/0/kernels/0/{rate}"));
