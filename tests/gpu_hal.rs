@@ -361,6 +361,26 @@ fn a_lost_device_is_a_typed_error_and_no_hang() {
     drop((import, arena, gpu.device().clone()));
 }
 
+/// With work still under way, the loss is told later than commands fail that are made for a device that is gone.
+#[test]
+fn a_loss_is_the_reason_for_faults_beside_it() {
+    let gpu = gpu_or_return!();
+    let arena = device_buffer(&gpu, "arena", 64 * MIB).unwrap();
+    let kernel = Kernel::new(&gpu, "write");
+    for _ in 0..20 {
+        kernel.submit(&[(2, &arena)]);
+    }
+    gpu.loser()();
+    let after = gpu.queue().submit([]);
+    let found = gpu.wait(after, MINUTE).map(drop).expect_err("the device is gone");
+    let explained = gpu.explained(found);
+    assert!(matches!(&explained, Error::Gpu(GpuError::Lost { .. })), "{explained}");
+    assert!(matches!(gpu.check(), Err(GpuError::Lost { .. })));
+    // What is no fault is not explained away.
+    let other = gpu.explained(Error::Parameter("a source".into()));
+    assert!(matches!(other, Error::Parameter(_)), "{other}");
+}
+
 #[test]
 fn a_wait_ends_when_its_time_is_up() {
     let gpu = gpu_or_return!();

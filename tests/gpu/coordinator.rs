@@ -33,7 +33,7 @@ pub struct Team<A: Algorithm> {
     pub parts: Vec<Part>,
     pub exchange: Arc<ExchangeMemory>,
     pub graph: Arc<Graph>,
-    pub losers: Vec<Box<dyn FnMut()>>,
+    pub losers: Vec<Box<dyn FnMut() + Send>>,
     algorithm: Arc<A>,
     pub attributes: Vec<Attribute>,
     frames: HashMap<PageRef, Arc<Frame>>,
@@ -118,7 +118,7 @@ impl<A: Algorithm> Team<A> {
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes));
         let (pool, frames) = load(&store);
         let mut members: Vec<Box<dyn Member>> = Vec::new();
-        let mut losers: Vec<Box<dyn FnMut()>> = Vec::new();
+        let mut losers: Vec<Box<dyn FnMut() + Send>> = Vec::new();
         for (kind, part) in kinds.iter().zip(&parts) {
             let (algorithm, graph, store) = (Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(&store));
             let shared = (part.clone(), Some(Arc::clone(&exchange)));

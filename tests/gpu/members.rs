@@ -12,6 +12,7 @@ use crate::setting::*;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 use topostream::algorithm::{Algorithm, AnswerValues, State};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Role};
@@ -298,6 +299,8 @@ enum Moment {
     BeforePages,
     BehindPages,
     InRound,
+    /// Beside whatever goes on, after so many microseconds.
+    After(u64),
 }
 
 /// The first superstep of a search, in which the second device is lost.
@@ -309,6 +312,16 @@ fn lose(store: &TestStore, source: VertexId, sharded: bool, moment: Moment) -> R
     }
     let step = search.first(&team.graph, [0.0; 4]).unwrap();
     let mut lose = team.losers.remove(1);
+    if let Moment::After(microseconds) = moment {
+        let beside = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_micros(microseconds));
+            lose();
+        });
+        // The search itself takes a few milliseconds: rounds of it until the device is gone.
+        let result = team.edges(&step).and_then(|()| (0..1000).try_for_each(|_| team.tell_activated()));
+        beside.join().unwrap();
+        return result;
+    }
     if moment == Moment::BeforePages {
         lose();
     }
@@ -330,7 +343,8 @@ gpu_test! {
         let graph = graphs::sparse();
         let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));
         for sharded in [false, true] {
-            for moment in [Moment::BeforePages, Moment::BehindPages, Moment::InRound] {
+            let beside = (0..8).map(|number| Moment::After(number * 700));
+            for moment in [Moment::BeforePages, Moment::BehindPages, Moment::InRound].into_iter().chain(beside) {
                 let (store, source) = (Arc::clone(&store), VertexId(graph.source));
                 let result = within(120, "a lost device", move || lose(&store, source, sharded, moment));
                 let error = result.expect_err("a device is gone");

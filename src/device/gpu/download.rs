@@ -26,7 +26,7 @@ impl<A: Algorithm> Driver<A> {
     /// Sends the values of all of this device's own vertices, and none behind them.
     pub(super) fn download(&mut self, reply: &Sender<Result<Option<Piece>>>) {
         let last = self.sound().and_then(|()| self.send_pieces(reply)).map(|()| None);
-        reply.send(last).ok();
+        reply.send(self.explained(last)).ok();
     }
 
     fn send_pieces(&self, reply: &Sender<Result<Option<Piece>>>) -> Result<()> {

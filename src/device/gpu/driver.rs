@@ -199,7 +199,10 @@ impl<A: Algorithm> Driver<A> {
     fn handle(&mut self, message: Message, take: &Messages) {
         // A reply that nobody waits for any more is no error.
         match message {
-            Message::Initialise(reply) => drop(reply.send(self.sound().and_then(|()| self.initialise()))),
+            Message::Initialise(reply) => {
+                let result = self.sound().and_then(|()| self.initialise());
+                drop(reply.send(self.explained(result)));
+            }
             Message::Begin(step) => self.begin(&step),
             Message::Resident(pages, policy, reply) => drop(reply.send(self.start_resident(pages, policy))),
             Message::Page(task) => self.take_page(task),
@@ -212,7 +215,7 @@ impl<A: Algorithm> Driver<A> {
                 let result = self.launch_all(take).and_then(|()| self.round(&moves));
                 self.failed |= result.is_err();
                 self.collect(take);
-                drop(reply.send(result));
+                drop(reply.send(self.explained(result)));
             }
             Message::Hear(moves) => {
                 let result = self.launch_all(take).and_then(|()| self.hear(&moves));
@@ -224,12 +227,16 @@ impl<A: Algorithm> Driver<A> {
                 let result = self.launch_all(take).and_then(|()| self.end(&step, &told));
                 self.failed |= result.is_err();
                 self.collect(take);
-                drop(reply.send(result));
+                drop(reply.send(self.explained(result)));
             }
             Message::Download(reply) => self.download(&reply),
             Message::Why(reply) => drop(reply.send(self.failure())),
             Message::Stop => {}
         }
+    }
+
+    pub(super) fn explained<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| self.home.gpu.explained(error))
     }
 
     fn is_idle(&self) -> bool {
@@ -245,7 +252,7 @@ impl<A: Algorithm> Driver<A> {
     /// asks for next, it is told why.
     fn fail(&mut self, error: Error) {
         if !std::mem::replace(&mut self.failed, true) {
-            self.failure = Some(error);
+            self.failure = Some(self.home.gpu.explained(error));
             self.done.send(None).ok();
         }
     }

@@ -36,9 +36,12 @@ impl Health {
         error.clone().map_or(Ok(()), Err)
     }
 
-    /// Keeps an error where it is the first one; gives back the one that is kept.
+    /// Keeps an error where it is the first one, or a loss, which explains faults before it; gives back the one that is kept.
     pub fn record(&self, error: GpuError) -> GpuError {
         let mut kept = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!((&*kept, &error), (Some(GpuError::Fault { .. }), GpuError::Lost { .. })) {
+            *kept = None;
+        }
         kept.get_or_insert(error).clone()
     }
 
@@ -116,6 +119,14 @@ mod tests {
         assert_eq!(health.record(health.fault("submit", "after the end")), lost);
         assert_eq!(health.check(), Err(lost.clone()));
         assert_eq!(health.check(), Err(lost));
+    }
+
+    #[test]
+    fn a_loss_explains_faults_before_it() {
+        let health = Health::new("card");
+        health.record(health.fault("submit", "an encoder is invalid"));
+        let lost = health.record(health.lost("reset"));
+        assert_eq!((lost.clone(), health.check()), (health.lost("reset"), Err(lost)));
     }
 
     #[test]

@@ -86,6 +86,9 @@ pub struct Gpu {
 /// How long a wait sleeps before it looks whether the device is still there.
 const SLICE: Duration = Duration::from_millis(100);
 
+/// How long what was submitted may take to end before a fault counts as one, and not as the loss of the device.
+const LOSS_PATIENCE: Duration = Duration::from_secs(5);
+
 impl Gpu {
     /// Opens an adapter with everything that it has and the options allow.
     ///
@@ -193,6 +196,23 @@ impl Gpu {
         let first = errors.fold(None, |first, error| first.or(error));
         self.check()?;
         first.map_or(Ok(made), |error| Err(self.health.wgpu_error(what, &error)))
+    }
+
+    /// An error for whoever has to hear of it. A device that goes while commands are made for it can be found out by what
+    /// is wrong with the commands, before its loss is told: a fault is looked into.
+    pub fn explained(&self, error: Error) -> Error {
+        if !matches!(error, Error::Gpu(GpuError::Fault { .. })) {
+            return error;
+        }
+        // The loss is told once what was submitted is done.
+        let all = wgpu::PollType::Wait { submission_index: None, timeout: Some(LOSS_PATIENCE) };
+        if let Err(words) = caught(|| self.device.poll(all)) {
+            self.gave_up(&words);
+        }
+        match self.check() {
+            Err(lost @ GpuError::Lost { .. }) => lost.into(),
+            _ => error,
+        }
     }
 
     /// Lets callbacks run and resources go, without waiting.
