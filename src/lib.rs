@@ -24,6 +24,7 @@ pub mod device;
 pub mod engine;
 pub mod error;
 pub mod fetch;
+pub mod graph500;
 mod huge;
 mod meters;
 pub mod plan;
