@@ -3,6 +3,7 @@
 mod args;
 mod calibrate;
 mod calibration;
+mod check;
 mod demo;
 mod devices;
 mod format;
