@@ -134,7 +134,8 @@ fn compare_numbers(lines: &mut Lines<'_>, answer: &Answer<'_>) -> Result<Compari
 
 /// By Graphalytics' rule: what is expected to be 0 must be 0, and what is no number matches nothing.
 fn is_near(expected: f64, found: f64) -> bool {
-    found == expected || (found - expected).abs() <= EPSILON * expected && found.is_finite()
+    let both_finite = found.is_finite() && expected.is_finite();
+    found == expected || both_finite && (found - expected).abs() <= EPSILON * expected
 }
 
 /// Every group of the answer has one label in the reference, and no two have the same.

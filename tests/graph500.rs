@@ -260,6 +260,28 @@ fn weights_that_are_no_lengths() {
     }
 }
 
+/// An edge without end is no way, and neither is one whose sum is no `f32`.
+#[test]
+fn edges_that_lead_nowhere() {
+    for (first, second) in [(f32::INFINITY, 1.0), (f32::MAX, f32::MAX)] {
+        let graph = EdgeList::new(3, vec![(0, 1), (1, 2)]);
+        let weighted = Weighted { graph, weights: vec![first.to_bits(), second.to_bits()], float: true };
+        let store = opened(TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId)));
+        let right = if first.is_finite() {
+            [0.0, f64::from(first), f64::INFINITY]
+        } else {
+            [0.0, f64::INFINITY, f64::INFINITY]
+        };
+        check_ways(&store, 0, &right, None).unwrap();
+        let (vertex, mut wrong) = (right.iter().position(|value| value.is_infinite()).unwrap(), right);
+        wrong[vertex] = f64::from(f32::MAX);
+        wrong[2] = f64::from(f32::MAX);
+        let tree = vec![Some(0), Some(0), Some(1)];
+        assert_eq!(violation(check_ways(&store, 0, &wrong, None)).rule, Rule::TreeEdge);
+        assert_eq!(violation(check_ways(&store, 0, &wrong, Some(&tree))).rule, Rule::TreeEdge);
+    }
+}
+
 #[test]
 fn what_cannot_be_checked_is_refused() {
     let store = opened(TestStore::new(&small(), &small_pages(Encoding::VertexId)));

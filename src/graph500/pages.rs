@@ -86,7 +86,7 @@ impl Search<'_> {
 
     /// Whether a value is the sum that an edge offers.
     fn is_exact(&self, edge: &ReachedEdge) -> bool {
-        (edge.to - edge.sum).abs() <= self.lengths.tolerance() * edge.sum
+        self.leads_somewhere(edge.sum) && (edge.to - edge.sum).abs() <= self.lengths.tolerance() * edge.sum
     }
 
     /// Reads all out-lists and holds every edge of a vertex that is reached against rules 3 and 4; `take` is given each.

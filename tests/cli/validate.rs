@@ -116,6 +116,9 @@ fn wrong_answers_are_shown() {
     fails(validate("--algorithm wcc"), &["wcc: vertex 4: expected 9, found 1, as others of the group of vertex 1"]);
     // Within the epsilon.
     change("PR", "3 1.560469", "3 1.550470");
+    change("SSSP", "\n3 5.0", "\n3 Infinity\n#");
+    fails(validate("--algorithm sssp"), &["sssp: vertex 2: expected 7e0", "sssp: vertex 3: expected inf, found 5e-1"]);
+    change("SSSP", "\n3 Infinity\n#", "\n3 5.0");
     change("SSSP", "\n2 7\n", "\n2 Infinity\n");
     validate("--algorithm pr --algorithm sssp").succeeds();
 }
@@ -125,7 +128,7 @@ fn two_groups_are_not_one() {
     let folder = data_set("wcc");
     let text = folder.read("data/dir-output");
     // Other names, which do not matter.
-    folder.write("data/dir-output", text.replace(" 6", " 18446744073709551615").replace(" 1", " 77"));
+    folder.write("data/dir-output", text.replace(" 1", " 77").replace(" 6", " 18446744073709551615"));
     folder.run("validate data/test-wcc-directed.properties --device cpu").succeeds();
     folder.write("data/dir-output", text.replace(" 6", " 1"));
     fails(

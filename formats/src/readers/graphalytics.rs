@@ -36,6 +36,8 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>
     if let (true, Some(properties)) = (files.lists, &files.properties) {
         let mut info = file_info(blocks.input(), IdSpace::Named, None);
         info.directed = properties.directed;
+        // Read once more for the vertices.
+        info.bytes = info.bytes.map(|bytes| 2 * bytes);
         let edges = Box::new(LineSource::new(info, blocks, NeighbourLines, None));
         let memory_bytes = options.memory_bytes / 2;
         return Ok(Box::new(Graphalytics {
