@@ -44,19 +44,25 @@ impl Search<'_> {
                 }
             }
         })?;
-        for vertex in self.others().filter(|&vertex| self.is_reached(vertex) && !exact.contains(vertex)) {
-            let above = parent(vertex).expect("what is reached has a parent");
-            let (rule, reason) = match joined.contains(vertex) {
-                false => (Rule::InGraph, "has no edge from there".into()),
-                true => {
-                    let (value, up) = ((self.value)(vertex), (self.value)(above));
-                    let text = format!("is at distance {value}, which is no edge's weight from its parent at {up}");
-                    (Rule::TreeEdge, text)
-                }
-            };
-            return Err(self.wrong(Broken { rule, vertex, other: Some(above), reason, page: None }));
-        }
-        Ok(())
+        let wrong = self.others().find(|&vertex| self.is_reached(vertex) && !exact.contains(vertex));
+        let Some((vertex, above)) = wrong.and_then(|vertex| Some((vertex, parent(vertex)?))) else { return Ok(()) };
+        let (rule, reason) = match joined.contains(vertex) {
+            false => (Rule::InGraph, "has no edge from there".into()),
+            true => {
+                let (value, up) = ((self.value)(vertex), (self.value)(above));
+                (Rule::TreeEdge, format!("is at distance {value}, which is no edge's weight from its parent at {up}"))
+            }
+        };
+        Err(self.wrong(Broken { rule, vertex, other: Some(above), reason, page: self.page_of(above) }))
+    }
+
+    /// The page where a vertex's list begins; none where it is in parts.
+    fn page_of(&self, vertex: u32) -> Option<PageId> {
+        let topology = out_lists(self.store);
+        let starts = topology.directory().starts();
+        let last = starts.partition_point(|&start| start <= vertex).checked_sub(1)?;
+        let first = starts.partition_point(|&start| start < starts[last]);
+        (!topology.is_grouped()).then_some(PageId(first as u32))
     }
 
     /// Every edge, and that what is reached has an edge from a vertex that is nearer by the edge's length, or as near and right
