@@ -243,14 +243,14 @@ pub struct Answer<'a> {
     pub values: AnswerValues<'a>,
 }
 
-/// A function from vertices to values.
+/// A function from vertices to values, for any thread.
 pub enum AnswerValues<'a> {
     /// Numbers.
-    F64(Box<dyn Fn(u32) -> f64 + 'a>),
+    F64(Box<dyn Fn(u32) -> f64 + Sync + 'a>),
     /// Whole numbers; `None` is written as -1.
-    Integer(Box<dyn Fn(u32) -> Option<u64> + 'a>),
+    Integer(Box<dyn Fn(u32) -> Option<u64> + Sync + 'a>),
     /// Vertices, to be written by their original ids; `None` is written as -1.
-    Vertex(Box<dyn Fn(u32) -> Option<u32> + 'a>),
+    Vertex(Box<dyn Fn(u32) -> Option<u32> + Sync + 'a>),
 }
 
 /// An algorithm that streams a graph.

@@ -1,5 +1,6 @@
 //! What can go wrong in a run.
 
+use crate::graph500::Violation;
 use std::path::PathBuf;
 use topostream_formats::PageId;
 
@@ -90,6 +91,9 @@ pub enum Error {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// An answer is wrong, by the rules of [`graph500`](crate::graph500).
+    #[error(transparent)]
+    Wrong(Box<Violation>),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -24,6 +24,8 @@ pub mod device;
 pub mod engine;
 pub mod error;
 pub mod fetch;
+pub mod graph500;
+pub mod graphalytics;
 mod huge;
 mod meters;
 pub mod plan;

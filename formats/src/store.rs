@@ -369,6 +369,11 @@ impl OriginalIds {
         }
     }
 
+    /// Whether original ids ascend with the vertices.
+    pub fn is_ascending(&self) -> bool {
+        self.ascending
+    }
+
     /// The vertex with an original id. Takes time in proportion to the vertices where the order is not natural.
     pub fn vertex(&self, original: u64) -> Option<VertexId> {
         let found = match &self.file {

@@ -3,6 +3,7 @@
 mod args;
 mod calibrate;
 mod calibration;
+mod check;
 mod demo;
 mod devices;
 mod format;
@@ -15,6 +16,7 @@ mod run;
 #[cfg(feature = "gpu")]
 mod shader;
 mod tables;
+mod validate;
 mod verify;
 
 use clap::{Parser, Subcommand};
@@ -56,6 +58,8 @@ enum Command {
     Verify(verify::Verify),
     /// Run an algorithm over a store.
     Run(run::Run),
+    /// Run LDBC Graphalytics' algorithms over its data sets, and hold the answers against the reference outputs.
+    Validate(validate::Validate),
     /// Predict how long a run would take, by strategy and devices.
     Plan(plan::Plan),
     /// Measure what this machine does in a second, for predictions.
@@ -138,6 +142,7 @@ pub fn main() -> ExitCode {
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(&cancel),
         Command::Run(command) => command.run(&cancel),
+        Command::Validate(command) => command.run(&cancel),
         Command::Plan(command) => command.run(&cancel),
         Command::Calibrate(command) => command.run(&cancel),
         #[cfg(feature = "gpu")]

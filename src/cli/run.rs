@@ -1,6 +1,7 @@
 //! `topostream run`: an algorithm over a store.
 
 use super::args::ResourceArgs;
+use super::check::{self, Checking};
 use super::results::{self, OutputFile, ResultFile, ResultFormat};
 use super::{Failure, Outcome, calibration, print, tables};
 use clap::{Args, Subcommand, ValueEnum};
@@ -31,6 +32,7 @@ Examples:
   topostream run bfs wiki --source 30 --parents --output tree.npy
   topostream run bfs wiki --source max-degree
   topostream run sssp roads --source 0 --output distances.csv
+  topostream run bfs wiki --source 30 --parents --validate
   topostream run components wiki --output components.txt";
 
 #[derive(Subcommand)]
@@ -129,6 +131,9 @@ struct BfsArgs {
     /// Never read in-lists, even where the store has them: top-down only
     #[arg(long)]
     top_down: bool,
+    /// Check levels, and parents where they are kept, by Graph500's rules before they are written: reads the store once more
+    #[arg(long)]
+    validate: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -138,6 +143,9 @@ struct SsspArgs {
     /// Where to start: an original id, or `max-degree` for the vertex with the most out-edges
     #[arg(long, value_name = "ID", value_parser = source)]
     source: Source,
+    /// Check distances by Graph500's rules before they are written: reads the store once more
+    #[arg(long)]
+    validate: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -196,14 +204,19 @@ impl Run {
                 let store = Store::open(&args.common.store)?;
                 let source = args.source.vertex(&store)?;
                 let bfs = Bfs { source, parents: args.parents, bottom_up: !args.top_down };
-                args.common.run(store, bfs, Shown::Reached, cancel)
+                let checking = |engine: &_| Checking::new(check::bfs, source, &bfs, &store, engine);
+                let checking = args.validate.then(|| checking(&args.common.resources.options(cancel))).transpose()?;
+                args.common.run_checked(store, bfs, Shown::Reached, checking, cancel)
             }
             AlgorithmArgs::Sssp(args) => {
                 let store = Store::open(&args.common.store)?;
                 let source = args.source.vertex(&store)?;
                 // Where there are no weights the engine says so.
                 let weights = store.manifest().weights.unwrap_or(WeightType::U32);
-                args.common.run(store, Sssp { source, weights }, Shown::Reached, cancel)
+                let sssp = Sssp { source, weights };
+                let checking = |engine: &_| Checking::new(check::sssp, source, &sssp, &store, engine);
+                let checking = args.validate.then(|| checking(&args.common.resources.options(cancel))).transpose()?;
+                args.common.run_checked(store, sssp, Shown::Reached, checking, cancel)
             }
             AlgorithmArgs::Components(args) => {
                 let store = Store::open(&args.common.store)?;
@@ -253,6 +266,18 @@ impl Source {
 
 impl Common {
     fn run<A: Algorithm>(&self, store: Store, algorithm: A, shown: Shown, cancel: &Cancel) -> Outcome {
+        self.run_checked(store, algorithm, shown, None, cancel)
+    }
+
+    /// The same with a check of the answer before anything is written.
+    fn run_checked<A: Algorithm>(
+        &self,
+        store: Store,
+        algorithm: A,
+        shown: Shown,
+        checking: Option<Checking<A>>,
+        cancel: &Cancel,
+    ) -> Outcome {
         // What is needed at the end is looked at before the beginning.
         store.ids()?;
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
@@ -273,6 +298,7 @@ impl Common {
         let store = Store::open(&self.store)?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(&run.report, cancel))?;
+        let checked = checking.map_or(Ok(String::new()), |checking| checking.run(&run, &store))?;
         if let Some(output) = output {
             output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
         }
@@ -281,7 +307,7 @@ impl Common {
             return print(&(json + "\n"));
         }
         let summary = summary(&run, &store, shown)?;
-        print(&(tables::run_report(&run.report) + &summary))
+        print(&(tables::run_report(&run.report) + &summary + &checked))
     }
 }
 

@@ -16,3 +16,4 @@ mod stores;
 mod stripes;
 mod trace;
 mod usage;
+mod validate;

@@ -18,6 +18,8 @@ pub(super) struct Files {
     pub(super) edges: PathBuf,
     pub(super) vertices: Option<PathBuf>,
     pub(super) properties: Option<Properties>,
+    /// Whether `edges` holds lists of neighbours, `vertex n1 n2 …` a line, and the vertices too.
+    pub(super) lists: bool,
 }
 
 impl Files {
@@ -44,17 +46,13 @@ impl Files {
                 return Err(Error::file(path, expected, "neither"));
             }
         };
-        Ok(Self { edges, vertices: sibling(&stem, "v"), properties: None })
+        Ok(Self { edges, vertices: sibling(&stem, "v"), properties: None, lists: false })
     }
 
     fn from_properties(path: &Path) -> Result<Self> {
-        let mut text = Vec::new();
-        let file = fs::File::open(path).map_err(Error::io(path, "open"))?;
-        file.take(PROPERTIES_BYTES_MAX).read_to_end(&mut text).map_err(Error::io(path, "read"))?;
-        let text = String::from_utf8_lossy(&text);
+        let text = read_properties(path)?;
         let value = |name: &str| text.lines().find_map(|line| property(line, name));
         let missing = |name: &str| Error::file(path, format!("a line graph.NAME.{name} = …"), "none");
-        let folder = path.parent().unwrap_or(Path::new(""));
         let edges = value("edge-file").ok_or_else(|| missing("edge-file"))?;
         let directed = match value("directed") {
             Some("true") => true,
@@ -63,18 +61,35 @@ impl Files {
             None => return Err(missing("directed")),
         };
         let types: Vec<&str> = value("edge-properties.types").unwrap_or("").split(',').map(str::trim).collect();
-        let weight = match types[0] {
-            "" => None,
+        let place = weight_place(path, &value)?;
+        let weight = match types.get(place).copied().unwrap_or("") {
+            "" if place == 0 => None,
             "real" => Some(WeightType::F32),
             "integer" => Some(WeightType::U32),
             other => return Err(Error::file(path, "edge-properties.types = real or integer", other)),
         };
         let edge_properties = if weight.is_some() { types.len() } else { 0 };
-        Ok(Self {
-            edges: folder.join(edges),
-            vertices: value("vertex-file").map(|name| folder.join(name)),
-            properties: Some(Properties { path: path.to_owned(), directed, edge_properties, weight }),
-        })
+        let properties = Some(Properties { path: path.to_owned(), directed, edge_properties, weight, place });
+        let (edges, vertices) = (Path::new(edges), value("vertex-file"));
+        let folders = data_folders(path);
+        if let Some(edges) = folders.iter().find_map(|folder| packed(&folder.join(edges))) {
+            let vertices = vertices.map(|name| {
+                let beside = edges.with_file_name(name);
+                packed(&beside).unwrap_or(beside)
+            });
+            return Ok(Self { edges, vertices, properties, lists: false });
+        }
+        if let Some(validation) = path.file_stem().and_then(|name| Validation::of(name.to_str()?)) {
+            if let Some(edges) = validation.file(path, "input", "e") {
+                return Ok(Self { edges, vertices: validation.file(path, "input", "v"), properties, lists: false });
+            }
+            if let Some(edges) = validation.file(path, "input", "") {
+                return Ok(Self { edges, vertices: None, properties, lists: true });
+            }
+        }
+        // The file that is missing is named when it is opened.
+        let vertices = vertices.map(|name| folders[0].join(name));
+        Ok(Self { edges: folders[0].join(edges), vertices, properties, lists: false })
     }
 }
 
@@ -85,12 +100,73 @@ pub(super) struct Properties {
     pub(super) directed: bool,
     /// How many columns follow source and dest.
     pub(super) edge_properties: usize,
-    /// The type of the first of them.
+    /// The type of the one that is the weight.
     pub(super) weight: Option<WeightType>,
+    /// Which of them that is, from 0.
+    pub(super) place: usize,
+}
+
+/// The text of a properties file.
+pub(super) fn read_properties(path: &Path) -> Result<String> {
+    let mut text = Vec::new();
+    let file = fs::File::open(path).map_err(Error::io(path, "open"))?;
+    file.take(PROPERTIES_BYTES_MAX).read_to_end(&mut text).map_err(Error::io(path, "read"))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Which edge property is the weight: the one that shortest paths are to take, or else the first.
+fn weight_place<'a>(path: &Path, value: &impl Fn(&str) -> Option<&'a str>) -> Result<usize> {
+    let (Some(wanted), Some(names)) = (value("sssp.weight-property"), value("edge-properties.names")) else {
+        return Ok(0);
+    };
+    let place = names.split(',').position(|name| name.trim() == wanted);
+    place.ok_or_else(|| Error::file(path, format!("edge-properties.names with the weight-property {wanted}"), names))
+}
+
+/// The folders in which the files of a data set may lie: that of its properties file; and where this is called `properties`,
+/// those beside it.
+pub(super) fn data_folders(properties: &Path) -> Vec<PathBuf> {
+    let own = properties.parent().unwrap_or(Path::new(""));
+    let mut folders = Vec::new();
+    let named = own.canonicalize().is_ok_and(|own| own.file_name().is_some_and(|name| name == "properties"));
+    for entry in fs::read_dir(own.join("..")).into_iter().flatten().flatten().filter(|_| named) {
+        folders.push(own.join("..").join(entry.file_name()));
+    }
+    folders.retain(|folder| folder.is_dir());
+    folders.sort();
+    folders.insert(0, own.to_owned());
+    folders
+}
+
+/// A graph of the benchmark's own tests: `test-bfs-directed` is `dir-input` and `dir-output`, beside the properties file or in a
+/// folder `bfs` beside that of the properties.
+pub(super) struct Validation<'a> {
+    pub(super) algorithm: &'a str,
+    prefix: &'static str,
+}
+
+impl<'a> Validation<'a> {
+    /// The test graph of that name.
+    pub(super) fn of(name: &'a str) -> Option<Self> {
+        let (algorithm, kind) = name.strip_prefix("test-")?.rsplit_once('-')?;
+        let prefix = match kind {
+            "directed" => "dir",
+            "undirected" => "undir",
+            _ => return None,
+        };
+        Some(Self { algorithm, prefix })
+    }
+
+    /// Its file of a kind: `input` or `output`.
+    pub(super) fn file(&self, properties: &Path, kind: &str, extension: &str) -> Option<PathBuf> {
+        let own = properties.parent().unwrap_or(Path::new(""));
+        let folders = [own.to_owned(), own.join("..").join(self.algorithm)];
+        folders.iter().find_map(|folder| sibling(&folder.join(format!("{}-{kind}", self.prefix)), extension))
+    }
 }
 
 /// The value of `graph.NAME.name` if `line` gives it, whatever NAME is.
-fn property<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn property<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (key, value) = line.split_once('=')?;
     let graph = key.trim().strip_prefix("graph.")?.strip_suffix(name)?;
     graph.ends_with('.').then(|| value.trim())
@@ -101,19 +177,23 @@ pub(super) fn is_prefix(path: &Path) -> bool {
     !path.exists() && (sibling(path, "properties").is_some() || sibling(path, "e").is_some())
 }
 
-/// The file `stem.extension` if it exists, plain or compressed.
-fn sibling(stem: &Path, extension: &str) -> Option<PathBuf> {
-    let with = |suffix: &str| {
-        let mut name = OsString::from(stem);
-        name.push(".");
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let plain = with(extension);
-    if plain.is_file() {
-        return Some(plain);
-    }
-    PACKED_EXTENSIONS.iter().map(|packed| with(&format!("{extension}.{packed}"))).find(|path| path.is_file())
+/// The file `stem.extension` (or `stem`, for an extension that is empty) if it exists, plain or compressed.
+pub(super) fn sibling(stem: &Path, extension: &str) -> Option<PathBuf> {
+    packed(&if extension.is_empty() { stem.to_owned() } else { with_extension(stem, extension) })
+}
+
+/// The file if it exists, plain or compressed.
+fn packed(plain: &Path) -> Option<PathBuf> {
+    let packed = PACKED_EXTENSIONS.iter().map(|packed| with_extension(plain, packed));
+    std::iter::once(plain.to_owned()).chain(packed).find(|path| path.is_file())
+}
+
+/// The path with an extension more.
+fn with_extension(path: &Path, extension: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".");
+    name.push(extension);
+    PathBuf::from(name)
 }
 
 /// The one properties file of a directory, or else its one edge file.

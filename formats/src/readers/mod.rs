@@ -16,6 +16,7 @@ mod cursor;
 mod dimacs;
 mod gap_binary;
 mod graphalytics;
+mod graphalytics_data;
 mod graphalytics_files;
 mod input;
 mod kind;
@@ -29,13 +30,16 @@ mod recognise;
 mod records;
 mod text;
 mod tokens;
+mod vertex_values;
 mod writer;
 
 use std::path::Path;
 
+pub use graphalytics_data::GraphalyticsData;
 pub use kind::Kind;
 pub use options::{Options, WeightsOption};
 pub use recognise::recognise;
+pub use vertex_values::VertexValues;
 pub use writer::EdgeListWriter;
 
 use crate::edge::{EdgeSource, IdSpace, SourceInfo, WeightType};

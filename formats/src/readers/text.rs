@@ -29,14 +29,16 @@ pub(super) fn open(path: &Path, options: &Options, ids: IdSpace) -> Result<Box<d
 pub(super) struct Columns {
     /// How many; `None` accepts any number from two.
     pub(super) count: Option<usize>,
-    /// The type of the third column, where it is wanted.
+    /// The type of the weight's column, where it is wanted: the third, but for those that are passed over.
     pub(super) weight: Option<WeightType>,
+    /// How many columns stand before the weight that are no part of the graph.
+    pub(super) passed: usize,
 }
 
 impl Columns {
     /// Finds out from the first lines, without consuming them.
     pub(super) fn look_ahead(blocks: &mut Blocks, weights: WeightsOption) -> Result<Self> {
-        let any = Self { count: None, weight: weights.resolve(None) };
+        let any = Self { count: None, weight: weights.resolve(None), passed: 0 };
         if !blocks.advance_while(is_comment)? {
             return Ok(any);
         }
@@ -51,8 +53,10 @@ impl Columns {
             (2, WeightsOption::U32 | WeightsOption::F32) => {
                 Err(blocks.error_here("3 columns: source dest weight, since a type of weights was asked for"))
             }
-            (2, WeightsOption::Auto) => Ok(Self { count: Some(2), weight: None }),
-            (3, WeightsOption::Auto) => Ok(Self { count: Some(3), weight: Some(weight_type(blocks.ahead())) }),
+            (2, WeightsOption::Auto) => Ok(Self { count: Some(2), weight: None, passed: 0 }),
+            (3, WeightsOption::Auto) => {
+                Ok(Self { count: Some(3), weight: Some(weight_type(blocks.ahead())), passed: 0 })
+            }
             (3, _) => Ok(Self { count: Some(3), ..any }),
             _ => Err(blocks.error_here(
                 "2 or 3 columns: source dest [weight] (pass --weight-type ignore to read the first two and no more)",
@@ -87,9 +91,12 @@ impl LineFormat for Columns {
         let mut edge = Edge { source, dest, weight: 0 };
         let mut parsed = 2;
         if let Some(weight_type) = self.weight {
+            for _ in 0..self.passed {
+                cursor.word();
+            }
             let word = cursor.word().ok_or_else(|| self.fault(line))?;
             edge.weight = weight(word, weight_type)?;
-            parsed = 3;
+            parsed = 3 + self.passed;
         }
         match self.count {
             Some(count) if parsed + cursor.count() != count => return Err(self.fault(line)),

@@ -7,13 +7,13 @@ use topostream_formats::readers::{Kind, recognise};
 
 use super::{CANONICAL, Sample, assert_fails, gap_binary, lists};
 
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-fn zstandard(bytes: &[u8]) -> Vec<u8> {
+pub fn zstandard(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }
 

@@ -1,0 +1,57 @@
+//! Values of vertices, `vertex value` a line: the form of Graphalytics' reference outputs.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use super::blocks::Blocks;
+use super::cursor::Cursor;
+use super::text::is_comment;
+use crate::error::{Error, Result};
+
+/// A file with a vertex and its value a line, plain or compressed, read from front to back.
+pub struct VertexValues {
+    blocks: Blocks,
+    /// Whether the line that is next has been given out.
+    given: bool,
+}
+
+impl VertexValues {
+    /// Opens a file; buffers take `memory_bytes` at most, and what a decompressor needs.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn open(path: &Path, memory_bytes: u64) -> Result<Self> {
+        Ok(Self { blocks: Blocks::open(path, memory_bytes)?, given: false })
+    }
+
+    /// The id and the value of the next line that is neither blank nor a comment; `None` at the end.
+    ///
+    /// # Errors
+    /// By line, where it does not hold a vertex id and one value: `expected` says which.
+    pub fn next_value<T: FromStr>(&mut self, expected: &str) -> Result<Option<(u64, T)>> {
+        if std::mem::take(&mut self.given) {
+            self.blocks.advance();
+        }
+        if !self.blocks.advance_while(is_comment)? {
+            return Ok(None);
+        }
+        self.given = true;
+        let line = self.blocks.line()?.unwrap_or_default();
+        let mut cursor = Cursor::new(line);
+        let (id, word) = (cursor.number(), cursor.word().and_then(|word| std::str::from_utf8(word).ok()));
+        match (id, word.and_then(|word| word.parse().ok()), cursor.is_end()) {
+            (Some(id), Some(value), true) => Ok(Some((id, value))),
+            _ => Err(self.blocks.error_here(format!("a vertex id and {expected}"))),
+        }
+    }
+
+    /// An error in the line that was given last.
+    pub fn error(&self, expected: impl Into<String>) -> Error {
+        self.blocks.error_here(expected.into())
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.blocks.input().path()
+    }
+}

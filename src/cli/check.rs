@@ -1,0 +1,78 @@
+//! `--validate` of `run bfs` and `run sssp`: Graph500's checks, behind the run and within its memory.
+
+use super::{Failure, tables};
+use std::time::Instant;
+use topostream::algorithm::{Algorithm, AnswerValues};
+use topostream::algorithms::{Bfs, Sssp};
+use topostream::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
+use topostream::{Direction, EngineOptions, Error, Run, Store, VertexId};
+
+/// A check of the answer of an algorithm.
+pub type Check<A> = fn(&Run<A>, VertexId, &Store, &CheckOptions) -> Result<Checked, Error>;
+
+/// A check that is to follow a run.
+pub struct Checking<A> {
+    check: Check<A>,
+    source: VertexId,
+    options: CheckOptions,
+}
+
+impl<A: Algorithm> Checking<A> {
+    /// Prepares a check: what it needs beside the answer is looked at before the run.
+    pub fn new(
+        check: Check<A>,
+        source: VertexId,
+        algorithm: &A,
+        store: &Store,
+        engine: &EngineOptions,
+    ) -> Result<Self, Failure> {
+        let attributes = algorithm.attributes(store.topology(Direction::In).is_some());
+        let answer_bytes: u64 = attributes.iter().map(|attribute| attribute.memory_bytes(store.vertices())).sum();
+        let needed_bytes = answer_bytes + graph500::memory_bytes(store, algorithm.needs_weights());
+        if needed_bytes > engine.memory_bytes {
+            let (what, budget_bytes) = (format!("{} with --validate", algorithm.name()), engine.memory_bytes);
+            let parts = format!("{answer_bytes} for the answer, the rest for its check");
+            return Err(Error::Memory { what, needed_bytes, budget_bytes, parts }.into());
+        }
+        let memory_bytes = engine.memory_bytes - answer_bytes;
+        let options = CheckOptions { memory_bytes, cancel: engine.cancel.clone(), ..CheckOptions::default() };
+        Ok(Self { check, source, options })
+    }
+
+    /// Checks a run's answer; returns a line for people.
+    pub fn run(self, run: &Run<A>, store: &Store) -> Result<String, Failure> {
+        let started = Instant::now();
+        let checked = (self.check)(run, self.source, store, &self.options)?;
+        Ok(format!(
+            "validated by Graph500's rules: {} vertices reached, {} edges, {} read in {:.2} s\n",
+            tables::count(checked.reached),
+            tables::count(checked.edges),
+            tables::bytes(checked.bytes),
+            started.elapsed().as_secs_f64()
+        ))
+    }
+}
+
+/// Levels, and the tree where parents were kept.
+pub fn bfs(run: &Run<Bfs>, source: VertexId, store: &Store, options: &CheckOptions) -> Result<Checked, Error> {
+    let answers = run.answers();
+    let AnswerValues::Integer(levels) = &answers[0].values else { unreachable!("levels are whole numbers") };
+    let parents: Option<&Parents<'_>> = match answers.get(1).map(|answer| &answer.values) {
+        Some(AnswerValues::Vertex(parents)) => Some(parents),
+        _ => None,
+    };
+    check_bfs(store, source, levels, parents, options)
+}
+
+/// Distances.
+pub fn sssp(run: &Run<Sssp>, source: VertexId, store: &Store, options: &CheckOptions) -> Result<Checked, Error> {
+    let answers = run.answers();
+    match &answers[0].values {
+        AnswerValues::F64(distances) => check_sssp(store, source, distances, None, options),
+        AnswerValues::Vertex(_) => unreachable!("distances are numbers"),
+        AnswerValues::Integer(distances) => {
+            let distances = |vertex| distances(vertex).map_or(f64::INFINITY, |distance| distance as f64);
+            check_sssp(store, source, &distances, None, options)
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! `topostream validate`: Graphalytics' data sets, from files to a verdict.
+
+use super::args::ResourceArgs;
+use super::progress::Bars;
+use super::results::OutputFile;
+use super::{Failure, Outcome, print, tables};
+use clap::{Args, ValueEnum};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use topostream::algorithm::Algorithm;
+use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Sssp, Stop};
+use topostream::graphalytics::{self, Comparison, Rule};
+use topostream::{Engine, Error, Store, VertexId};
+use topostream_formats::readers::{self, GraphalyticsData, Kind, Options, WeightsOption};
+use topostream_tools::format::{FormatOptions, format};
+use topostream_tools::progress::Cancel;
+
+/// Run LDBC Graphalytics' algorithms over its data sets, and hold the answers against the reference outputs.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Validate {
+    /// A data set: its .properties file, or the directory that it is in; of a directory with several, all
+    data: PathBuf,
+    /// Run this algorithm only; may be repeated [default: those that the properties name]
+    #[arg(long = "algorithm", value_name = "NAME")]
+    algorithms: Vec<Name>,
+    /// Keep the store in this directory, or use the one that is there [default: a temporary one]
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// Where a temporary store goes: it is about as large as the graph's files [default: the system's temporary directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "store")]
+    temporary: Option<PathBuf>,
+    /// Write answers to this directory, as NAME-BFS, NAME-PR and so on, in Graphalytics' format
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    resources: ResourceArgs,
+}
+
+const AFTER_HELP: &str = "\
+A data set is NAME.properties, NAME.e and NAME.v, with reference outputs NAME-BFS, NAME-PR and so on beside them, each plain
+or compressed. Parameters are those of the properties. BFS and CDLP must be the same; WCC must be the same groups, whatever
+they are called; PR, LCC and SSSP must be within 0.0001 of the expected number, relative to it.
+
+Examples:
+  topostream validate datagen-7_5-fb
+  topostream validate graph500-22/graph500-22.properties --algorithm bfs --algorithm pr --device gpu
+  topostream validate datagen-9_0-fb --store /nvme/datagen-9_0-fb.store --memory 8GiB --output answers";
+
+/// Graphalytics' algorithms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Name {
+    Bfs,
+    Pr,
+    Wcc,
+    Cdlp,
+    Lcc,
+    Sssp,
+}
+
+impl Name {
+    /// As files and properties call it.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Bfs => "bfs",
+            Self::Pr => "pr",
+            Self::Wcc => "wcc",
+            Self::Cdlp => "cdlp",
+            Self::Lcc => "lcc",
+            Self::Sssp => "sssp",
+        }
+    }
+
+    fn rule(self) -> Rule {
+        match self {
+            Self::Bfs | Self::Cdlp => Rule::Exact,
+            Self::Wcc => Rule::Partition,
+            Self::Pr | Self::Lcc | Self::Sssp => Rule::Epsilon,
+        }
+    }
+}
+
+/// What became of one algorithm on one data set.
+enum Verdict {
+    Compared(Comparison),
+    /// It ran, and there is nothing to hold its answer against.
+    NoReference,
+    /// The engine does not have it.
+    NotAvailable,
+    /// It did not run to its end, or its answer could not be compared.
+    Failed(Failure),
+}
+
+/// A data set while it is validated.
+struct Session<'a> {
+    command: &'a Validate,
+    data: &'a GraphalyticsData,
+    store: PathBuf,
+    cancel: &'a Cancel,
+}
+
+impl Validate {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let all = GraphalyticsData::find(&self.data)?;
+        if let (Some(store), true) = (&self.store, all.len() > 1) {
+            let store = store.display();
+            return Err(Failure::Usage(format!("--store {store}: is for one data set, and here are {}", all.len())));
+        }
+        if let Some(output) = &self.output {
+            std::fs::create_dir_all(output).map_err(|source| Error::Output { path: output.clone(), source })?;
+        }
+        let (mut compared, mut failed) = (0, 0);
+        for data in &all {
+            let verdicts = self.validate(data, cancel)?;
+            print(&table(data, &verdicts))?;
+            compared += verdicts.iter().filter(|(_, verdict)| matches!(verdict, Verdict::Compared(_))).count();
+            failed += verdicts.iter().filter(|(_, verdict)| self.is_failure(verdict)).count();
+        }
+        match (compared, failed) {
+            (0, 0) => Err(Failure::Other("nothing was compared: there is no reference output".into())),
+            (_, 0) => Ok(()),
+            _ => Err(Failure::Other(format!("{failed} of the answers did not pass"))),
+        }
+    }
+
+    fn is_failure(&self, verdict: &Verdict) -> bool {
+        match verdict {
+            Verdict::Compared(comparison) => comparison.mismatches > 0,
+            // Who asks for it by name counts on it.
+            Verdict::NoReference | Verdict::NotAvailable => !self.algorithms.is_empty(),
+            Verdict::Failed(_) => true,
+        }
+    }
+
+    /// Formats the graph and runs its algorithms one after the other.
+    fn validate(&self, data: &GraphalyticsData, cancel: &Cancel) -> Result<Vec<(Name, Verdict)>, Failure> {
+        let names = match self.algorithms.as_slice() {
+            [] => named(data)?,
+            asked => asked.to_vec(),
+        };
+        let (_folder, store) = self.make_store(data, &names, cancel)?;
+        let session = Session { command: self, data, store, cancel };
+        let mut verdicts = Vec::new();
+        for name in names {
+            let verdict = match session.run(name) {
+                Err(failure) if failure.is_interrupt() => return Err(failure),
+                Err(failure) => Verdict::Failed(failure),
+                Ok(verdict) => verdict,
+            };
+            verdicts.push((name, verdict));
+        }
+        Ok(verdicts)
+    }
+
+    /// The store with the graph, and the temporary folder that it lies in.
+    fn make_store(
+        &self,
+        data: &GraphalyticsData,
+        names: &[Name],
+        cancel: &Cancel,
+    ) -> Result<(Option<tempfile::TempDir>, PathBuf), Failure> {
+        if let Some(store) = self.store.as_ref().filter(|store| store.join("graph.json").exists()) {
+            return Ok((None, store.clone()));
+        }
+        let folder = self.store.is_none().then(|| {
+            let mut builder = tempfile::Builder::new();
+            builder.prefix("topostream-validate-");
+            self.temporary.as_ref().map_or_else(|| builder.tempdir(), |folder| builder.tempdir_in(folder))
+        });
+        let failed = |error| Failure::Other(format!("a temporary directory: {error}"));
+        let folder = folder.transpose().map_err(failed)?;
+        let path = match (&folder, &self.store) {
+            (Some(folder), _) => folder.path().join("store"),
+            (None, store) => store.clone().unwrap_or_default(),
+        };
+        // Weights are for shortest paths only; a store that stays may be wanted for others too.
+        let weighted = folder.is_none() || names.contains(&Name::Sssp);
+        let weights = if weighted { WeightsOption::Auto } else { WeightsOption::Ignore };
+        let memory_bytes = self.resources.options(cancel).memory_bytes;
+        let reading = Options { kind: Some(Kind::Graphalytics), weights, memory_bytes: memory_bytes / 8 };
+        let options = FormatOptions { in_edges: true, memory_bytes, ..FormatOptions::default() };
+        format(&mut || readers::open(data.path(), &reading), &path, &options, &Bars::default(), cancel)?;
+        Ok((folder, path))
+    }
+}
+
+/// The algorithms that the properties name.
+fn named(data: &GraphalyticsData) -> Result<Vec<Name>, Failure> {
+    let name = |text: &String| {
+        let unknown = || format!("{}: algorithms: {text:?} is none of Graphalytics'", data.path().display());
+        Name::from_str(text, true).map_err(|_| Failure::Other(unknown()))
+    };
+    data.algorithms().iter().map(name).collect()
+}
+
+impl Session<'_> {
+    /// Runs an algorithm with the parameters of the data set: one arm each.
+    fn run(&self, name: Name) -> Result<Verdict, Failure> {
+        let store = Store::open(&self.store)?;
+        match name {
+            Name::Bfs => {
+                let source = self.vertex(&store, "bfs.source-vertex")?;
+                self.check(name, store, Bfs::from(source))
+            }
+            Name::Pr => {
+                let damping = self.data.parameter("pr.damping-factor", "a number")?;
+                let stop = Stop::Iterations(self.data.parameter("pr.num-iterations", "a whole number")?);
+                let dangling = DanglingMass::Redistributed;
+                self.check(name, store, PageRank { damping, dangling, stop, ..PageRank::default() })
+            }
+            Name::Wcc => {
+                let directed = store.manifest().directed;
+                self.check(name, store, Components { directed })
+            }
+            Name::Sssp => {
+                let source = self.vertex(&store, "sssp.source-vertex")?;
+                let missing = || Failure::Other("the graph has no weights".into());
+                let weights = store.manifest().weights.ok_or_else(missing)?;
+                self.check(name, store, Sssp { source, weights })
+            }
+            Name::Cdlp | Name::Lcc => Ok(Verdict::NotAvailable),
+        }
+    }
+
+    /// The vertex that a parameter names.
+    fn vertex(&self, store: &Store, key: &str) -> Result<VertexId, Failure> {
+        let id = self.data.parameter(key, "a vertex id")?;
+        let missing = || Failure::Other(format!("{key} = {id}: the graph has no vertex with that id"));
+        store.ids()?.vertex(id).ok_or_else(missing)
+    }
+
+    /// Runs an algorithm, writes its first answer where that is wanted, and holds it against the reference.
+    fn check<A: Algorithm>(&self, name: Name, store: Store, algorithm: A) -> Result<Verdict, Failure> {
+        let output = self.command.output.as_deref().map(|folder| self.output(folder, name)).transpose()?;
+        let options = self.command.resources.options(self.cancel);
+        let attributes = algorithm.attributes(true);
+        let answer_bytes: u64 = attributes.iter().map(|attribute| attribute.memory_bytes(store.vertices())).sum();
+        let needed_bytes = answer_bytes + graphalytics::memory_bytes(&store, name.rule());
+        if needed_bytes > options.memory_bytes {
+            let (what, budget_bytes) = (format!("validating {}", name.text()), options.memory_bytes);
+            let parts = format!("{answer_bytes} for the answer, the rest to hold it against the reference");
+            return Err(Error::Memory { what, needed_bytes, budget_bytes, parts }.into());
+        }
+        let engine = Engine::new(store, options);
+        let run = engine.run(algorithm, &mut |_| {})?;
+        // The page buffer goes before the ids come: both together may be more than the budget.
+        drop(engine);
+        let store = Store::open(&self.store)?;
+        let (answers, flag) = (run.answers(), self.cancel.flag());
+        let answer = answers.first().ok_or_else(|| Failure::Other("there is no answer".into()))?;
+        if let Some(output) = output {
+            let ids = store.ids()?;
+            output.write(self.cancel, |out| graphalytics::write(out, answer, &ids, store.vertices(), &flag))?;
+        }
+        match self.data.reference(name.text()) {
+            Some(path) => Ok(Verdict::Compared(graphalytics::compare(&store, answer, name.rule(), &path, &flag)?)),
+            None => Ok(Verdict::NoReference),
+        }
+    }
+
+    fn output(&self, folder: &Path, name: Name) -> Result<OutputFile, Failure> {
+        let file = format!("{}-{}", self.data.name(), name.text().to_ascii_uppercase());
+        OutputFile::create(&folder.join(file))
+    }
+}
+
+/// What people are told: a row for each algorithm, and below them what is wrong.
+fn table(data: &GraphalyticsData, verdicts: &[(Name, Verdict)]) -> String {
+    let mut text = format!("{}\n", data.name());
+    let rows = verdicts.iter().map(|(name, verdict)| {
+        let (words, numbers) = match verdict {
+            Verdict::Compared(found) => {
+                let word = if found.mismatches == 0 { "passes" } else { "differs" };
+                (word, [tables::count(found.vertices), tables::count(found.mismatches)])
+            }
+            Verdict::NoReference => ("no reference output", Default::default()),
+            Verdict::NotAvailable => ("not available", Default::default()),
+            Verdict::Failed(_) => ("failed", Default::default()),
+        };
+        let [vertices, mismatches] = numbers;
+        vec![name.text().into(), words.into(), vertices, mismatches]
+    });
+    text += &tables::table_of(2, &["algorithm", "verdict", "vertices", "mismatches"], rows);
+    for (name, verdict) in verdicts {
+        let name = name.text();
+        match verdict {
+            Verdict::Compared(found) => {
+                for wrong in &found.first {
+                    let (vertex, expected, found) = (wrong.vertex, &wrong.expected, &wrong.found);
+                    writeln!(text, "{name}: vertex {vertex}: expected {expected}, found {found}").ok();
+                }
+            }
+            Verdict::Failed(failure) => drop(writeln!(text, "{name}: {failure}")),
+            Verdict::NoReference | Verdict::NotAvailable => {}
+        }
+    }
+    text
+}

@@ -1,0 +1,200 @@
+//! `run --validate` and `validate`: right answers pass, and what is wrong is shown.
+
+use crate::program::{Done, Folder};
+use std::path::Path;
+
+#[test]
+fn searches_are_checked_behind_the_run() {
+    let folder = Folder::new();
+    folder.rmat("s", 10, "--in-edges --random-weights u32:1:9");
+    for options in ["", "--parents", "--parents --top-down", "--parents --memory 40MiB"] {
+        let done = folder.run(&format!("run bfs s --source max-degree --validate {options}")).succeeds();
+        done.prints(&["validated by Graph500's rules", "vertices reached, 16,384 edges"]);
+    }
+    folder.run("run sssp s --source max-degree --validate").succeeds().prints(&["validated by Graph500's rules"]);
+    // JSON stays JSON.
+    folder.run("run bfs s --source max-degree --validate --json").succeeds().json();
+    let plain = folder.run("run bfs s --source max-degree").succeeds();
+    assert!(!plain.stdout.contains("validated"), "{}", plain.stdout);
+}
+
+/// A folder with a data set of this repository, to be changed.
+fn data_set(name: &str) -> Folder {
+    let folder = Folder::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/graphalytics").join(name);
+    std::fs::create_dir(folder.path("data")).unwrap();
+    for entry in std::fs::read_dir(source).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        std::fs::copy(&path, folder.path(&format!("data/{name}"))).unwrap();
+    }
+    folder
+}
+
+/// The rows of all tables, in their order: algorithm and verdict.
+fn verdicts(done: &Done) -> Vec<(&str, &str)> {
+    let lines = done.stdout.lines().filter(|line| !line.contains("verdict") && !line.contains(':'));
+    lines
+        .filter_map(|line| {
+            let (name, rest) = line.trim().split_once(' ')?;
+            Some((name, rest.trim().split("  ").next()?))
+        })
+        .collect()
+}
+
+/// Ended with code 1, and says how many answers did not pass.
+#[track_caller]
+fn fails(done: Done, words: &[&str]) -> Done {
+    assert_eq!(done.code, Some(1), "{}", done.stdout);
+    assert!(done.stderr.contains("did not pass"), "{}", done.stderr);
+    done.prints(words)
+}
+
+const EXAMPLE: [(&str, &str); 4] = [("bfs", "passes"), ("pr", "passes"), ("sssp", "passes"), ("wcc", "passes")];
+
+#[test]
+fn the_data_sets_of_this_repository_pass() {
+    for name in ["bfs", "pr", "sssp", "wcc"] {
+        let folder = data_set(name);
+        let done = folder.run("validate data --device cpu").succeeds();
+        let (directed, undirected) = (format!("test-{name}-directed"), format!("test-{name}-undirected"));
+        done.prints(&[&directed, &undirected]);
+        let again = folder.run(&format!("validate data/{directed}.properties --device cpu")).succeeds();
+        assert_eq!((verdicts(&again), verdicts(&again).len()), (vec![(name, "passes")], 1));
+    }
+    let folder = data_set("example");
+    let done = folder.run("validate data --device cpu").succeeds().prints(&["example-directed", "example-undirected"]);
+    let passed: Vec<_> = verdicts(&done).into_iter().filter(|row| EXAMPLE.contains(row)).collect();
+    assert_eq!(passed, [EXAMPLE, EXAMPLE].concat(), "{}", done.stdout);
+}
+
+/// What is not part of this repository lies beside it.
+#[test]
+fn the_benchmarks_own_folders_pass() {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let data = std::env::var_os("TOPOSTREAM_DATA").map_or_else(beside, Into::into).join("graphalytics");
+    if !data.is_dir() {
+        println!("skipped: {} is not here", data.display());
+        return;
+    }
+    let folder = Folder::new();
+    let run = |path: &Path| folder.run(&format!("validate {} --device cpu", path.display()));
+    let done = run(&data).succeeds().prints(&["test-bfs-directed", "test-sssp-undirected", "example-undirected"]);
+    assert!(!done.stdout.contains("graph500"), "a data set without its graph: {}", done.stdout);
+    let done = run(&data.join("sssp")).succeeds();
+    assert_eq!(verdicts(&done), [("sssp", "passes"), ("sssp", "passes")]);
+    run(&data.join("properties/example-directed.properties")).succeeds();
+}
+
+#[test]
+fn wrong_answers_are_shown() {
+    let folder = data_set("example");
+    let change = |file: &str, from: &str, to: &str| {
+        let path = format!("data/example-directed-{file}");
+        let text = folder.read(&path);
+        assert!(text.contains(from), "{text}");
+        folder.write(&path, text.replace(from, to));
+    };
+    let validate =
+        |options: &str| folder.run(&format!("validate data/example-directed.properties --device cpu {options}"));
+    change("BFS", "\n4 2\n", "\n4 3\n");
+    change("SSSP", "\n2 Infinity\n", "\n2 7\n");
+    change("PR", "3 1.550469", "3 1.560469");
+    let done = fails(
+        validate(""),
+        &[
+            "bfs: vertex 4: expected 3, found 2",
+            "sssp: vertex 2: expected 7e0, found inf",
+            "pr: vertex 3: expected 1.56",
+        ],
+    );
+    assert!(done.stderr.contains("3 of the answers"), "{}", done.stderr);
+    // Whoever asks for another algorithm gets it alone.
+    validate("--algorithm wcc").succeeds();
+    // Groups: one that is split, and two that are one.
+    change("WCC", "\n4 1\n", "\n4 9\n");
+    fails(validate("--algorithm wcc"), &["wcc: vertex 4: expected 9, found 1, as others of the group of vertex 1"]);
+    // Within the epsilon.
+    change("PR", "3 1.560469", "3 1.550470");
+    change("SSSP", "\n3 5.0", "\n3 Infinity\n#");
+    fails(validate("--algorithm sssp"), &["sssp: vertex 2: expected 7e0", "sssp: vertex 3: expected inf, found 5e-1"]);
+    change("SSSP", "\n3 Infinity\n#", "\n3 5.0");
+    change("SSSP", "\n2 7\n", "\n2 Infinity\n");
+    validate("--algorithm pr --algorithm sssp").succeeds();
+}
+
+#[test]
+fn two_groups_are_not_one() {
+    let folder = data_set("wcc");
+    let text = folder.read("data/dir-output");
+    // Other names, which do not matter.
+    folder.write("data/dir-output", text.replace(" 1", " 77").replace(" 6", " 18446744073709551615"));
+    folder.run("validate data/test-wcc-directed.properties --device cpu").succeeds();
+    folder.write("data/dir-output", text.replace(" 6", " 1"));
+    fails(
+        folder.run("validate data/test-wcc-directed.properties --device cpu"),
+        &["wcc: vertex 6: expected 1, with the group of vertex 1, found a group of its own"],
+    );
+}
+
+/// Every vertex stands in the reference exactly once, or it is no reference of this graph.
+#[test]
+fn references_of_other_vertices_are_refused() {
+    let folder = data_set("bfs");
+    let text = folder.read("data/dir-output");
+    let with = |text: String| {
+        folder.write("data/dir-output", text);
+        folder.run("validate data/test-bfs-directed.properties --device cpu")
+    };
+    fails(with(text.replace("\n4 2", "")), &["dir-output", "9 lines, and none for vertex 4"]);
+    fails(with(text.replace("\n4 2", "\n11 2")), &["dir-output:4: expected one of the graph's 10 vertices"]);
+    fails(with(text.replace("\n4 2", "\n3 1")), &["dir-output:4: expected every vertex once, and vertex 3 has come"]);
+    fails(with(text.replace("\n4 2", "\n4 two")), &["dir-output:4: expected a vertex id and a whole number"]);
+    fails(with(text.replace("\n4 2", "\n4 2 7")), &["dir-output:4: expected a vertex id and a whole number"]);
+    // In any order, with blank lines and without ends.
+    let turned: Vec<&str> = text.lines().rev().collect();
+    with(turned.join("\n\n")).succeeds();
+}
+
+#[test]
+fn outputs_are_references_of_another_run() {
+    let folder = data_set("example");
+    folder.run("validate data/example-undirected.properties --device cpu --output out --store s").succeeds();
+    assert_eq!(folder.read("out/example-undirected-BFS"), folder.read("data/example-undirected-BFS"));
+    assert_eq!(folder.read("out/example-undirected-WCC"), folder.read("data/example-undirected-WCC"));
+    for name in folder.names("out") {
+        std::fs::copy(folder.path(&format!("out/{name}")), folder.path(&format!("data/{name}"))).unwrap();
+    }
+    // The store that was kept, with other ids first.
+    let done = folder.run("validate data/example-undirected --device cpu --store s").succeeds();
+    assert_eq!(verdicts(&done).into_iter().filter(|row| EXAMPLE.contains(row)).collect::<Vec<_>>(), EXAMPLE);
+    folder.run("format data/example-undirected.properties d --order degree").succeeds();
+    folder.run("validate data/example-undirected --device cpu --store d --output in-order").succeeds();
+    assert_eq!(folder.read("in-order/example-undirected-BFS"), folder.read("data/example-undirected-BFS"));
+    folder.run("validate data --store s").fails(2, &["is for one data set, and here are 2"]);
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let folder = data_set("example");
+    std::fs::remove_file(folder.path("data/example-directed-BFS")).unwrap();
+    let validate =
+        |options: &str| folder.run(&format!("validate data/example-directed.properties --device cpu {options}"));
+    validate("").succeeds().prints(&["no reference output"]);
+    fails(validate("--algorithm bfs"), &["no reference output"]);
+    let text = folder.read("data/example-directed.properties");
+    folder.write("data/example-directed.properties", text.replace("bfs.source-vertex = 1", "bfs.source-vertex = 77"));
+    fails(validate(""), &["bfs: bfs.source-vertex = 77: the graph has no vertex with that id"]);
+    folder.write("data/example-directed.properties", text.replace("pr.num-iterations = 2", "pr.num-iterations = two"));
+    fails(validate(""), &["pr.num-iterations = a whole number, found two"]);
+    folder.write("data/example-directed.properties", text.replace("= bfs,", "= apsp,"));
+    validate("").fails(1, &["\"apsp\" is none of Graphalytics'"]);
+    folder.run("validate nowhere").fails(1, &["nowhere", "a properties file"]);
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    folder.run("validate empty").fails(1, &["empty", "the .properties file of a Graphalytics data set"]);
+    let bfs = data_set("bfs");
+    std::fs::remove_file(bfs.path("data/dir-output")).unwrap();
+    let done = bfs.run("validate data/test-bfs-directed.properties --device cpu").prints(&["no reference output"]);
+    assert_eq!(done.code, Some(1));
+    assert!(done.stderr.contains("nothing was compared"), "{}", done.stderr);
+}
