@@ -29,7 +29,7 @@ fn mixed(devices: usize, draw: usize) -> EngineOptions {
 
 /// All of these numbers of devices where somebody insists, the second of them otherwise.
 fn counts(all: &'static [usize]) -> &'static [usize] {
-    if adapter::insisted() { all } else { &all[1..2] }
+    if insisted() { all } else { &all[1..2] }
 }
 
 fn shape(directed: bool, float: bool, encoding: Encoding, shards: u32) -> Shape {
