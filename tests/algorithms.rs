@@ -195,7 +195,10 @@ fn small_graphs_in_many_shards() {
             ("no edge", EdgeList::new(200, Vec::new())),
             ("random", EdgeList::new(300, random_edges(0..300, 2000, 8))),
         ] {
-            check_shards(name, &graph, ENCODINGS[(2 * number) % 5], shards, number);
+            // Where nobody insists, so many pages for the one graph that has edges in most of them.
+            if insisted() || shards < 256 || name == "random" {
+                check_shards(name, &graph, ENCODINGS[(2 * number) % 5], shards, number);
+            }
         }
     }
 }
@@ -209,7 +212,7 @@ fn hubs_in_shards() {
     edges.extend((0..40_000).map(|number| (n / 2, number % 500)));
     edges.extend((0..n).map(|vertex| (vertex, n - 2)));
     let graph = EdgeList::new(n, edges);
-    for (number, encoding) in ENCODINGS.into_iter().take(5).enumerate() {
+    for (number, encoding) in some(ENCODINGS.into_iter().take(5).enumerate(), 2) {
         let shards = [2, 3, 5][number % 3];
         let store = check_shards("hubs", &graph, encoding, shards, number).open();
         let out = store.topology(topostream::Direction::Out).unwrap();
