@@ -18,24 +18,33 @@ use topostream_tools::generate::{Grid, Rmat};
 /// What ranks may be off, relative to the rank; what they are in practice is a hundredth of it.
 const RANK_ERROR: f64 = 1e-4;
 
+/// Iterations of PageRank that every graph is given.
+const ITERATIONS: u32 = 7;
+
 const THREADS: [usize; 4] = [1, 2, 3, 5];
 const BUFFERS: [Option<u64>; 4] = [Some(FRAMES_MIN as u64), Some(5), Some(13), None];
 
-/// Every run of PageRank and of searches over a store of the graph.
-fn check_store(name: &str, graph: &EdgeList, options: &FormatOptions, first: usize) {
-    check_runs(name, &TestStore::new(graph, options), graph, first);
+/// Every run of PageRank and of searches over a store of the graph, which is returned.
+fn check_store(name: &str, graph: &EdgeList, options: &FormatOptions, first: usize) -> TestStore {
+    let store = TestStore::new(graph, options);
+    check_runs(name, &store, graph, first);
+    store
 }
 
 /// Every run that a store is given, held against what its graph says; the settings rotate from `first` on.
 fn check_runs(name: &str, store: &TestStore, graph: &EdgeList, first: usize) {
     let encoding = store.open().manifest().encoding;
     let mut first_bits = [None, None];
-    for (at, &threads) in THREADS.iter().enumerate() {
+    let expected = rank_iterations(graph, 0.85, dangling(graph), ITERATIONS as usize);
+    // Rotated too: where only some are run, the others are for the next store.
+    let rotated = (0..THREADS.len()).map(|at| (at + first) % THREADS.len());
+    for at in some(rotated, 2) {
+        let threads = THREADS[at];
         let (fetcher, buffer) = (FETCHERS[(first + at) % 3], BUFFERS[(first / 3 + at) % 4]);
         let settings = format!("{name}, {encoding}, {threads} threads, {fetcher:?}, {buffer:?}");
         let engine = store.engine(engine_options(buffer, threads, fetcher));
         for (place, traffic) in [Traffic::Push, Traffic::Pull].into_iter().enumerate() {
-            let found = check_ranks(&engine, graph, traffic, &settings);
+            let found = check_ranks(&engine, graph, &expected, traffic, &settings);
             let bits = bits(&found);
             assert_eq!(first_bits[place].get_or_insert_with(|| bits.clone()), &bits, "{settings}: other bits");
         }
@@ -43,13 +52,18 @@ fn check_runs(name: &str, store: &TestStore, graph: &EdgeList, first: usize) {
     }
 }
 
-/// Ranks under one rule for the dangling mass, which every other graph has the other way round.
-fn check_ranks(engine: &Engine, graph: &EdgeList, traffic: Traffic, settings: &str) -> Vec<f64> {
-    let dangling = if graph.vertices.is_multiple_of(2) { Dangling::Spread } else { Dangling::Lost };
-    let found = ranks(engine, pagerank(7, dangling, traffic)).unwrap_or_else(|error| panic!("{settings}: {error}"));
-    assert_eq!(found.report.steps.len(), if graph.vertices == 0 { 0 } else { 7 });
+/// The rule for the dangling mass: every other graph has the other one.
+fn dangling(graph: &EdgeList) -> Dangling {
+    if graph.vertices.is_multiple_of(2) { Dangling::Spread } else { Dangling::Lost }
+}
+
+/// Ranks after some iterations, held against those that are expected.
+fn check_ranks(engine: &Engine, graph: &EdgeList, expected: &[f64], traffic: Traffic, settings: &str) -> Vec<f64> {
+    let found = ranks(engine, pagerank(ITERATIONS, dangling(graph), traffic));
+    let found = found.unwrap_or_else(|error| panic!("{settings}: {error}"));
+    assert_eq!(found.report.steps.len(), if graph.vertices == 0 { 0 } else { ITERATIONS as usize });
     let ranks = found.dense();
-    let error = relative_error(&ranks, &rank_iterations(graph, 0.85, dangling, 7));
+    let error = relative_error(&ranks, expected);
     assert!(error <= RANK_ERROR, "{settings}, {traffic:?}: ranks are off by {error:e}");
     ranks
 }
@@ -71,14 +85,15 @@ fn check_search(engine: &Engine, graph: &EdgeList, draw: usize, settings: &str) 
 }
 
 /// The same graph in stores whose out-lists are grouped: directed with in-lists, and undirected, where the grouped out-lists
-/// serve as in-lists.
-fn check_shards(name: &str, graph: &EdgeList, encoding: Encoding, shards: u32, first: usize) {
+/// serve as in-lists. Returns the directed one.
+fn check_shards(name: &str, graph: &EdgeList, encoding: Encoding, shards: u32, first: usize) -> TestStore {
     let options = FormatOptions { shards, ..small_pages(encoding) };
-    check_store(&format!("{name}, {shards} shards"), graph, &options, first);
+    let directed = check_store(&format!("{name}, {shards} shards"), graph, &options, first);
     let options = FormatOptions { symmetrize: true, ..options };
     let store = TestStore::new(graph, &options);
     assert_eq!(store.open().topologies().next().unwrap().shards().len(), shards as usize);
     check_runs(&format!("{name}, undirected, {shards} shards"), &store, &graph.mirrored(), first + 1);
+    directed
 }
 
 fn check_encodings(name: &str, graph: &EdgeList) {
@@ -119,8 +134,8 @@ fn hubs_with_lists_of_several_pages() {
     edges.extend((0..n - 5).map(|vertex| (n / 2, vertex)));
     let graph = EdgeList::new(n, edges);
     for (number, encoding) in ENCODINGS.into_iter().enumerate() {
-        check_store("hubs", &graph, &small_pages(encoding), number);
-        let large = TestStore::new(&graph, &small_pages(encoding)).open().manifest().out.large_pages;
+        let store = check_store("hubs", &graph, &small_pages(encoding), number);
+        let large = store.open().manifest().out.large_pages;
         assert!(large >= 4, "{encoding}: {large} large pages");
     }
 }
@@ -129,10 +144,11 @@ fn hubs_with_lists_of_several_pages() {
 fn a_path_of_5000_vertices() {
     let n = 5000;
     let graph = EdgeList::new(n, (0..n - 1).map(|vertex| (vertex, vertex + 1)).collect());
+    let expected = rank_iterations(&graph, 0.85, dangling(&graph), ITERATIONS as usize);
     for (number, encoding) in ENCODINGS.into_iter().enumerate() {
         let store = TestStore::new(&graph, &small_pages(encoding));
         let engine = store.engine(engine_options(BUFFERS[number % 4], 2, FETCHERS[number % 3]));
-        check_ranks(&engine, &graph, Traffic::Push, "path");
+        check_ranks(&engine, &graph, &expected, Traffic::Push, "path");
         let found = search(&engine, 0, true, number % 2 == 0).unwrap();
         assert_eq!(found.levels.dense(), levels(&graph, 0));
         assert_eq!(found.levels.report.steps.len(), 5000);
@@ -179,7 +195,10 @@ fn small_graphs_in_many_shards() {
             ("no edge", EdgeList::new(200, Vec::new())),
             ("random", EdgeList::new(300, random_edges(0..300, 2000, 8))),
         ] {
-            check_shards(name, &graph, ENCODINGS[(2 * number) % 5], shards, number);
+            // Where nobody insists, so many pages for the one graph that has edges in most of them.
+            if insisted() || shards < 256 || name == "random" {
+                check_shards(name, &graph, ENCODINGS[(2 * number) % 5], shards, number);
+            }
         }
     }
 }
@@ -193,10 +212,9 @@ fn hubs_in_shards() {
     edges.extend((0..40_000).map(|number| (n / 2, number % 500)));
     edges.extend((0..n).map(|vertex| (vertex, n - 2)));
     let graph = EdgeList::new(n, edges);
-    for (number, encoding) in ENCODINGS.into_iter().take(5).enumerate() {
+    for (number, encoding) in some(ENCODINGS.into_iter().take(5).enumerate(), 2) {
         let shards = [2, 3, 5][number % 3];
-        check_shards("hubs", &graph, encoding, shards, number);
-        let store = TestStore::new(&graph, &FormatOptions { shards, ..small_pages(encoding) }).open();
+        let store = check_shards("hubs", &graph, encoding, shards, number).open();
         let out = store.topology(topostream::Direction::Out).unwrap();
         let entries = out.directory().entries();
         let has_run = |shard: &topostream_formats::Shard| {
@@ -243,8 +261,9 @@ proptest! {
         let store = TestStore::new(&graph, &options);
         let graph = if symmetrize { graph.mirrored() } else { graph };
         let engine = store.engine(engine_options(BUFFERS[number % 4], 1 + number % 3, FETCHERS[number % 3]));
+        let expected = rank_iterations(&graph, 0.85, dangling(&graph), ITERATIONS as usize);
         for traffic in [Traffic::Push, Traffic::Pull] {
-            check_ranks(&engine, &graph, traffic, "any");
+            check_ranks(&engine, &graph, &expected, traffic, "any");
         }
         check_search(&engine, &graph, number, "any");
     }
@@ -367,11 +386,12 @@ fn impossible_parameters_are_refused() {
 #[test]
 fn runs_that_share_a_page_buffer() {
     let graph = generated(&mut Rmat::new(13, 16, 9).generate().unwrap());
+    let expected = rank_iterations(&graph, 0.85, dangling(&graph), ITERATIONS as usize);
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     for buffer in [4, 7, 16, 30, 500] {
         let engine = store.engine(engine_options(Some(buffer), 2, FETCHERS[buffer as usize % 3]));
         for (number, traffic) in [Traffic::Push, Traffic::Pull, Traffic::Push].into_iter().enumerate() {
-            check_ranks(&engine, &graph, traffic, &format!("{buffer} pages, run {number}"));
+            check_ranks(&engine, &graph, &expected, traffic, &format!("{buffer} pages, run {number}"));
             check_search(&engine, &graph, number, &format!("{buffer} pages, run {number}"));
         }
     }

@@ -69,7 +69,7 @@ distances! {
 
 #[test]
 fn the_karate_club_in_every_kind_of_file() {
-    check_karate_club(&engine);
+    check_karate_club(&KARATE, &engine);
 }
 
 #[test]

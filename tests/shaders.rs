@@ -5,9 +5,11 @@
 
 use std::collections::HashSet;
 use std::mem::offset_of;
+use std::sync::LazyLock;
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
 use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
@@ -195,7 +197,7 @@ fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
 }
 
 /// Every module there is, but for what makes no difference to it; each text once.
-fn modules() -> Vec<Module> {
+fn composed() -> Vec<Module> {
     let mut modules = Vec::new();
     let mut seen = HashSet::new();
     let mut add = |module: Module| {
@@ -230,6 +232,25 @@ fn modules() -> Vec<Module> {
     modules
 }
 
+/// A module, and what naga makes of it.
+struct Valid {
+    module: Module,
+    parsed: naga::Module,
+    info: ModuleInfo,
+}
+
+/// All modules, composed and validated once for all tests.
+fn modules() -> &'static [Valid] {
+    static MODULES: LazyLock<Vec<Valid>> = LazyLock::new(|| {
+        let valid = |module: Module| {
+            let parsed = parse(&module);
+            Valid { info: validate(&parsed), module, parsed }
+        };
+        composed().into_par_iter().map(valid).collect()
+    });
+    &MODULES
+}
+
 fn parse(module: &Module) -> naga::Module {
     naga::front::wgsl::parse_str(&module.text)
         .unwrap_or_else(|error| panic!("{}: {}", module.label, error.emit_to_string(&module.text)))
@@ -250,10 +271,8 @@ fn validate(module: &naga::Module) -> ModuleInfo {
 fn modules_are_valid_and_bind_what_they_say() {
     let modules = modules();
     assert!(modules.len() > 300, "only {} modules", modules.len());
-    for module in &modules {
+    for Valid { module, parsed, info } in modules {
         check(module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
-        let parsed = parse(module);
-        let info = validate(&parsed);
         let used = info.get_entry_point(0);
         let mut bound = Vec::new();
         for (handle, global) in parsed.global_variables.iter() {
@@ -278,9 +297,8 @@ fn modules_are_valid_and_bind_what_they_say() {
 
 #[test]
 fn modules_translate_to_spirv() {
-    for module in &modules() {
-        let parsed = parse(module);
-        let words = spv::write_vec(&parsed, &validate(&parsed), &spv::Options::default(), None);
+    for Valid { module, parsed, info } in modules() {
+        let words = spv::write_vec(parsed, info, &spv::Options::default(), None);
         assert!(words.is_ok(), "{}: {:?}", module.label, words.err());
     }
 }
@@ -288,10 +306,9 @@ fn modules_translate_to_spirv() {
 /// Metal has 64-bit atomics for min and max only, so that sums there are two words.
 #[test]
 fn modules_translate_to_msl() {
-    for module in modules().iter().filter(|module| !module.text.contains("atomic<u64>")) {
-        let parsed = parse(module);
+    for Valid { module, parsed, info } in modules().iter().filter(|one| !one.module.text.contains("atomic<u64>")) {
         let options = msl::Options { lang_version: (3, 0), fake_missing_bindings: true, ..msl::Options::default() };
-        let text = msl::write_string(&parsed, &validate(&parsed), &options, &msl::PipelineOptions::default());
+        let text = msl::write_string(parsed, info, &options, &msl::PipelineOptions::default());
         assert!(text.is_ok(), "{}: {:?}", module.label, text.err());
     }
 }
@@ -299,8 +316,7 @@ fn modules_translate_to_msl() {
 /// HLSL has no atomics for floats, so that they go through their bits there.
 #[test]
 fn modules_translate_to_hlsl() {
-    for module in modules().iter().filter(|module| !module.text.contains("atomic<f32>")) {
-        let parsed = parse(module);
+    for Valid { module, parsed, info } in modules().iter().filter(|one| !one.module.text.contains("atomic<f32>")) {
         let options = hlsl::Options {
             shader_model: hlsl::ShaderModel::V6_6,
             fake_missing_bindings: true,
@@ -308,7 +324,7 @@ fn modules_translate_to_hlsl() {
         };
         let pipeline = hlsl::PipelineOptions::default();
         let mut text = String::new();
-        let written = hlsl::Writer::new(&mut text, &options, &pipeline).write(&parsed, &validate(&parsed), None);
+        let written = hlsl::Writer::new(&mut text, &options, &pipeline).write(parsed, info, None);
         assert!(written.is_ok(), "{}: {:?}", module.label, written.err());
     }
 }
@@ -495,9 +511,7 @@ fn messages_are_of_traversals_without_sums() {
 /// Workgroup memory: what every adapter of Vulkan and Metal has is 32 KiB.
 #[test]
 fn workgroup_memory_is_small() {
-    for module in &modules() {
-        let parsed = parse(module);
-        let info = validate(&parsed);
+    for Valid { module, parsed, info } in modules() {
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(parsed.to_ctx()).unwrap();
         let used = parsed.global_variables.iter().filter(|(handle, global)| {

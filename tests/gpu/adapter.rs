@@ -30,11 +30,6 @@ fn found() -> Option<&'static AdapterReport> {
     FOUND.get_or_init(find).as_ref()
 }
 
-/// Whether somebody insists on these tests, as CI does, or asks for an adapter of their own.
-pub fn insisted() -> bool {
-    std::env::var_os(VARIABLE).is_some()
-}
-
 /// Whether the tests are switched off.
 pub fn off() -> bool {
     found().is_none()

@@ -77,9 +77,8 @@ gpu_test! {
         let mut stores = HashMap::new();
         let (oracle, mut same) = (Oracle::default(), SameBits::default());
         let rows = pairwise(&COUNTS, seed(), |row| setting(row).is_possible());
-        // All of them take long on software: where nobody insists, every third.
-        let step = if adapter::insisted() { 1 } else { 3 };
-        for (number, row) in rows.iter().enumerate().step_by(step) {
+        // All of them take long on software: where nobody insists, every fourth.
+        for (number, row) in some(rows.iter().enumerate(), 4) {
             let (graph, work, setting) = (&graphs[row[0]], WORKS[row[1]], setting(row));
             let key = (row[0], row[2], row[3]);
             let store = stores.entry(key).or_insert_with(|| TestStore::new(&graph.edges, &setting.store_options()));
@@ -151,8 +150,8 @@ gpu_test! {
         let graph = graphs::hubs();
         let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));
         let mut same = SameBits::default();
-        for (number, distribution) in DISTRIBUTIONS.into_iter().enumerate() {
-            let (cache, batch_pages) = ([Cache::All, Cache::Off][number % 2], BATCHES[number % 3]);
+        for (number, distribution) in some(DISTRIBUTIONS.into_iter().enumerate(), 2) {
+            let (cache, batch_pages) = ([Cache::All, Cache::Off][number / 2 % 2], BATCHES[number % 3]);
             let setting = Setting { distribution, cache, batch_pages, buffer: BUFFERS[number % 3], ..Setting::default() };
             let engine = store.engine(setting.options());
             for run in 0..2 {

@@ -21,7 +21,7 @@ impl TestGraph {
 }
 
 /// Iterations of PageRank in these tests.
-pub const ITERATIONS: u32 = 4;
+pub const ITERATIONS: u32 = 3;
 
 /// Every list here is in small pages of 64 KiB, some longer than a workgroup takes at once; loops, repeated edges, vertices
 /// that no edge names.

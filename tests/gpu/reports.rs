@@ -89,7 +89,7 @@ gpu_test! {
                 within(60, "a scan", move || ranks(&engine, pagerank(4, Dangling::Lost, Traffic::Push)))
             };
             let least = needed_bytes(&store, &setting.options(), |engine| ranks(engine, pagerank(1, Dangling::Lost, Traffic::Push)));
-            for slots in [10, 16, 24, all + 4] {
+            for slots in some([10, 16, 24, all + 4], 2) {
                 let options = with_memory(setting.options(), least + slots * (PAGE + 64));
                 let report = run(options).unwrap().report;
                 let share = slots.min(all) as f64 / all as f64;
@@ -112,7 +112,7 @@ gpu_test! {
     fn pages_stay_on_the_device_between_runs() {
         let graph = graphs::hubs();
         let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));
-        for distribution in DISTRIBUTIONS {
+        for distribution in some(DISTRIBUTIONS, 2) {
             let engine = store.engine(Setting { distribution, ..Setting::default() }.options());
             // A search fills what a scan then finds, and the other way round.
             let found = search(&engine, graph.source.into(), false, false).unwrap();

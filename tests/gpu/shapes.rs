@@ -59,7 +59,10 @@ gpu_test! {
 
 gpu_test! {
     fn vertex_counts_around_powers_of_two() {
-        for (number, n) in [31, 32, 33, 63, 64, 65, 255, 256, 257, 8191, 8192, 8193].into_iter().enumerate() {
+        let sizes = [31, 32, 33, 63, 64, 65, 255, 256, 257, 8191, 8192, 8193];
+        // Where nobody insists, half of them, on both sides of each power.
+        let few = [31, 33, 64, 256, 8192, 8193];
+        for (number, n) in sizes.into_iter().enumerate().filter(|(_, n)| insisted() || few.contains(n)) {
             let mut edges = random_edges(0..n, 4 * n as usize, n.into());
             // The last vertex has a list and is in lists.
             edges.extend([(n - 1, 0), (n / 2, n - 1), (n - 1, n - 1)]);

@@ -1,5 +1,6 @@
 //! A GPU, and modules run on it: buffers by what they are for, and nothing of the engine.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use topostream::device::gpu::compose::{Access, Binding, Module, Resource, check};
@@ -14,6 +15,8 @@ pub struct Gpu {
     pub float_atomics: bool,
     pub wide_integers: bool,
     pub subgroups: bool,
+    /// Pipelines of modules that have been run, by their text: software takes long to make one.
+    pipelines: RefCell<HashMap<String, wgpu::ComputePipeline>>,
 }
 
 /// A pipeline with what it binds.
@@ -59,6 +62,7 @@ impl Gpu {
             float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
             wide_integers: features.contains(wide),
             subgroups: features.contains(Features::SUBGROUP),
+            pipelines: RefCell::default(),
         })
     }
 
@@ -75,12 +79,17 @@ impl Gpu {
 
     /// Runs a module once.
     pub fn run(&self, module: &Module, buffers: &Buffers, grid: [u32; 2]) {
-        check(module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
-        let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
-        let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
-        let shader = self.device.create_shader_module(descriptor);
+        let layouts = self.group_layouts(module);
+        let mut pipelines = self.pipelines.borrow_mut();
+        let pipeline = pipelines.entry(module.text.clone()).or_insert_with(|| {
+            check(module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
+            let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
+            let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
+            self.pipeline(module, &self.device.create_shader_module(descriptor), &layouts)
+        });
+        let prepared = self.prepare(module, pipeline.clone(), &layouts, buffers);
         let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        self.prepare(module, &shader, buffers).encode(&mut encoder, grid);
+        prepared.encode(&mut encoder, grid);
         self.queue.submit([encoder.finish()]);
     }
 
@@ -94,7 +103,9 @@ impl Gpu {
             let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
             // SAFETY: kernels stay within their buffers; the tests beside this run them with checks.
             let shader = unsafe { self.device.create_shader_module_trusted(descriptor, unchecked) };
-            (self.prepare(module, &shader, buffers), grid)
+            let layouts = self.group_layouts(module);
+            let pipeline = self.pipeline(module, &shader, &layouts);
+            (self.prepare(module, pipeline, &layouts, buffers), grid)
         };
         let prepared: Vec<_> = modules.iter().map(prepare).collect();
         let run = |times: u32| {
@@ -113,15 +124,18 @@ impl Gpu {
     }
 
     /// Makes a pipeline of a module, with exactly the bindings that it lists.
-    fn prepare(&self, module: &Module, shader: &wgpu::ShaderModule, buffers: &Buffers) -> Prepared {
-        let groups = module.bindings.last().map_or(0, |binding| binding.group + 1);
-        let layouts: Vec<_> = (0..groups).map(|group| self.group_layout(module, group)).collect();
+    fn pipeline(
+        &self,
+        module: &Module,
+        shader: &wgpu::ShaderModule,
+        layouts: &[wgpu::BindGroupLayout],
+    ) -> wgpu::ComputePipeline {
         let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: None,
             bind_group_layouts: &layouts.iter().map(Some).collect::<Vec<_>>(),
             immediate_size: 0,
         });
-        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(&module.label),
             layout: Some(&layout),
             module: shader,
@@ -131,7 +145,16 @@ impl Gpu {
                 ..Default::default()
             },
             cache: None,
-        });
+        })
+    }
+
+    fn prepare(
+        &self,
+        module: &Module,
+        pipeline: wgpu::ComputePipeline,
+        layouts: &[wgpu::BindGroupLayout],
+        buffers: &Buffers,
+    ) -> Prepared {
         let bind = |(group, layout): (usize, &wgpu::BindGroupLayout)| {
             let own = module.bindings.iter().filter(|binding| binding.group == group as u32);
             let entry = |binding: &Binding| wgpu::BindGroupEntry {
@@ -142,6 +165,11 @@ impl Gpu {
             self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
         };
         Prepared { pipeline, groups: layouts.iter().enumerate().map(bind).collect() }
+    }
+
+    fn group_layouts(&self, module: &Module) -> Vec<wgpu::BindGroupLayout> {
+        let groups = module.bindings.last().map_or(0, |binding| binding.group + 1);
+        (0..groups).map(|group| self.group_layout(module, group)).collect()
     }
 
     fn group_layout(&self, module: &Module, group: u32) -> wgpu::BindGroupLayout {
