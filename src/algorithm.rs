@@ -125,7 +125,10 @@ pub enum Visit {
     All,
     /// Those of the active vertices.
     Frontier,
-    /// Those of vertices that are not in a bit attribute (by its place in the declaration).
+    /// Those of vertices that are in a bit attribute (by its place in the declaration) which edges do not write: first values
+    /// and vertex phases say who is in.
+    Within(usize),
+    /// Those of vertices that are not in a bit attribute.
     Without(usize),
 }
 

@@ -51,6 +51,12 @@ impl Bits {
         self.own.contains(&u64::from(vertex)) && self.learn(vertex)
     }
 
+    /// Takes a vertex out.
+    #[inline(always)]
+    pub fn remove(&self, vertex: u32) {
+        self.words[(vertex / 64) as usize].fetch_and(!(1 << (vertex % 64)), Relaxed);
+    }
+
     /// Adds a vertex, whosever it is: what another device has told.
     #[inline(always)]
     pub fn learn(&self, vertex: u32) -> bool {

@@ -157,6 +157,10 @@ impl PagePlan {
                 let frontier = state.frontier(step.superstep);
                 Box::new(|from| frontier.next_set(from))
             }
+            Visit::Within(attribute) => {
+                let bits = state.attributes.bits(attribute);
+                Box::new(|from| bits.next_set(from))
+            }
             Visit::Without(attribute) => {
                 let bits = state.attributes.bits(attribute);
                 Box::new(|from| bits.next_unset(from))

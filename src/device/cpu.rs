@@ -342,6 +342,7 @@ impl<A: Algorithm> Shared<A> {
         match step.visit {
             Visit::All => Selection::All,
             Visit::Frontier => Selection::In(self.state.frontier(step.superstep)),
+            Visit::Within(attribute) => Selection::In(self.state.attributes.bits(attribute)),
             Visit::Without(attribute) => Selection::NotIn(self.state.attributes.bits(attribute)),
         }
     }

@@ -447,8 +447,12 @@ impl Device for Team {
     }
 
     fn pages(&mut self, step: &Step) -> Result<PagePlan> {
-        // Under Strategy-S only owners know who is not in a set.
-        let all = matches!(step.visit, Visit::Without(_)) && self.plan.strategy == Strategy::Shard;
+        // Only owners know who is in a set when pages are looked for, and under Strategy-S who is not.
+        let all = match step.visit {
+            Visit::Within(_) => true,
+            Visit::Without(_) => self.plan.strategy == Strategy::Shard,
+            Visit::All | Visit::Frontier => false,
+        };
         let mut plan = self.members[0].pages(step)?;
         if all {
             for member in &mut self.members[1..] {

@@ -336,7 +336,11 @@ impl Layout {
 
 /// Those supersteps that visit some of a traversal's pages; the others visit all.
 fn partial(visits: &[(Direction, Visit)], traversal: bool) -> impl Iterator<Item = (Direction, Visit)> {
-    visits.iter().copied().filter(move |&(_, visit)| traversal && visit != Visit::All)
+    visits.iter().copied().filter(move |&(_, visit)| match visit {
+        Visit::All => false,
+        Visit::Within(_) => true,
+        Visit::Frontier | Visit::Without(_) => traversal,
+    })
 }
 
 /// The sums of a vertex phase, or the census of a frontier: partial sums added up in the order of their vertices.

@@ -24,13 +24,15 @@ pub(super) enum Operation {
     Claim,
     Take,
     Insert,
+    /// Takes a vertex out of a set.
+    Remove,
     /// Merges another device's value, as the attribute declares.
     Learn,
     /// Adds another device's bits of a word.
     Join,
 }
 
-use Operation::{Add, Claim, Insert, Join, Learn, Load, Max, Min, Store, Take, Test, Word};
+use Operation::{Add, Claim, Insert, Join, Learn, Load, Max, Min, Remove, Store, Take, Test, Word};
 
 /// How a column's buffers are declared in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +132,7 @@ impl<'a> Accessors<'a> {
         };
         let Column { of, writable, .. } = self.columns[column];
         let may = operation.fits(of) && (writable || operation.reads());
-        let may = may && (operation != Take || self.kernel.is_over_vertices());
+        let may = may && (!matches!(operation, Take | Remove) || self.kernel.is_over_vertices());
         let may = may && (self.kernel == KernelName::Apply || !matches!(operation, Learn | Join));
         may.then_some((column, operation))
     }
@@ -193,7 +195,7 @@ impl<'a> Accessors<'a> {
         let otherwise = match operation {
             Load | Test if has_seen => format!("return {name}_seen_{}(vertex);", operation.name()),
             Load => format!("return {}();", value_type(*of)),
-            Store | Add | Take | Learn | Join => "return;".into(),
+            Store | Add | Take | Remove | Learn | Join => "return;".into(),
             Test | Min | Max | Claim | Insert | Word => "return false;".into(),
         };
         let check = format!("if !is_own(vertex) {{ {otherwise} }}\n");
@@ -281,7 +283,7 @@ impl<'a> Accessors<'a> {
 }
 
 impl Operation {
-    const ALL: [Self; 12] = [Load, Test, Word, Store, Add, Min, Max, Claim, Take, Insert, Learn, Join];
+    const ALL: [Self; 13] = [Load, Test, Word, Store, Add, Min, Max, Claim, Take, Insert, Remove, Learn, Join];
 
     fn name(self) -> &'static str {
         match self {
@@ -295,6 +297,7 @@ impl Operation {
             Claim => "claim",
             Take => "take",
             Insert => "insert",
+            Remove => "remove",
             Learn => "learn",
             Join => "join",
         }
@@ -310,7 +313,7 @@ impl Operation {
 
     fn fits(self, of: AttributeType) -> bool {
         match self {
-            Test | Word | Insert | Join => of == AttributeType::Bit,
+            Test | Word | Insert | Remove | Join => of == AttributeType::Bit,
             Load | Store | Add | Take => of != AttributeType::Bit,
             Min | Max | Claim => of == AttributeType::U32,
             Learn => matches!(of, AttributeType::U32 | AttributeType::F32),
@@ -327,6 +330,7 @@ impl Operation {
         match self {
             Load | Take => format!("(vertex: u32) -> {value}"),
             Test | Insert => "(vertex: u32) -> bool".into(),
+            Remove => "(vertex: u32)".into(),
             Word => "(word: u32) -> u32".into(),
             Store | Add => format!("(vertex: u32, value: {value})"),
             Min | Max => "(vertex: u32, value: u32) -> bool".into(),
@@ -356,7 +360,7 @@ fn plain_body(operation: Operation) -> &'static str {
         Max => "if CELL >= value { return false; }\nCELL = value;\nreturn true;",
         Claim => "if CELL != expected { return false; }\nCELL = value;\nreturn true;",
         Take => "let value = CELL;\nCELL = ZERO;\nreturn value;",
-        Test | Word | Insert | Join => unreachable!("of bits"),
+        Test | Word | Insert | Remove | Join => unreachable!("of bits"),
         Learn => unreachable!("has a body of its own"),
     }
 }
@@ -381,7 +385,7 @@ while seen == expected {
 }
 return false;"
         }
-        Take | Test | Word | Insert | Learn | Join => unreachable!("not in page kernels"),
+        Take | Test | Word | Insert | Remove | Learn | Join => unreachable!("not in page kernels"),
     }
 }
 
@@ -438,6 +442,7 @@ fn bit_body(operation: Operation, atomic: bool) -> &'static str {
 if (atomicLoad(&CELL) & bit) != 0u { return false; }
 return (atomicOr(&CELL, bit) & bit) == 0u;"
         }
+        (Remove, true) => "atomicAnd(&CELL, ~(1u << (vertex & 31u)));",
         (Join, true) => "if (bits & ~atomicLoad(&CELL)) != 0u { atomicOr(&CELL, bits); }",
         _ => unreachable!("bits are inserted by atomics"),
     }

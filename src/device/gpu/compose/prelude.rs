@@ -86,6 +86,11 @@ pub(super) fn text(
     let (vertex, word) = match options.visit {
         Visit::All => ("true".into(), "0xffffffffu".into()),
         Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
+        // What others' vertices are in is heard later than pages are looked for: each device looks for its own vertices' pages.
+        Visit::Within(place) => {
+            let name = algorithm.attributes[place].name;
+            (format!("{name}_test(vertex)"), format!("own_bits(word) & {name}_word(word)"))
+        }
         Visit::Without(place) => {
             let name = algorithm.attributes[place].name;
             let own = if options.sharded { ("is_own(vertex) && ", "own_bits(word) & ") } else { ("", "") };

@@ -1,0 +1,203 @@
+//! What all algorithms have in common: the store, resources, where results go and what is shown of them.
+
+use crate::cli::args::ResourceArgs;
+use crate::cli::check::Checking;
+use crate::cli::results::{self, OutputFile, ResultFile, ResultFormat};
+use crate::cli::{Failure, Outcome, calibration, print, tables};
+use clap::Args;
+use indicatif::ProgressBar;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use topostream::algorithm::{Algorithm, AnswerValues};
+use topostream::report::{RunReport, StepReport};
+use topostream::trace::Timeline;
+use topostream::{Engine, Run as FinishedRun, Store, VertexId};
+use topostream_tools::progress::Cancel;
+
+/// What all algorithms are given.
+#[derive(Args)]
+pub struct Common {
+    /// The store's directory
+    pub store: PathBuf,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+    /// Write every vertex's result to a file, by original id; it appears when it is complete
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    output: Option<PathBuf>,
+    /// The format of that file [default: by its name: .csv, .npy, else text]
+    #[arg(long, value_name = "FORMAT", requires = "output", help_heading = "Results")]
+    output_format: Option<ResultFormat>,
+    /// Write what happened when (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing open;
+    /// takes 40 MiB of the memory
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    trace: Option<PathBuf>,
+    /// Rates of this machine, for predictions [default: what `topostream calibrate` has kept]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    calibration: Option<PathBuf>,
+    /// Print the report as JSON, times in nanoseconds, and nothing else
+    #[arg(long, help_heading = "Results")]
+    json: bool,
+}
+
+/// A vertex that the user calls by its original id or by what it is.
+#[derive(Clone, Copy)]
+pub enum Source {
+    Original(u64),
+    MaxDegree,
+}
+
+/// Reads an id, or `max-degree`.
+pub fn source(text: &str) -> Result<Source, String> {
+    match text {
+        "max-degree" => Ok(Source::MaxDegree),
+        _ => text.parse().map(Source::Original).map_err(|_| "expected an id (from 0 on) or max-degree".into()),
+    }
+}
+
+impl Source {
+    /// The vertex that is meant.
+    pub fn vertex(self, store: &Store) -> Result<VertexId, Failure> {
+        if let Self::Original(id) = self {
+            let missing = || Failure::Other(format!("--source {id}: the graph has no vertex with that id"));
+            return store.ids()?.vertex(id).ok_or_else(missing);
+        }
+        let degrees = store.out_degrees()?;
+        let degrees = degrees.values().iter().enumerate();
+        let largest = degrees.max_by_key(|&(vertex, degree)| (degree, std::cmp::Reverse(vertex)));
+        let none = || Failure::Other("--source max-degree: the graph has no vertices".into());
+        largest.map(|(vertex, _)| VertexId(vertex as u32)).ok_or_else(none)
+    }
+}
+
+impl Common {
+    pub fn run<A: Algorithm>(&self, store: Store, algorithm: A, shown: Shown, cancel: &Cancel) -> Outcome {
+        self.run_checked(store, algorithm, shown, None, cancel)
+    }
+
+    /// The same with a check of the answer before anything is written.
+    pub fn run_checked<A: Algorithm>(
+        &self,
+        store: Store,
+        algorithm: A,
+        shown: Shown,
+        checking: Option<Checking<A>>,
+        cancel: &Cancel,
+    ) -> Outcome {
+        // What is needed at the end is looked at before the beginning.
+        store.ids()?;
+        let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
+        let trace = self.trace.as_deref().map(TraceFile::create).transpose()?;
+        let spinner = ProgressBar::new_spinner();
+        let mut observer = |step: &StepReport| {
+            let (edges, read) = (tables::count(step.edges), tables::bytes(step.disk_bytes));
+            spinner.set_message(format!("superstep {}: {edges} edges, {read} read", step.superstep));
+            spinner.tick();
+        };
+        let mut options = self.resources.options(cancel);
+        options.rates = calibration::for_run(self.calibration.as_deref())?;
+        options.trace = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
+        let engine = Engine::new(store, options);
+        let run = engine.run(algorithm, &mut observer)?;
+        // The page buffer goes before the ids come: both together may be more than the budget.
+        drop(engine);
+        let store = Store::open(&self.store)?;
+        spinner.finish_and_clear();
+        trace.map_or(Ok(()), |trace| trace.write(&run.report, cancel))?;
+        let checked = checking.map_or(Ok(String::new()), |checking| checking.run(&run, &store))?;
+        if let Some(output) = output {
+            output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
+        }
+        if self.json {
+            let json = serde_json::to_string_pretty(&run.report).map_err(|error| Failure::Other(error.to_string()))?;
+            return print(&(json + "\n"));
+        }
+        let summary = summary(&run, &store, shown)?;
+        print(&(tables::run_report(&run.report) + &summary + &checked))
+    }
+}
+
+/// Where the timeline of a run will go.
+struct TraceFile {
+    file: OutputFile,
+    timeline: Arc<Timeline>,
+}
+
+impl TraceFile {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        Ok(Self { file: OutputFile::create(path)?, timeline: Arc::default() })
+    }
+
+    fn write(self, report: &RunReport, cancel: &Cancel) -> Outcome {
+        let title = format!("topostream: {} on {}", report.algorithm, report.device);
+        self.file.write(cancel, |out| self.timeline.write_json(&title, out))?;
+        let dropped = self.timeline.dropped();
+        if dropped > 0 {
+            let dropped = tables::count(dropped);
+            writeln!(std::io::stderr(), "the trace ends early: {dropped} spans did not fit").ok();
+        }
+        Ok(())
+    }
+}
+
+/// What people want to see of the results.
+#[derive(Clone, Copy)]
+pub enum Shown {
+    /// So many vertices with the largest values.
+    Top(usize),
+    /// How many vertices were reached, and how far they are.
+    Reached,
+    /// How many components there are, and how large.
+    Components,
+}
+
+fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> Result<String, Failure> {
+    let vertices = || (0..store.vertices()).map(|vertex| vertex as u32);
+    let answers = run.answers();
+    let Some(answer) = answers.first() else { return Ok(String::new()) };
+    Ok(match (shown, &answer.values) {
+        (Shown::Top(top), AnswerValues::F64(_)) if top > 0 => {
+            let top = results::top(answer, top, &store.ids()?, store.vertices());
+            let rows = top.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
+            tables::table(&["vertex", answer.name], rows)
+        }
+        (Shown::Reached, AnswerValues::Integer(of)) => {
+            let (count, largest) = extent(vertices().filter_map(of));
+            reached(count, store.vertices(), answer.name, &largest.unwrap_or(0).to_string())
+        }
+        (Shown::Reached, AnswerValues::F64(of)) => {
+            let (count, largest) = extent(vertices().map(of).filter(|value| value.is_finite()));
+            let largest = format!("{:.6e}", largest.unwrap_or(0.0));
+            reached(count, store.vertices(), answer.name, &largest)
+        }
+        (Shown::Components, AnswerValues::Vertex(of)) => {
+            let (components, largest) = component_sizes(vertices().filter_map(of), store.vertices());
+            let (components, largest) = (tables::count(components), tables::count(largest));
+            format!("components: {components}; vertices of the largest: {largest}\n")
+        }
+        _ => String::new(),
+    })
+}
+
+/// How many values there are, and the largest.
+fn extent<T: PartialOrd>(values: impl Iterator<Item = T>) -> (u64, Option<T>) {
+    values.fold((0, None), |(count, largest), value| match largest {
+        Some(largest) if largest > value => (count + 1, Some(largest)),
+        _ => (count + 1, Some(value)),
+    })
+}
+
+fn reached(count: u64, vertices: u64, name: &str, largest: &str) -> String {
+    let (count, all) = (tables::count(count), tables::count(vertices));
+    format!("reached {count} of {all} vertices; largest {name} {largest}\n")
+}
+
+/// How many components there are, and the size of the largest. The page buffer has gone: there is room for the counts.
+fn component_sizes(components: impl Iterator<Item = u32>, vertices: u64) -> (u64, u64) {
+    let mut sizes = vec![0u32; vertices as usize];
+    // What a count cannot hold is a component of 2^32 vertices: all there are.
+    components.for_each(|component| sizes[component as usize] = sizes[component as usize].saturating_add(1));
+    let count = sizes.iter().filter(|&&size| size > 0).count() as u64;
+    let largest = if count == 1 { vertices } else { sizes.into_iter().max().unwrap_or(0).into() };
+    (count, largest)
+}

@@ -1,0 +1,64 @@
+//! `run bfs` and `run sssp`.
+
+use super::common::{Common, Shown, Source, source};
+use crate::cli::Outcome;
+use crate::cli::check::{self, Checking};
+use clap::Args;
+use topostream::Store;
+use topostream::algorithms::{Bfs, Sssp};
+use topostream_formats::edge::WeightType;
+use topostream_tools::progress::Cancel;
+
+#[derive(Args)]
+pub struct BfsArgs {
+    /// Where to start: an original id, or `max-degree` for the vertex with the most out-edges
+    #[arg(long, value_name = "ID", value_parser = source)]
+    source: Source,
+    /// Also keep each vertex's parent in the search tree; `--output` writes it
+    #[arg(long)]
+    parents: bool,
+    /// Never read in-lists, even where the store has them: top-down only
+    #[arg(long)]
+    top_down: bool,
+    /// Check levels, and parents where they are kept, by Graph500's rules before they are written: reads the store once more
+    #[arg(long)]
+    validate: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+pub struct SsspArgs {
+    /// Where to start: an original id, or `max-degree` for the vertex with the most out-edges
+    #[arg(long, value_name = "ID", value_parser = source)]
+    source: Source,
+    /// Check distances by Graph500's rules before they are written: reads the store once more
+    #[arg(long)]
+    validate: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl BfsArgs {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let store = Store::open(&self.common.store)?;
+        let source = self.source.vertex(&store)?;
+        let bfs = Bfs { source, parents: self.parents, bottom_up: !self.top_down };
+        let checking = |engine: &_| Checking::new(check::bfs, source, &bfs, &store, engine);
+        let checking = self.validate.then(|| checking(&self.common.resources.options(cancel))).transpose()?;
+        self.common.run_checked(store, bfs, Shown::Reached, checking, cancel)
+    }
+}
+
+impl SsspArgs {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let store = Store::open(&self.common.store)?;
+        let source = self.source.vertex(&store)?;
+        // Where there are no weights the engine says so.
+        let weights = store.manifest().weights.unwrap_or(WeightType::U32);
+        let sssp = Sssp { source, weights };
+        let checking = |engine: &_| Checking::new(check::sssp, source, &sssp, &store, engine);
+        let checking = self.validate.then(|| checking(&self.common.resources.options(cancel))).transpose()?;
+        self.common.run_checked(store, sssp, Shown::Reached, checking, cancel)
+    }
+}

@@ -1,0 +1,101 @@
+//! `run pagerank`.
+
+use super::common::{Common, Shown};
+use crate::cli::Outcome;
+use clap::{Args, ValueEnum};
+use topostream::Store;
+use topostream::algorithms::{DanglingMass, PageRank, Stop, Sums, Traffic};
+use topostream_tools::progress::Cancel;
+
+#[derive(Args)]
+pub struct PageRankArgs {
+    /// The probability of following an edge, from 0 to 1
+    #[arg(long, default_value_t = 0.85, value_name = "PROBABILITY")]
+    damping: f64,
+    /// Do exactly this many iterations
+    #[arg(long, value_name = "N", conflicts_with = "tolerance")]
+    iterations: Option<u32>,
+    /// Stop when an iteration changes all ranks together (L1 norm) by less than this; 1e-7 at the least
+    #[arg(long, default_value_t = 1e-6, value_name = "CHANGE")]
+    tolerance: f64,
+    /// Stop after this many iterations at the latest
+    #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
+    max_iterations: u32,
+    /// What becomes of the rank of vertices without out-edges
+    #[arg(long, default_value = "redistribute", value_name = "RULE")]
+    dangling: DanglingName,
+    /// Which lists are read
+    #[arg(long, default_value = "auto", value_name = "LISTS")]
+    traffic: TrafficName,
+    /// How the shares that a vertex receives are added up
+    #[arg(long, default_value = "exact", value_name = "NUMBERS")]
+    sums: SumsName,
+    /// How many vertices of highest rank to print
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top: usize,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum DanglingName {
+    /// Spread over all vertices (NetworkX, LDBC Graphalytics)
+    Redistribute,
+    /// Lost (GTS, GAP)
+    Ignore,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum TrafficName {
+    /// Pull where the store has in-lists, else push
+    Auto,
+    /// Along out-lists
+    Push,
+    /// Over in-lists
+    Pull,
+}
+
+/// How PageRank adds up.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum SumsName {
+    /// In fixed point: the same bits on every run
+    Exact,
+    /// In single precision: half the memory, faster on GPUs, less accurate
+    Single,
+}
+
+impl From<SumsName> for Sums {
+    fn from(name: SumsName) -> Self {
+        match name {
+            SumsName::Exact => Self::Exact,
+            SumsName::Single => Self::Single,
+        }
+    }
+}
+
+impl PageRankArgs {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let store = Store::open(&self.common.store)?;
+        self.common.run(store, self.algorithm(), Shown::Top(self.top), cancel)
+    }
+
+    fn algorithm(&self) -> PageRank {
+        PageRank {
+            damping: self.damping,
+            dangling: match self.dangling {
+                DanglingName::Redistribute => DanglingMass::Redistributed,
+                DanglingName::Ignore => DanglingMass::Ignored,
+            },
+            stop: match self.iterations {
+                Some(iterations) => Stop::Iterations(iterations),
+                None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
+            },
+            traffic: match self.traffic {
+                TrafficName::Auto => Traffic::Auto,
+                TrafficName::Push => Traffic::Push,
+                TrafficName::Pull => Traffic::Pull,
+            },
+            sums: self.sums.into(),
+        }
+    }
+}

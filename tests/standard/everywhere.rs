@@ -1,0 +1,82 @@
+//! One algorithm over one store, on every kind of device, alone and shared.
+
+use crate::adapter;
+use crate::common::{FETCHERS, TestStore, engine_options};
+use std::collections::BTreeMap;
+use topostream::algorithm::{Algorithm, AnswerValues};
+use topostream::device::DeviceChoice;
+use topostream::device::settings::{FastPaths, GpuSettings};
+use topostream::report::RunReport;
+use topostream::strategy::Strategy;
+use topostream::{Engine, EngineOptions, VertexId};
+
+/// What a run came to.
+pub struct Found {
+    /// Each answer by its name: a value for every vertex by ascending original id, -1 for none. Vertices go by original ids.
+    columns: BTreeMap<&'static str, Vec<f64>>,
+    pub report: RunReport,
+}
+
+impl Found {
+    pub fn column(&self, name: &str) -> &[f64] {
+        self.columns.get(name).unwrap_or_else(|| panic!("no answer is called {name}: {:?}", self.columns.keys()))
+    }
+}
+
+/// Runs what `make` gives in [every way](ways), and has `check` look at what was found; it is told the way, for messages.
+pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, check: impl Fn(&Found, &str)) {
+    for (way, options) in ways() {
+        let engine = store.engine(options);
+        let found = run(&engine, make(&engine)).unwrap_or_else(|error| panic!("{way}: {error}"));
+        check(&found, &way);
+    }
+}
+
+/// Runs an algorithm.
+pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Found, topostream::Error> {
+    let run = engine.run(algorithm, &mut |_| {})?;
+    let ids = engine.store().ids()?;
+    let mut order: Vec<u32> = (0..engine.store().vertices() as u32).collect();
+    order.sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));
+    let value = |values: &AnswerValues<'_>, vertex: u32| match values {
+        AnswerValues::F64(of) => of(vertex),
+        AnswerValues::Integer(of) => of(vertex).map_or(-1.0, |value| value as f64),
+        AnswerValues::Vertex(of) => of(vertex).map_or(-1.0, |other| ids.original(VertexId(other)) as f64),
+    };
+    let columns = run.answers();
+    let columns = columns.iter().map(|answer| {
+        let values = order.iter().map(|&vertex| value(&answer.values, vertex)).collect();
+        (answer.name, values)
+    });
+    Ok(Found { columns: columns.collect(), report: run.report.clone() })
+}
+
+/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, where there is one.
+pub fn ways() -> Vec<(String, EngineOptions)> {
+    let mut ways = Vec::new();
+    let mut add = |device: DeviceChoice, devices: usize, strategy, gpu: GpuSettings| {
+        let name = format!("{devices} times {device}, {strategy}, without fast paths: {}", !gpu.fast_paths.host_import);
+        // A page buffer that is smaller than the graph, whatever the graph.
+        let options = engine_options(Some(18), 1 + devices % 3, FETCHERS[devices % 3]);
+        ways.push((name, EngineOptions { devices: vec![device; devices], strategy, gpu, ..options }));
+    };
+    let shared = [(1, Strategy::Auto), (3, Strategy::Replicate), (2, Strategy::Shard)];
+    for (devices, strategy) in shared {
+        add(DeviceChoice::Cpu, devices, strategy, GpuSettings::default());
+    }
+    if adapter::off() {
+        return ways;
+    }
+    for (devices, strategy) in shared {
+        add(adapter::device(), devices, strategy, GpuSettings::default());
+    }
+    let fast_paths = FastPaths {
+        host_import: false,
+        transfer_queue: false,
+        float_atomics: false,
+        wide_integers: false,
+        subgroups: false,
+    };
+    add(adapter::device(), 1, Strategy::Auto, GpuSettings { fast_paths, ..GpuSettings::default() });
+    ways
+}

@@ -1,0 +1,12 @@
+//! The standard algorithms against the oracles of tests/reference: every kind of device, alone and shared, under both
+//! strategies. A file for each algorithm, or for a few that are alike.
+
+#[path = "../gpu/adapter.rs"]
+#[allow(dead_code, reason = "the tests of the GPU use the rest")]
+mod adapter;
+#[path = "../common/mod.rs"]
+mod common;
+mod everywhere;
+#[path = "../reference/mod.rs"]
+mod reference;
+mod searches;
