@@ -17,6 +17,7 @@ mod reference;
 #[path = "../sharing/mod.rs"]
 mod sharing;
 
+mod absent;
 mod adapter;
 mod agreement;
 mod bits;
