@@ -123,6 +123,12 @@ impl<A: Algorithm> Run<A> {
     pub fn answers(&self) -> Vec<Answer<'_>> {
         self.algorithm.answers(&self.state)
     }
+
+    /// The report, the algorithm and its state, for a run that is to follow.
+    pub(crate) fn into_parts(self) -> (RunReport, A, State) {
+        let algorithm = Arc::into_inner(self.algorithm).expect("devices have let go of it");
+        (self.report, algorithm, self.state)
+    }
 }
 
 /// Hears of every superstep as it ends.
@@ -132,6 +138,17 @@ impl Engine {
     /// An engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
         Self { store: Arc::new(store), options, kept: Mutex::default(), roster: Roster::default() }
+    }
+
+    /// What runs may use.
+    pub fn options(&self) -> &EngineOptions {
+        &self.options
+    }
+
+    /// The most bytes that every device of a run binds at once.
+    pub(crate) fn binding_bytes_max(&self) -> Result<u64> {
+        let EngineOptions { devices, gpu, .. } = &self.options;
+        Ok(self.roster.open(devices, true, gpu)?.binding_bytes_max)
     }
 
     /// The store.
@@ -193,6 +210,7 @@ impl Engine {
         let rates = options.rates.as_deref();
         let seats = self.roster.described(options.threads, &options.gpu);
         let strategy = match options.strategy {
+            _ if algorithm.is_owned() => Strategy::Shard,
             Strategy::Auto => choose(rates, algorithm, &self.store, options, &seats),
             asked => asked,
         };

@@ -14,6 +14,7 @@
 //!
 //! Start reading at [`engine`]; an algorithm is a file in [`algorithms`].
 
+mod adjacency;
 pub mod algorithm;
 pub mod algorithms;
 pub mod attributes;
@@ -31,6 +32,7 @@ mod meters;
 pub mod plan;
 mod prefetch;
 pub mod report;
+mod scan;
 pub mod strategy;
 pub mod trace;
 

@@ -85,7 +85,7 @@ fn everything() -> Declared {
         attribute("given", F32, Role::ReadOnly),
     ];
     let shader = Shader { file: "everything.wgsl", text: EVERYTHING, switches: Vec::new() };
-    Declared { name: "everything", shader, attributes, traversal: true }
+    Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new() }
 }
 
 /// A traversal with attributes of every kind that messages tell of.
@@ -113,7 +113,7 @@ fn told() -> Declared {
         attribute("heat", F32, Role::Writable, Merge::Min),
     ];
     let shader = Shader { file: "told.wgsl", text: TOLD, switches: Vec::new() };
-    Declared { name: "told", shader, attributes, traversal: true }
+    Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new() }
 }
 
 /// Algorithms, each with what its supersteps visit.

@@ -1,11 +1,13 @@
 //! The algorithms, one file each.
 
 mod bfs;
+mod clustering;
 mod components;
 mod pagerank;
 mod sssp;
 
 pub use bfs::Bfs;
+pub use clustering::Clustering;
 pub use components::Components;
 pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
 pub use sssp::Sssp;

@@ -96,7 +96,7 @@ impl<A: Algorithm> CpuDevice<A> {
     ) -> Self {
         let declared = algorithm.attributes(graph.has_in_lists);
         let layout = algorithm.is_traversal().then(|| MessageLayout::new(&declared, part.sharded));
-        let state = State::new(graph, &declared, algorithm.is_traversal(), part);
+        let state = State::new(graph, &declared, algorithm.is_traversal(), part).with_tables(&algorithm.tables());
         let (tasks, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
         let weights = algorithm.needs_weights();

@@ -234,7 +234,7 @@ fn tally() -> Declared {
         attribute("done", AttributeType::Bit),
     ];
     let shader = Shader { file: "tally.wgsl", text: TALLY, switches: Vec::new() };
-    Declared { name: "tally", shader, attributes, traversal: true }
+    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new() }
 }
 
 /// A set of vertices by chance, one of `every`.
@@ -259,6 +259,7 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
     let visited = |vertex| match visit {
         Visit::All => true,
         Visit::Frontier => has(&set, vertex),
+        Visit::Within(_) => unreachable!("no case of these"),
         Visit::Without(_) => !has(&set, vertex),
     };
     let of = |(source, dest, weight): (u32, u32, u32)| match direction {

@@ -86,7 +86,7 @@ fn teller() -> Declared {
         attribute("count", U32, Role::Writable),
     ];
     let shader = Shader { file: "teller.wgsl", text: TELLER, switches: Vec::new() };
-    Declared { name: "teller", shader, attributes, traversal: true }
+    Declared { name: "teller", shader, attributes, traversal: true, tables: Vec::new() }
 }
 
 /// A superstep of the teller on a device that holds a part.
@@ -117,6 +117,7 @@ fn own_vertices_are_written(gpu: &Gpu, graph: &Graph, own: &Range<u32>, visit: V
     let visited = |vertex| match visit {
         Visit::All => true,
         Visit::Frontier => has(&frontier, vertex),
+        Visit::Within(_) => unreachable!("no case of these"),
         Visit::Without(_) => is_own(vertex) && !has(&done, vertex),
     };
     let tale = |vertex: u32| {

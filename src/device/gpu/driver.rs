@@ -109,7 +109,8 @@ impl<A: Algorithm> Driver<A> {
         if exchange.is_none() {
             home.forget_exchange()?;
         }
-        let buffers = RunBuffers::new(&home.gpu, &plan, &declared.attributes, &part, declared.traversal)?;
+        let buffers =
+            RunBuffers::new(&home.gpu, &plan, (&declared.attributes, &algorithm.tables()), &part, declared.traversal)?;
         let exchange = exchange.map(|memory| Exchange::new(&mut home, memory, &declared, &part)).transpose()?;
         let gpu = &home.gpu;
         let storage = Usage::STORAGE | Usage::COPY_DST;
@@ -383,6 +384,7 @@ fn plan_for<A: Algorithm>(home: &Home, setup: &RunSetup<A>) -> Result<(Declared,
         part,
         exchange_bytes,
         attributes: &declared.attributes,
+        tables: &algorithm.tables(),
         traversal: declared.traversal,
         weights: algorithm.needs_weights(),
         directions: &directions,

@@ -97,6 +97,11 @@ impl<'a> Accessors<'a> {
             );
         }
         accessors.columns[algorithm.attributes.len()].held = options.sharded;
+        for (place, table) in algorithm.tables.iter().enumerate() {
+            let writable = table.own && (kernel.is_over_pages() || kernel.is_over_vertices());
+            accessors.push(table.name.into(), AttributeType::U32, |place, _| Resource::Table(place), writable);
+            accessors.columns.last_mut().expect("just pushed").place = place;
+        }
         let read_at_random = algorithm.attributes.iter().enumerate().filter(|(_, one)| one.role == Role::Writable);
         for (place, attribute) in read_at_random.filter(|_| options.sharded) {
             let resource = |place, chunk| Resource::Seen { place, chunk };
@@ -125,7 +130,10 @@ impl<'a> Accessors<'a> {
             _ => {
                 let (attribute, operation) = name.rsplit_once('_')?;
                 let is_attribute = |column: &Column| {
-                    matches!((column.resource)(0, 0), Resource::Attribute { .. } | Resource::Seen { .. })
+                    matches!(
+                        (column.resource)(0, 0),
+                        Resource::Attribute { .. } | Resource::Seen { .. } | Resource::Table(_)
+                    )
                 };
                 (own(attribute).filter(|&at| is_attribute(&self.columns[at]))?, Operation::named(operation)?)
             }
@@ -173,7 +181,11 @@ impl<'a> Accessors<'a> {
     }
 
     fn chunks(&self, column: &Column) -> u32 {
-        if column.held { self.options.held_chunks() } else { self.options.chunks() }
+        match (column.resource)(0, 0) {
+            Resource::Table(_) => 1,
+            _ if column.held => self.options.held_chunks(),
+            _ => self.options.chunks(),
+        }
     }
 
     /// What an accessor does first: in sharded modules, what becomes of vertices that are not the device's own.
