@@ -7,6 +7,7 @@ mod adapter;
 mod clustering;
 #[path = "../common/mod.rs"]
 mod common;
+mod communities;
 mod everywhere;
 #[path = "../reference/mod.rs"]
 mod reference;
