@@ -9,6 +9,9 @@ mod clustering;
 mod common;
 mod communities;
 mod everywhere;
+mod others;
+#[path = "../published/mod.rs"]
+mod published;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod searches;

@@ -1,6 +1,7 @@
 //! `topostream run`: an algorithm over a store.
 
 mod common;
+mod communities;
 mod components;
 mod paths;
 mod ranks;
@@ -39,6 +40,17 @@ enum AlgorithmArgs {
     /// Whole weights give whole distances of at most 2^32 - 3. With f32 weights each addition along a path is rounded to the
     /// nearest f32. Vertices that are not reached get -1 (whole) or inf. A negative weight on the way is an error.
     Sssp(paths::SsspArgs),
+    /// Local clustering coefficients, and triangles where the graph is undirected
+    ///
+    /// The share of all pairs of a vertex's neighbours that have an edge between them, as LDBC Graphalytics defines it. The graph is read
+    /// once for each range of vertices whose lists fit in --table.
+    #[command(visible_aliases = ["lcc", "triangles"])]
+    Clustering(communities::ClusteringArgs),
+    /// Communities by label propagation, with LDBC Graphalytics' deterministic rule
+    ///
+    /// Every vertex takes the label that most of its neighbours have, of several the smallest; a label is the id of a vertex.
+    #[command(visible_aliases = ["cdlp", "label-propagation"])]
+    Communities(communities::CommunitiesArgs),
     /// Connected components, whichever way the edges point
     ///
     /// A component is called by one of its vertices: the one with the smallest id, or, in a store that was made with --order, the
@@ -53,6 +65,8 @@ impl Run {
             AlgorithmArgs::Pagerank(args) => args.run(cancel),
             AlgorithmArgs::Bfs(args) => args.run(cancel),
             AlgorithmArgs::Sssp(args) => args.run(cancel),
+            AlgorithmArgs::Clustering(args) => args.run(cancel),
+            AlgorithmArgs::Communities(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
         }
     }
