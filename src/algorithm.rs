@@ -332,6 +332,12 @@ pub trait Algorithm: Send + Sync + 'static {
         false
     }
 
+    /// Whether it is a traversal whose values go one way only, and end as the same whichever lists are read first, and however often:
+    /// its supersteps may leave active vertices to later ones.
+    fn is_monotone(&self) -> bool {
+        false
+    }
+
     /// Whether it reads weights.
     fn needs_weights(&self) -> bool {
         false

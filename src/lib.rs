@@ -17,6 +17,7 @@
 mod adjacency;
 pub mod algorithm;
 pub mod algorithms;
+mod asynchronous;
 pub mod attributes;
 mod backlog;
 pub mod bits;

@@ -138,7 +138,7 @@ impl MemoryPlan {
 }
 
 /// The pages that a superstep visits, in file order, and how the page buffer treats them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PagePlan {
     /// The pages.
     pub pages: Vec<PageRef>,

@@ -11,6 +11,7 @@ use crate::algorithm::{Algorithm, Graph, Kernel, List, Scalars, State, Step, Sum
 use crate::attributes::Attribute;
 use crate::bits::Bits;
 use crate::error;
+use crate::fetch::PageRef;
 use crate::plan::PagePlan;
 use crate::prefetch::EDGES_AHEAD;
 use crate::strategy::message::MessageLayout;
@@ -153,6 +154,18 @@ impl<A: Algorithm> Device for CpuDevice<A> {
 
     fn begin(&mut self, step: &Step) -> error::Result<()> {
         self.step = Arc::new(*step);
+        Ok(())
+    }
+
+    fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> error::Result<()> {
+        let Shared { state, store, .. } = &*self.shared;
+        let (active, next) = (state.frontier(step.superstep), state.next_frontier(step.superstep));
+        for page in pages {
+            let topology = store.topology(page.direction).expect("pages of topologies that exist");
+            let entry = &topology.directory().entries()[page.page.index()];
+            let last = entry.start_vertex + (entry.slot_count - 1);
+            active.for_each_in(entry.start_vertex..=last, false, |vertex| _ = next.learn(vertex));
+        }
         Ok(())
     }
 

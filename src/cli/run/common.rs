@@ -36,6 +36,10 @@ pub struct Common {
     /// Rates of this machine, for predictions [default: what `topostream calibrate` has kept]
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     calibration: Option<PathBuf>,
+    /// Process pages in memory again before others are read, where values go one way only (sssp, components, widest): more supersteps,
+    /// fewer bytes from disk
+    #[arg(long, help_heading = "Resources")]
+    asynchronous: bool,
     /// Print the report as JSON, times in nanoseconds, and nothing else
     #[arg(long, help_heading = "Results")]
     json: bool,
@@ -108,6 +112,7 @@ impl Common {
             spinner.tick();
         };
         let mut options = self.resources.options(cancel);
+        options.asynchronous = self.asynchronous;
         options.rates = calibration::for_run(self.calibration.as_deref())?;
         options.trace = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let engine = Engine::new(store, options);

@@ -205,6 +205,11 @@ impl<A: Algorithm> Driver<A> {
                 drop(reply.send(self.explained(result)));
             }
             Message::Begin(step) => self.begin(&step),
+            Message::PutOff(direction, bits) => {
+                if let Err(error) = self.sound().and_then(|()| self.put_off(direction, &bits)) {
+                    self.fail(error);
+                }
+            }
             Message::Resident(pages, policy, reply) => drop(reply.send(self.start_resident(pages, policy))),
             Message::Page(task) => self.take_page(task),
             Message::Checked(job, result) => {

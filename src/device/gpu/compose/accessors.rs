@@ -88,7 +88,7 @@ impl<'a> Accessors<'a> {
         accessors.push("out_degrees".into(), AttributeType::U32, resource, false);
         if algorithm.traversal {
             accessors.push("frontier".into(), AttributeType::Bit, |_, chunk| Resource::Frontier(chunk), false);
-            let writable = kernel.is_over_pages() || by_messages;
+            let writable = kernel.is_over_pages() || by_messages || kernel == KernelName::PutOff;
             accessors.push(
                 "next_frontier".into(),
                 AttributeType::Bit,
@@ -125,6 +125,7 @@ impl<'a> Accessors<'a> {
             "degree_out" => (own("out_degrees")?, Load),
             "is_active" => (own("frontier")?, Test),
             "activate" => (own("next_frontier")?, Insert),
+            "frontier_word" => (own("frontier")?, Word),
             "next_frontier_word" => (own("next_frontier")?, Word),
             "next_frontier_join" => (own("next_frontier")?, Join),
             _ => {
@@ -141,7 +142,8 @@ impl<'a> Accessors<'a> {
         let Column { of, writable, .. } = self.columns[column];
         let may = operation.fits(of) && (writable || operation.reads());
         let may = may && (!matches!(operation, Take | Remove) || self.kernel.is_over_vertices());
-        let may = may && (self.kernel == KernelName::Apply || !matches!(operation, Learn | Join));
+        let may = may && (self.kernel == KernelName::Apply || operation != Learn);
+        let may = may && (matches!(self.kernel, KernelName::Apply | KernelName::PutOff) || operation != Join);
         may.then_some((column, operation))
     }
 

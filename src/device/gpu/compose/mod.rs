@@ -46,6 +46,8 @@ pub enum KernelName {
     Census,
     /// Finds the pages that the next superstep visits.
     NextPages,
+    /// Leaves active vertices of pages to the next superstep.
+    PutOff,
     /// Sets a buffer's words to a value.
     Fill,
     /// Merges another device's words into an attribute's.
@@ -64,7 +66,7 @@ pub enum KernelName {
 
 impl KernelName {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
@@ -72,6 +74,7 @@ impl KernelName {
         Self::VertexPhase,
         Self::Census,
         Self::NextPages,
+        Self::PutOff,
         Self::Fill,
         Self::Merge,
         Self::Pack,
@@ -91,6 +94,7 @@ impl KernelName {
             Self::VertexPhase => "vertex-phase",
             Self::Census => "census",
             Self::NextPages => "next-pages",
+            Self::PutOff => "put-off",
             Self::Fill => "fill",
             Self::Merge => "merge",
             Self::Pack => "pack",
