@@ -5,7 +5,7 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp};
+use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Widest};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -27,10 +27,10 @@ pub struct PrintShader {
     /// The size of a page
     #[arg(long, default_value = "1MiB", value_parser = page_size, value_name = "SIZE")]
     page_size: u32,
-    /// Over a store with weights; SSSP always is
+    /// Over a store with weights; SSSP and widest paths always are
     #[arg(long)]
     weights: bool,
-    /// SSSP: weights are f32, not whole
+    /// SSSP, widest paths: weights are f32, not whole
     #[arg(long)]
     float_weights: bool,
     /// Components: of an undirected graph, after the first superstep
@@ -82,6 +82,7 @@ enum AlgorithmName {
     Bfs,
     Sssp,
     Components,
+    Widest,
 }
 
 impl PrintShader {
@@ -89,12 +90,14 @@ impl PrintShader {
         match self.algorithm {
             AlgorithmName::Pagerank => self.print(&PageRank { sums: self.sums.into(), ..PageRank::default() }),
             AlgorithmName::Bfs => self.print(&Bfs { parents: self.parents, ..Bfs::from(VertexId(0)) }),
-            AlgorithmName::Sssp => {
-                let weights = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
-                self.print(&Sssp { source: VertexId(0), weights })
-            }
+            AlgorithmName::Sssp => self.print(&Sssp { source: VertexId(0), weights: self.weight_type() }),
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
+            AlgorithmName::Widest => self.print(&Widest { source: VertexId(0), weights: self.weight_type() }),
         }
+    }
+
+    fn weight_type(&self) -> WeightType {
+        if self.float_weights { WeightType::F32 } else { WeightType::U32 }
     }
 
     fn print(&self, algorithm: &impl Algorithm) -> Outcome {

@@ -6,10 +6,13 @@
 //! | converged ranks | power iteration | Gauss-Seidel on the linear system, then scaled |
 //! | levels | bitmaps, pages | a queue |
 //! | distances | frontiers, bits of 32 | a heap (Dijkstra), in double precision or rounded as single is |
+//! | widths | frontiers, bits of 32 | edges from the widest down, and what they reach |
 //! | components | labels that travel | union-find |
 //! | parents | any | properties that only a breadth-first tree has (Graph500's validation) |
 
 #![allow(dead_code, reason = "each test binary uses a part")]
+
+pub mod widest;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -10,3 +10,4 @@ mod everywhere;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod searches;
+mod widest;

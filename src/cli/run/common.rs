@@ -147,6 +147,8 @@ pub enum Shown {
     Top(usize),
     /// How many vertices were reached, and how far they are.
     Reached,
+    /// How many vertices have values above 0.
+    Wide,
     /// How many components there are, and how large.
     Components,
 }
@@ -170,6 +172,12 @@ fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> R
             let largest = format!("{:.6e}", largest.unwrap_or(0.0));
             reached(count, store.vertices(), answer.name, &largest)
         }
+        (Shown::Wide, AnswerValues::Integer(of)) => {
+            wide(vertices().filter_map(of).filter(|&value| value > 0).count(), store.vertices())
+        }
+        (Shown::Wide, AnswerValues::F64(of)) => {
+            wide(vertices().map(of).filter(|&value| value > 0.0).count(), store.vertices())
+        }
         (Shown::Components, AnswerValues::Vertex(of)) => {
             let (components, largest) = component_sizes(vertices().filter_map(of), store.vertices());
             let (components, largest) = (tables::count(components), tables::count(largest));
@@ -190,6 +198,10 @@ fn extent<T: PartialOrd>(values: impl Iterator<Item = T>) -> (u64, Option<T>) {
 fn reached(count: u64, vertices: u64, name: &str, largest: &str) -> String {
     let (count, all) = (tables::count(count), tables::count(vertices));
     format!("reached {count} of {all} vertices; largest {name} {largest}\n")
+}
+
+fn wide(count: usize, vertices: u64) -> String {
+    format!("reached {} of {} vertices\n", tables::count(count as u64), tables::count(vertices))
 }
 
 /// How many components there are, and the size of the largest. The page buffer has gone: there is room for the counts.

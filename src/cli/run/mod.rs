@@ -39,6 +39,11 @@ enum AlgorithmArgs {
     /// Whole weights give whole distances of at most 2^32 - 3. With f32 weights each addition along a path is rounded to the
     /// nearest f32. Vertices that are not reached get -1 (whole) or inf. A negative weight on the way is an error.
     Sssp(paths::SsspArgs),
+    /// Widest paths: how much fits through to vertices from a source, by the least weight on the way there
+    ///
+    /// Vertices that are not reached get 0, as do those that only edges of weight 0 lead to. The source is as wide as can be:
+    /// 2^32 - 1 (whole weights) or inf (f32). A negative weight on the way is an error.
+    Widest(paths::WidestArgs),
     /// Connected components, whichever way the edges point
     ///
     /// A component is called by one of its vertices: the one with the smallest id, or, in a store that was made with --order, the
@@ -53,6 +58,7 @@ impl Run {
             AlgorithmArgs::Pagerank(args) => args.run(cancel),
             AlgorithmArgs::Bfs(args) => args.run(cancel),
             AlgorithmArgs::Sssp(args) => args.run(cancel),
+            AlgorithmArgs::Widest(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
         }
     }
