@@ -11,7 +11,9 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Sums, Traffic, Widest};
+use topostream::algorithms::{
+    Averaging, Bfs, Components, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Sums, Traffic, Widest,
+};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
@@ -141,6 +143,21 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
         let visits = components.visits(false);
         assert_eq!(visits.len(), if directed { 1 } else { 2 });
         algorithms.push((Declared::of(&components, false).unwrap(), visits));
+    }
+    for (weights, direction) in
+        [(None, Direction::In), (Some(WeightType::U32), Direction::Out), (Some(WeightType::F32), Direction::In)]
+    {
+        let has_in_lists = direction == Direction::In;
+        let visits = || vec![(direction, Visit::All)];
+        let seeds = vec![VertexId(0)];
+        let ranks = PageRank { sums: if has_in_lists { Sums::Exact } else { Sums::Single }, ..PageRank::default() };
+        let personalized = PersonalizedPageRank { seeds: seeds.clone(), ranks };
+        algorithms.push((Declared::of(&personalized, has_in_lists).unwrap(), visits()));
+        let heat = Model::Heat { alpha: 0.5, sources: vec![(VertexId(0), 1.0)] };
+        for model in [heat, Model::Adsorption { inject: 0.5, abandon: 0.1, seeds }] {
+            let averaging = Averaging { model, weights, stop: Stop::Iterations(1) };
+            algorithms.push((Declared::of(&averaging, has_in_lists).unwrap(), visits()));
+        }
     }
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));

@@ -5,7 +5,7 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Widest};
+use topostream::algorithms::{Averaging, Bfs, Components, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Widest};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -83,17 +83,38 @@ enum AlgorithmName {
     Sssp,
     Components,
     Widest,
+    #[value(alias = "rwr")]
+    PersonalizedPagerank,
+    /// Circuit simulation, too
+    Heat,
+    Adsorption,
 }
 
 impl PrintShader {
     pub fn run(self) -> Outcome {
         match self.algorithm {
-            AlgorithmName::Pagerank => self.print(&PageRank { sums: self.sums.into(), ..PageRank::default() }),
+            AlgorithmName::Pagerank => self.print(&self.pagerank()),
+            AlgorithmName::PersonalizedPagerank => {
+                self.print(&PersonalizedPageRank { seeds: Vec::new(), ranks: self.pagerank() })
+            }
+            AlgorithmName::Heat => self.print(&self.averaging(Model::Heat { alpha: 0.5, sources: Vec::new() })),
+            AlgorithmName::Adsorption => {
+                self.print(&self.averaging(Model::Adsorption { inject: 0.5, abandon: 0.0, seeds: Vec::new() }))
+            }
             AlgorithmName::Bfs => self.print(&Bfs { parents: self.parents, ..Bfs::from(VertexId(0)) }),
             AlgorithmName::Sssp => self.print(&Sssp { source: VertexId(0), weights: self.weight_type() }),
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
             AlgorithmName::Widest => self.print(&Widest { source: VertexId(0), weights: self.weight_type() }),
         }
+    }
+
+    fn pagerank(&self) -> PageRank {
+        PageRank { sums: self.sums.into(), ..PageRank::default() }
+    }
+
+    fn averaging(&self, model: Model) -> Averaging {
+        let weights = (self.weights || self.float_weights).then(|| self.weight_type());
+        Averaging { model, weights, stop: Stop::Iterations(1) }
     }
 
     fn weight_type(&self) -> WeightType {

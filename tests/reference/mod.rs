@@ -4,6 +4,8 @@
 //! | --- | --- | --- |
 //! | ranks after k iterations | pages of lists, shares in single precision | the edge vector, once an iteration |
 //! | converged ranks | power iteration | Gauss-Seidel on the linear system, then scaled |
+//! | ranks from seeds | pages of lists, shares in single precision | powers of a dense matrix |
+//! | temperatures, voltages, masses | pages of lists, sums in single precision | a dense matrix: its powers, or Gauss's elimination |
 //! | levels | bitmaps, pages | a queue |
 //! | distances | frontiers, bits of 32 | a heap (Dijkstra), in double precision or rounded as single is |
 //! | widths | frontiers, bits of 32 | edges from the widest down, and what they reach |
@@ -12,6 +14,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod averaging;
+pub mod personalized;
 pub mod widest;
 
 use std::cmp::Reverse;

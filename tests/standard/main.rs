@@ -4,9 +4,11 @@
 #[path = "../gpu/adapter.rs"]
 #[allow(dead_code, reason = "the tests of the GPU use the rest")]
 mod adapter;
+mod averaging;
 #[path = "../common/mod.rs"]
 mod common;
 mod everywhere;
+mod personalized;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod searches;

@@ -1,10 +1,10 @@
-//! `run pagerank`.
+//! `run pagerank` and `run personalized-pagerank`.
 
-use super::common::{Common, Shown};
-use crate::cli::Outcome;
+use super::common::{Common, Shown, Source, source};
+use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
-use topostream::Store;
-use topostream::algorithms::{DanglingMass, PageRank, Stop, Sums, Traffic};
+use topostream::algorithms::{DanglingMass, PageRank, PersonalizedPageRank, Stop, Sums, Traffic};
+use topostream::{Store, VertexId};
 use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
@@ -37,9 +37,18 @@ pub struct PageRankArgs {
     common: Common,
 }
 
+#[derive(Args)]
+pub struct PersonalizedArgs {
+    /// Where walks begin: an original id, or `max-degree` for the vertex with the most out-edges; may be given several times
+    #[arg(long = "seed", value_name = "ID", required = true, value_parser = source)]
+    seeds: Vec<Source>,
+    #[command(flatten)]
+    ranks: PageRankArgs,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub enum DanglingName {
-    /// Spread over all vertices (NetworkX, LDBC Graphalytics)
+    /// Spread over all vertices (NetworkX, LDBC Graphalytics), or over the seeds
     Redistribute,
     /// Lost (GTS, GAP)
     Ignore,
@@ -98,4 +107,21 @@ impl PageRankArgs {
             sums: self.sums.into(),
         }
     }
+}
+
+impl PersonalizedArgs {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let store = Store::open(&self.ranks.common.store)?;
+        let seeds = seeds(&self.seeds, &store)?;
+        let algorithm = PersonalizedPageRank { seeds, ranks: self.ranks.algorithm() };
+        self.ranks.common.run(store, algorithm, Shown::Top(self.ranks.top), cancel)
+    }
+}
+
+/// The vertices that `--seed` names, each once.
+pub fn seeds(named: &[Source], store: &Store) -> Result<Vec<VertexId>, Failure> {
+    let mut seeds = named.iter().map(|seed| seed.vertex_of("--seed", store)).collect::<Result<Vec<_>, _>>()?;
+    seeds.sort_unstable();
+    seeds.dedup();
+    Ok(seeds)
 }
