@@ -73,12 +73,17 @@ fn list_close(record: Record, list: List) {
     }
 }
 
+// First values are all alike.
+fn vertex_initialise(vertex: u32) -> vec4<f32> {
+    return vec4<f32>(0.0);
+}
+
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let sum = sum_load(vertex);
     sum_store(vertex, 0.0);
     let is_seed = seed_test(vertex);
     if step.superstep == 0u {
-        return vec4<f32>(0.0, begin(vertex, sum, is_seed), 0.0, 0.0);
+        return vec4<f32>(0.0, first_value(vertex, sum, is_seed), 0.0, 0.0);
     }
     if HELD {
         if is_seed {
@@ -94,7 +99,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
 }
 
 // Sets a vertex's first value, given the sum of its weights; 1 if that is refused.
-fn begin(vertex: u32, norm: f32, is_seed: bool) -> f32 {
+fn first_value(vertex: u32, norm: f32, is_seed: bool) -> f32 {
     if HELD {
         if is_seed {
             value_store(vertex, norm_load(vertex));

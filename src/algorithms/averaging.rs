@@ -75,7 +75,8 @@ pub struct Averaging {
     pub model: Model,
     /// What the weights are, as the store says; without, every edge counts 1.
     pub weights: Option<WeightType>,
-    /// When to stop. A tolerance is of the mean change of a vertex: the L1 norm over the number of vertices.
+    /// When to stop. A tolerance is of the mean change of a vertex (the L1 norm over the number of vertices), as a part of the largest
+    /// value of a source.
     pub stop: Stop,
 }
 
@@ -121,6 +122,11 @@ impl Averaging {
             Model::Heat { sources, .. } | Model::Circuit { sources } => sources.clone(),
             Model::Adsorption { seeds, .. } => seeds.iter().map(|&seed| (seed, 1.0)).collect(),
         }
+    }
+
+    /// The largest value there is, whatever its sign: means are never beyond what they are of.
+    fn largest(&self) -> f64 {
+        self.seeded().iter().fold(0.0, |largest, (_, value)| largest.max(value.abs().into()))
     }
 
     fn step(&self, graph: &Graph, superstep: u32) -> Step {
@@ -329,9 +335,9 @@ impl Algorithm for Averaging {
         self.check_model()?;
         self.check_seeds(graph)?;
         if let Stop::Tolerance { l1, .. } = self.stop
-            && (l1.is_nan() || l1 < 1e-7)
+            && (l1.is_nan() || l1 < 1e-6)
         {
-            return Err(format!("tolerance {l1}: must be at least 1e-7, the accuracy of single precision"));
+            return Err(format!("tolerance {l1}: must be at least 1e-6, which single precision can tell from none"));
         }
         match (self.weights, graph.weights) {
             (Some(asked), Some(found)) if asked != found => {
@@ -381,7 +387,8 @@ impl Algorithm for Averaging {
         let stop = match self.stop {
             Stop::Iterations(iterations) => done >= iterations,
             Stop::Tolerance { l1, iterations_max } => {
-                done > 0 && summary.totals[CHANGE] < l1 * graph.vertices as f64 || done >= iterations_max
+                let small = l1 * self.largest() * graph.vertices as f64;
+                done > 0 && summary.totals[CHANGE] <= small || done >= iterations_max
             }
         };
         (!stop && summary.totals[REFUSALS] == 0.0).then(|| self.step(graph, done + 1))

@@ -50,8 +50,8 @@ struct AveragingArgs {
     /// Do exactly this many iterations
     #[arg(long, value_name = "N", conflicts_with = "tolerance")]
     iterations: Option<u32>,
-    /// Stop when an iteration changes a vertex by less than this in the mean; 1e-7 at the least
-    #[arg(long, default_value_t = 1e-6, value_name = "CHANGE")]
+    /// Stop when an iteration changes a vertex in the mean by no more than this part of the largest value; 1e-6 at the least
+    #[arg(long, default_value_t = 1e-5, value_name = "CHANGE")]
     tolerance: f64,
     /// Stop after this many iterations at the latest
     #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
