@@ -12,7 +12,7 @@ use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, 
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
 use topostream::algorithms::{
-    Averaging, Bfs, Components, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Sums, Traffic, Widest,
+    Averaging, Bfs, Components, DeltaPageRank, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Sums, Traffic, Widest,
 };
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
@@ -159,6 +159,8 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
             algorithms.push((Declared::of(&averaging, has_in_lists).unwrap(), visits()));
         }
     }
+    let delta = DeltaPageRank::default();
+    algorithms.push((Declared::of(&delta, true).unwrap(), delta.visits(true)));
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
     let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
@@ -209,7 +211,8 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
 fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
-        KernelName::Census | KernelName::NextPages => algorithm.traversal,
+        KernelName::NextPages => algorithm.traversal || algorithm.name == "delta-pagerank",
+        KernelName::Census => algorithm.traversal,
         kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }

@@ -3,6 +3,7 @@
 mod averaging;
 mod bfs;
 mod components;
+mod delta_pagerank;
 mod pagerank;
 mod personalized;
 mod sssp;
@@ -11,6 +12,7 @@ mod widest;
 pub use averaging::{Averaging, Model};
 pub use bfs::Bfs;
 pub use components::Components;
+pub use delta_pagerank::DeltaPageRank;
 pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
 pub use personalized::PersonalizedPageRank;
 pub use sssp::Sssp;

@@ -5,7 +5,9 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Averaging, Bfs, Components, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Widest};
+use topostream::algorithms::{
+    Averaging, Bfs, Components, DeltaPageRank, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Widest,
+};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -85,6 +87,7 @@ enum AlgorithmName {
     Widest,
     #[value(alias = "rwr")]
     PersonalizedPagerank,
+    DeltaPagerank,
     /// Circuit simulation, too
     Heat,
     Adsorption,
@@ -97,6 +100,7 @@ impl PrintShader {
             AlgorithmName::PersonalizedPagerank => {
                 self.print(&PersonalizedPageRank { seeds: Vec::new(), ranks: self.pagerank() })
             }
+            AlgorithmName::DeltaPagerank => self.print(&DeltaPageRank::default()),
             AlgorithmName::Heat => self.print(&self.averaging(Model::Heat { alpha: 0.5, sources: Vec::new() })),
             AlgorithmName::Adsorption => {
                 self.print(&self.averaging(Model::Adsorption { inject: 0.5, abandon: 0.0, seeds: Vec::new() }))

@@ -7,6 +7,7 @@ mod adapter;
 mod averaging;
 #[path = "../common/mod.rs"]
 mod common;
+mod delta_pagerank;
 mod everywhere;
 mod personalized;
 #[path = "../reference/mod.rs"]

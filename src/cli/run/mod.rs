@@ -40,6 +40,8 @@ enum AlgorithmArgs {
     /// Walks follow an edge with the probability `--damping`, and otherwise begin anew at a seed.
     #[command(visible_alias = "rwr")]
     PersonalizedPagerank(ranks::PersonalizedArgs),
+    /// PageRank by residuals: in later iterations only vertices that still have something to pass on are read
+    DeltaPagerank(ranks::DeltaArgs),
     /// Heat simulation: how warm vertices get when some are held at given temperatures
     ///
     /// In each iteration a vertex goes a step (`--alpha`) from its temperature to the mean of its in-neighbours', by weight. It begins at
@@ -80,6 +82,7 @@ impl Run {
         match self.algorithm {
             AlgorithmArgs::Pagerank(args) => args.run(cancel),
             AlgorithmArgs::PersonalizedPagerank(args) => args.run(cancel),
+            AlgorithmArgs::DeltaPagerank(args) => args.run(cancel),
             AlgorithmArgs::Heat(args) => args.run(cancel),
             AlgorithmArgs::Circuit(args) => args.run(cancel),
             AlgorithmArgs::Adsorption(args) => args.run(cancel),

@@ -1,9 +1,9 @@
-//! `run pagerank` and `run personalized-pagerank`.
+//! `run pagerank`, `run personalized-pagerank` and `run delta-pagerank`.
 
 use super::common::{Common, Shown, Source, source};
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
-use topostream::algorithms::{DanglingMass, PageRank, PersonalizedPageRank, Stop, Sums, Traffic};
+use topostream::algorithms::{DanglingMass, DeltaPageRank, PageRank, PersonalizedPageRank, Stop, Sums, Traffic};
 use topostream::{Store, VertexId};
 use topostream_tools::progress::Cancel;
 
@@ -46,6 +46,24 @@ pub struct PersonalizedArgs {
     ranks: PageRankArgs,
 }
 
+#[derive(Args)]
+pub struct DeltaArgs {
+    /// The probability of following an edge, from 0 to 1
+    #[arg(long, default_value_t = 0.85, value_name = "PROBABILITY")]
+    damping: f64,
+    /// Which part of itself a rank may be wrong by; 1e-6 at the least
+    #[arg(long, default_value_t = 1e-4, value_name = "PART")]
+    tolerance: f64,
+    /// What becomes of the rank of vertices without out-edges
+    #[arg(long, default_value = "redistribute", value_name = "RULE")]
+    dangling: DanglingName,
+    /// How many vertices of highest rank to print
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top: usize,
+    #[command(flatten)]
+    common: Common,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub enum DanglingName {
     /// Spread over all vertices (NetworkX, LDBC Graphalytics), or over the seeds
@@ -82,6 +100,15 @@ impl From<SumsName> for Sums {
     }
 }
 
+impl From<DanglingName> for DanglingMass {
+    fn from(name: DanglingName) -> Self {
+        match name {
+            DanglingName::Redistribute => Self::Redistributed,
+            DanglingName::Ignore => Self::Ignored,
+        }
+    }
+}
+
 impl PageRankArgs {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let store = Store::open(&self.common.store)?;
@@ -91,10 +118,7 @@ impl PageRankArgs {
     fn algorithm(&self) -> PageRank {
         PageRank {
             damping: self.damping,
-            dangling: match self.dangling {
-                DanglingName::Redistribute => DanglingMass::Redistributed,
-                DanglingName::Ignore => DanglingMass::Ignored,
-            },
+            dangling: self.dangling.into(),
             stop: match self.iterations {
                 Some(iterations) => Stop::Iterations(iterations),
                 None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
@@ -124,4 +148,12 @@ pub fn seeds(named: &[Source], store: &Store) -> Result<Vec<VertexId>, Failure> 
     seeds.sort_unstable();
     seeds.dedup();
     Ok(seeds)
+}
+
+impl DeltaArgs {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let store = Store::open(&self.common.store)?;
+        let (damping, dangling, tolerance) = (self.damping, self.dangling.into(), self.tolerance);
+        self.common.run(store, DeltaPageRank { damping, dangling, tolerance }, Shown::Top(self.top), cancel)
+    }
 }
