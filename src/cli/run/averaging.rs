@@ -4,6 +4,7 @@ use super::common::{Common, Shown, Source, source};
 use super::ranks::seeds;
 use crate::cli::{Failure, Outcome};
 use clap::Args;
+use std::collections::HashSet;
 use topostream::algorithms::{Averaging, Model, Stop};
 use topostream::{Store, VertexId};
 use topostream_tools::progress::Cancel;
@@ -85,8 +86,18 @@ fn held(text: &str) -> Result<Held, String> {
     if text.contains('=') { held_at(text) } else { Ok(Held { vertex: source(text)?, value: 1.0 }) }
 }
 
+/// The vertices that `--source` names, each with its value.
 fn sources(held: &[Held], store: &Store) -> Result<Vec<(VertexId, f32)>, Failure> {
-    held.iter().map(|one| Ok((one.vertex.vertex(store)?, one.value))).collect()
+    let (mut sources, mut met) = (Vec::new(), HashSet::new());
+    for one in held {
+        let vertex = one.vertex.vertex(store)?;
+        if !met.insert(vertex) {
+            let id = store.ids()?.original(vertex);
+            return Err(Failure::Other(format!("--source {id}: is given twice, and can be held at one value only")));
+        }
+        sources.push((vertex, one.value));
+    }
+    Ok(sources)
 }
 
 impl AveragingArgs {
