@@ -46,9 +46,9 @@ fn weighted(float: bool) -> Weighted {
     Weighted::by_chance(graph(), float, 77)
 }
 
-/// Without in-lists: a push.
+/// Without in-lists, and in parts: a push.
 fn out_lists_only() -> FormatOptions {
-    FormatOptions { in_edges: false, ..small_pages(Encoding::VertexId) }
+    FormatOptions { in_edges: false, shards: 2, ..small_pages(Encoding::VertexId) }
 }
 
 fn held_reference(sources: &[(u32, f32)]) -> Vec<(u32, f64)> {

@@ -9,6 +9,7 @@ use topostream::fetch::FetcherKind;
 use topostream::{Engine, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
+use topostream_tools::format::FormatOptions;
 
 fn widest(engine: &Engine, source: u64) -> Widest {
     let weights = engine.store().manifest().weights.expect("the store has weights");
@@ -27,7 +28,8 @@ fn widths_are_the_same_everywhere() {
     for (float, directed) in [(false, true), (true, true), (true, false)] {
         let graph = EdgeList::new(12_000, random_edges(0..12_000, 40_000, 17));
         let weighted = Weighted::by_chance(graph, float, 5);
-        let store = TestStore::weighted(&weighted, directed, &small_pages(Encoding::VertexId));
+        let options = FormatOptions { shards: if float { 2 } else { 1 }, ..small_pages(Encoding::VertexId) };
+        let store = TestStore::weighted(&weighted, directed, &options);
         let mut expected = widths(&if directed { weighted } else { weighted.mirrored() }, 7);
         if !float {
             expected[7] = f64::from(u32::MAX);
