@@ -11,7 +11,7 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Sums, Traffic};
+use topostream::algorithms::{Bfs, Components, KCore, PageRank, Sssp, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
@@ -140,6 +140,10 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
         assert_eq!(visits.len(), if directed { 1 } else { 2 });
         algorithms.push((Declared::of(&components, false).unwrap(), visits));
     }
+    for (directed, in_lists) in [(false, false), (true, true), (true, false)] {
+        let kcore = KCore { directed, in_lists };
+        algorithms.push((Declared::of(&kcore, in_lists).unwrap(), kcore.visits(in_lists)));
+    }
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
     let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
@@ -190,7 +194,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
 fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
-        KernelName::Census | KernelName::NextPages => algorithm.traversal,
+        KernelName::Census => algorithm.traversal,
         kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }

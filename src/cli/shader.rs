@@ -5,7 +5,7 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp};
+use topostream::algorithms::{Bfs, Components, KCore, PageRank, Sssp};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -82,6 +82,7 @@ enum AlgorithmName {
     Bfs,
     Sssp,
     Components,
+    Kcore,
 }
 
 impl PrintShader {
@@ -94,6 +95,7 @@ impl PrintShader {
                 self.print(&Sssp { source: VertexId(0), weights })
             }
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
+            AlgorithmName::Kcore => self.print(&KCore { directed: !self.undirected, in_lists: self.in_lists }),
         }
     }
 

@@ -149,6 +149,8 @@ pub enum Shown {
     Reached,
     /// How many components there are, and how large.
     Components,
+    /// The largest value, and how many vertices have it.
+    Largest,
 }
 
 fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> Result<String, Failure> {
@@ -169,6 +171,12 @@ fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> R
             let (count, largest) = extent(vertices().map(of).filter(|value| value.is_finite()));
             let largest = format!("{:.6e}", largest.unwrap_or(0.0));
             reached(count, store.vertices(), answer.name, &largest)
+        }
+        (Shown::Largest, AnswerValues::Integer(of)) => {
+            let (_, largest) = extent(vertices().filter_map(of));
+            let count = vertices().filter(|&vertex| of(vertex) == largest).count() as u64;
+            let (name, largest) = (answer.name, tables::count(largest.unwrap_or(0)));
+            format!("largest {name} {largest}, of {} vertices\n", tables::count(count))
         }
         (Shown::Components, AnswerValues::Vertex(of)) => {
             let (components, largest) = component_sizes(vertices().filter_map(of), store.vertices());

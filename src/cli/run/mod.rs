@@ -2,6 +2,7 @@
 
 mod common;
 mod components;
+mod cores;
 mod paths;
 mod ranks;
 
@@ -45,6 +46,13 @@ enum AlgorithmArgs {
     /// one that this order puts first.
     #[command(visible_aliases = ["cc", "wcc"])]
     Components(components::ComponentsArgs),
+    /// Core numbers: how far into the dense parts of the graph vertices are, whichever way the edges point
+    ///
+    /// A vertex's core number is the largest k such that it lies in a part of the graph where everybody has at least k edges to
+    /// others of that part. Repeated edges count as often as they stand, loops do not. Over a directed graph, in-lists (format
+    /// --in-edges) save most of the reading.
+    #[command(visible_aliases = ["core-numbers"])]
+    Kcore(cores::KCoreArgs),
 }
 
 impl Run {
@@ -54,6 +62,7 @@ impl Run {
             AlgorithmArgs::Bfs(args) => args.run(cancel),
             AlgorithmArgs::Sssp(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
+            AlgorithmArgs::Kcore(args) => args.run(cancel),
         }
     }
 }
