@@ -1,11 +1,13 @@
 //! The algorithms, one file each.
 
+mod betweenness;
 mod bfs;
 mod components;
 mod kcore;
 mod pagerank;
 mod sssp;
 
+pub use betweenness::Betweenness;
 pub use bfs::Bfs;
 pub use components::Components;
 pub use kcore::KCore;

@@ -5,7 +5,7 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, Components, KCore, PageRank, Sssp};
+use topostream::algorithms::{Betweenness, Bfs, Components, KCore, PageRank, Sssp};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -83,6 +83,7 @@ enum AlgorithmName {
     Sssp,
     Components,
     Kcore,
+    Betweenness,
 }
 
 impl PrintShader {
@@ -95,6 +96,7 @@ impl PrintShader {
                 self.print(&Sssp { source: VertexId(0), weights })
             }
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
+            AlgorithmName::Betweenness => self.print(&Betweenness::exact()),
             AlgorithmName::Kcore => self.print(&KCore { directed: !self.undirected, in_lists: self.in_lists }),
         }
     }

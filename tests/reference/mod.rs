@@ -7,11 +7,13 @@
 //! | levels | bitmaps, pages | a queue |
 //! | distances | frontiers, bits of 32 | a heap (Dijkstra), in double precision or rounded as single is |
 //! | components | labels that travel | union-find |
+//! | betweenness | levels out and back, a source after another | distances between all pairs |
 //! | core numbers | peeling | h-indices |
 //! | parents | any | properties that only a breadth-first tree has (Graph500's validation) |
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod betweenness;
 pub mod kcore;
 
 use std::cmp::Reverse;

@@ -5,6 +5,7 @@ use crate::everywhere::{everywhere, run};
 use crate::reference::kcore::core_numbers;
 use crate::reference::{EdgeList, random_edges};
 use proptest::prelude::*;
+use topostream::Engine;
 use topostream::algorithms::KCore;
 use topostream::fetch::FetcherKind;
 use topostream_formats::Encoding;
@@ -17,11 +18,11 @@ fn undirected(options: FormatOptions) -> FormatOptions {
 /// Loops, repeated edges, vertices without edges, a list of several pages, a clique of high degree in a sparse graph (so that the
 /// core number leaps), and a path that hangs from it.
 fn motley() -> EdgeList {
-    let mut edges = random_edges(0..9_000, 20_000, 5);
+    let mut edges = random_edges(0..9_000, 12_000, 5);
     edges.extend((0..400).map(|number| (number % 40, number % 40)));
     edges.extend((0..200).map(|number| (9_100, 9_101 + number % 3)));
     edges.extend((9_200..9_260).flat_map(|a| (9_200..a).map(move |b| (a, b))));
-    edges.extend((9_260..9_500).map(|vertex| (vertex, vertex - 1)));
+    edges.extend((9_260..9_290).map(|vertex| (vertex, vertex - 1)));
     edges.extend((0..30_000).map(|number| (7, number % 9_000)));
     EdgeList::new(9_600, edges)
 }
@@ -31,12 +32,9 @@ fn core_numbers_of_an_undirected_graph() {
     let graph = motley();
     let store = TestStore::new(&graph, &undirected(small_pages(Encoding::VertexId)));
     let expected = core_numbers(&graph);
-    assert_eq!((expected[9_230], expected[9_400], expected[9_550], expected[9_100]), (59.0, 1.0, 0.0, 67.0));
-    let check = |engine: &_| {
-        let _: &topostream::Engine = engine;
-        KCore { directed: false, in_lists: false }
-    };
-    everywhere(&store, check, |found, way| {
+    assert_eq!((expected[9_230], expected[9_280], expected[9_550], expected[9_100]), (59.0, 1.0, 0.0, 67.0));
+    let make = |_: &Engine| KCore { directed: false, in_lists: false };
+    everywhere(&store, make, |found, way| {
         assert_eq!(found.column("core"), expected, "{way}");
         // Everybody's list is read twice at the most: to count, and when its vertex goes.
         let edges: u64 = found.report.steps.iter().map(|step| step.edges).sum();
@@ -61,7 +59,7 @@ fn core_numbers_of_a_directed_graph() {
 /// Grouped lists have parts in several pages, and devices that shard see the pages of their own shards.
 #[test]
 fn core_numbers_over_shards() {
-    let graph = EdgeList::new(5_000, random_edges(0..5_000, 30_000, 8));
+    let graph = EdgeList::new(5_000, random_edges(0..5_000, 10_000, 8));
     let store = TestStore::new(&graph, &FormatOptions { shards: 3, ..undirected(small_pages(Encoding::VertexId)) });
     let expected = core_numbers(&graph);
     everywhere(

@@ -4,6 +4,7 @@
 #[path = "../gpu/adapter.rs"]
 #[allow(dead_code, reason = "the tests of the GPU use the rest")]
 mod adapter;
+mod betweenness;
 #[path = "../common/mod.rs"]
 mod common;
 mod everywhere;

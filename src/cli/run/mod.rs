@@ -1,5 +1,6 @@
 //! `topostream run`: an algorithm over a store.
 
+mod betweenness;
 mod common;
 mod components;
 mod cores;
@@ -46,6 +47,12 @@ enum AlgorithmArgs {
     /// one that this order puts first.
     #[command(visible_aliases = ["cc", "wcc"])]
     Components(components::ComponentsArgs),
+    /// Betweenness centrality: how many shortest paths lead through vertices
+    ///
+    /// In hops, summed over all pairs; in an undirected graph each pair counts once (NetworkX's normalized=False). Exact betweenness
+    /// takes as many searches as there are vertices: larger graphs want --samples.
+    #[command(visible_aliases = ["bc"])]
+    Betweenness(betweenness::BetweennessArgs),
     /// Core numbers: how far into the dense parts of the graph vertices are, whichever way the edges point
     ///
     /// A vertex's core number is the largest k such that it lies in a part of the graph where everybody has at least k edges to
@@ -62,6 +69,7 @@ impl Run {
             AlgorithmArgs::Bfs(args) => args.run(cancel),
             AlgorithmArgs::Sssp(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
+            AlgorithmArgs::Betweenness(args) => args.run(cancel),
             AlgorithmArgs::Kcore(args) => args.run(cancel),
         }
     }
