@@ -11,7 +11,7 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
-use topostream::algorithms::{Betweenness, Bfs, Components, KCore, PageRank, Sssp, Sums, Traffic};
+use topostream::algorithms::{Betweenness, Bfs, Components, KCore, PageRank, Scc, Sssp, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
@@ -140,6 +140,7 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
         assert_eq!(visits.len(), if directed { 1 } else { 2 });
         algorithms.push((Declared::of(&components, false).unwrap(), visits));
     }
+    algorithms.push((Declared::of(&Scc, true).unwrap(), Scc.visits(true)));
     let betweenness = Betweenness::exact();
     algorithms.push((Declared::of(&betweenness, false).unwrap(), betweenness.visits(false)));
     for (directed, in_lists) in [(false, false), (true, true), (true, false)] {

@@ -50,7 +50,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-fn mark(vertex: u32, is_in: bool) {
+fn mark_if(vertex: u32, is_in: bool) {
     if is_in {
         marked_insert(vertex);
     } else if marked_test(vertex) {
@@ -59,7 +59,7 @@ fn mark(vertex: u32, is_in: bool) {
 }
 
 // Whose lists are read next.
-fn visit(vertex: u32, is_in: bool) {
+fn visit_if(vertex: u32, is_in: bool) {
     if is_in {
         visited_insert(vertex);
     } else if visited_test(vertex) {
@@ -74,13 +74,13 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     let level = u32(step.scalars.z);
     if mode == BEGIN {
         let is_source = vertex == u32(step.scalars.x) + (u32(step.scalars.y) << 16u);
-        begin(vertex, is_source);
+        begin_at(vertex, is_source);
     } else if mode == OUT {
-        return reach(vertex, level);
+        return reach_out(vertex, level);
     } else if mode == TURN {
         let mine = level_load(vertex);
-        mark(vertex, mine == level);
-        visit(vertex, mine == level - 1u);
+        mark_if(vertex, mine == level);
+        visit_if(vertex, mine == level - 1u);
         if mine == level {
             share_store(vertex, 1.0 / share_load(vertex));
         }
@@ -90,17 +90,17 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-fn begin(vertex: u32, is_source: bool) {
+fn begin_at(vertex: u32, is_source: bool) {
     level_store(vertex, select(UNREACHED, 0u, is_source));
     share_store(vertex, select(0.0, 1.0, is_source));
     sum_store(vertex, 0.0);
-    mark(vertex, is_source);
-    visit(vertex, is_source);
+    mark_if(vertex, is_source);
+    visit_if(vertex, is_source);
 }
 
-fn reach(vertex: u32, level: u32) -> vec4<f32> {
+fn reach_out(vertex: u32, level: u32) -> vec4<f32> {
     if marked_test(vertex) {
-        visit(vertex, false);
+        visit_if(vertex, false);
         return vec4<f32>();
     }
     let paths = sum_take(vertex);
@@ -111,8 +111,8 @@ fn reach(vertex: u32, level: u32) -> vec4<f32> {
     if paths > 0.0 {
         level_store(vertex, level + 1u);
         share_store(vertex, paths);
-        mark(vertex, true);
-        visit(vertex, true);
+        mark_if(vertex, true);
+        visit_if(vertex, true);
         return vec4<f32>(1.0, 0.0, 0.0, 0.0);
     }
     return vec4<f32>();
@@ -121,15 +121,15 @@ fn reach(vertex: u32, level: u32) -> vec4<f32> {
 fn come_back(vertex: u32, level: u32) {
     let mine = level_load(vertex);
     if mine == level + 1u {
-        mark(vertex, false);
+        mark_if(vertex, false);
     } else if mine == level {
         let sum = sum_take(vertex);
         let paths = share_load(vertex);
         between_store(vertex, between_load(vertex) + sum * paths);
         share_store(vertex, 1.0 / paths + sum);
-        mark(vertex, true);
-        visit(vertex, false);
+        mark_if(vertex, true);
+        visit_if(vertex, false);
     } else if mine == level - 1u {
-        visit(vertex, true);
+        visit_if(vertex, true);
     }
 }

@@ -83,9 +83,9 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     }
     let stride = u32(step.scalars.z);
     if mode == LEAP {
-        return vec4<f32>(within(vertex, stride, 1u), within(vertex, stride, 4u), within(vertex, stride, 16u), 0.0);
+        return vec4<f32>(at_most(vertex, stride, 1u), at_most(vertex, stride, 4u), at_most(vertex, stride, 16u), 0.0);
     }
-    return vec4<f32>(within(vertex, stride, 1u), within(vertex, stride, 2u), within(vertex, stride, 3u), 0.0);
+    return vec4<f32>(at_most(vertex, stride, 1u), at_most(vertex, stride, 2u), at_most(vertex, stride, 3u), 0.0);
 }
 
 // Who went, who would go one level up, and who is left.
@@ -101,7 +101,7 @@ fn peel(vertex: u32) -> vec4<f32> {
 }
 
 // 1 where a vertex's degree is no more than so many strides above the level.
-fn within(vertex: u32, stride: u32, times: u32) -> f32 {
+fn at_most(vertex: u32, stride: u32, times: u32) -> f32 {
     let above = degree_load(vertex) - level();
     return select(0.0, 1.0, above / stride < times || above == stride * times);
 }

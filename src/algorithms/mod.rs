@@ -5,6 +5,7 @@ mod bfs;
 mod components;
 mod kcore;
 mod pagerank;
+mod scc;
 mod sssp;
 
 pub use betweenness::Betweenness;
@@ -12,4 +13,5 @@ pub use bfs::Bfs;
 pub use components::Components;
 pub use kcore::KCore;
 pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
+pub use scc::Scc;
 pub use sssp::Sssp;

@@ -9,12 +9,14 @@
 //! | components | labels that travel | union-find |
 //! | betweenness | levels out and back, a source after another | distances between all pairs |
 //! | core numbers | peeling | h-indices |
+//! | strong components | colours | two depth-first searches |
 //! | parents | any | properties that only a breadth-first tree has (Graph500's validation) |
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod betweenness;
 pub mod kcore;
+pub mod scc;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

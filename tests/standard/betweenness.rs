@@ -25,10 +25,10 @@ fn assert_near(found: &[f64], expected: &[f64], what: &str) {
 
 /// Several levels, loops, repeated edges, a list of several pages, and vertices that nobody reaches.
 fn motley() -> EdgeList {
-    let mut edges = random_edges(0..2_000, 4_000, 15);
+    let mut edges = random_edges(0..2_000, 5_000, 15);
     edges.extend((0..2_000).step_by(10).map(|vertex| (vertex, vertex)));
     edges.extend((0..20_000).map(|number| (7, 2 * (number % 1_000))));
-    edges.extend((2_001..2_020).map(|vertex| (vertex - 1, vertex)));
+    edges.extend((2_001..2_010).map(|vertex| (vertex - 1, vertex)));
     edges.push((11, 2_000));
     EdgeList::new(2_100, edges)
 }
@@ -36,7 +36,7 @@ fn motley() -> EdgeList {
 #[test]
 fn of_some_sources() {
     let graph = motley();
-    let sources = [7, 11, 2_050];
+    let sources = [7, 2_050];
     let expected = [betweenness(&graph, &sources), betweenness(&graph.mirrored(), &sources)];
     let options = [small_pages(Encoding::VertexId), undirected(small_pages(Encoding::VertexId))];
     for (options, expected) in options.into_iter().zip(expected) {
@@ -103,13 +103,15 @@ fn samples_are_of_different_vertices_and_scaled() {
 fn too_many_paths_are_refused() {
     let chain = |length: u32| EdgeList::new(length, (1..length).flat_map(|to| [(to - 1, to); 2]).collect());
     let make = || Betweenness::of_sources(&[VertexId(0)]);
+    let stores = [121, 150].map(|length| TestStore::new(&chain(length), &small_pages(Encoding::VertexId)));
     for (way, options) in ways() {
-        let engine = |length| TestStore::new(&chain(length), &small_pages(Encoding::VertexId)).engine(options.clone());
-        let found = run(&engine(121), make()).unwrap_or_else(|error| panic!("{way}: {error}"));
+        let [short, long] = stores.each_ref().map(|store| store.engine(options.clone()));
+        // The way there is the same.
+        let found = run(&short, make()).unwrap_or_else(|error| panic!("{way}: {error}"));
         let expected: Vec<f64> =
-            (0..121).map(|vertex| if vertex == 0 { 0.0 } else { f64::from(120 - vertex) }).collect();
+            (0..121).map(|vertex| if vertex == 0 { 0.0 } else { 120.0 - f64::from(vertex) }).collect();
         assert_near(found.column("betweenness"), &expected, &way);
-        let error = run(&engine(150), make()).map(drop).unwrap_err().to_string();
+        let error = run(&long, make()).map(drop).unwrap_err().to_string();
         assert!(error.contains("vertex 121") && error.contains("2^120"), "{way}: {error}");
     }
 }

@@ -22,8 +22,8 @@ fn motley() -> EdgeList {
     edges.extend((0..400).map(|number| (number % 40, number % 40)));
     edges.extend((0..200).map(|number| (9_100, 9_101 + number % 3)));
     edges.extend((9_200..9_260).flat_map(|a| (9_200..a).map(move |b| (a, b))));
-    edges.extend((9_260..9_290).map(|vertex| (vertex, vertex - 1)));
-    edges.extend((0..30_000).map(|number| (7, number % 9_000)));
+    edges.extend((9_260..9_275).map(|vertex| (vertex, vertex - 1)));
+    edges.extend((0..20_000).map(|number| (7, number % 9_000)));
     EdgeList::new(9_600, edges)
 }
 
@@ -32,7 +32,7 @@ fn core_numbers_of_an_undirected_graph() {
     let graph = motley();
     let store = TestStore::new(&graph, &undirected(small_pages(Encoding::VertexId)));
     let expected = core_numbers(&graph);
-    assert_eq!((expected[9_230], expected[9_280], expected[9_550], expected[9_100]), (59.0, 1.0, 0.0, 67.0));
+    assert_eq!((expected[9_230], expected[9_270], expected[9_550], expected[9_100]), (59.0, 1.0, 0.0, 67.0));
     let make = |_: &Engine| KCore { directed: false, in_lists: false };
     everywhere(&store, make, |found, way| {
         assert_eq!(found.column("core"), expected, "{way}");

@@ -11,4 +11,5 @@ mod everywhere;
 mod kcore;
 #[path = "../reference/mod.rs"]
 mod reference;
+mod scc;
 mod searches;

@@ -47,6 +47,11 @@ enum AlgorithmArgs {
     /// one that this order puts first.
     #[command(visible_aliases = ["cc", "wcc"])]
     Components(components::ComponentsArgs),
+    /// Strongly connected components: parts of a directed graph in which edges lead from everybody to everybody
+    ///
+    /// Needs in-lists (format --in-edges). A component is called by one of its vertices.
+    #[command(visible_aliases = ["strong-components"])]
+    Scc(components::SccArgs),
     /// Betweenness centrality: how many shortest paths lead through vertices
     ///
     /// In hops, summed over all pairs; in an undirected graph each pair counts once (NetworkX's normalized=False). Exact betweenness
@@ -70,6 +75,7 @@ impl Run {
             AlgorithmArgs::Sssp(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
             AlgorithmArgs::Betweenness(args) => args.run(cancel),
+            AlgorithmArgs::Scc(args) => args.run(cancel),
             AlgorithmArgs::Kcore(args) => args.run(cancel),
         }
     }
