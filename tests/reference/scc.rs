@@ -33,9 +33,11 @@ pub fn strong_components(graph: &EdgeList) -> Vec<u32> {
         least[root] = root as u32;
         while let Some(&vertex) = members.get(at) {
             at += 1;
-            for &neighbour in against[vertex].iter().filter(|&&neighbour| least[neighbour] == u32::MAX) {
-                least[neighbour] = 0;
-                members.push(neighbour);
+            for &neighbour in &against[vertex] {
+                if least[neighbour] == u32::MAX {
+                    least[neighbour] = 0;
+                    members.push(neighbour);
+                }
             }
         }
         let name = *members.iter().min().expect("the root is one") as u32;
