@@ -123,6 +123,16 @@ impl<A: Algorithm> Run<A> {
     pub fn answers(&self) -> Vec<Answer<'_>> {
         self.algorithm.answers(&self.state)
     }
+
+    /// What is to be said of the whole graph: a line, without its end.
+    pub fn remark(&self) -> Option<String> {
+        self.algorithm.remark(&self.state)
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> &A {
+        &self.algorithm
+    }
 }
 
 /// Hears of every superstep as it ends.

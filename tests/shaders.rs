@@ -11,7 +11,7 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
-use topostream::algorithms::{Betweenness, Bfs, Components, KCore, PageRank, Scc, Sssp, Sums, Traffic};
+use topostream::algorithms::{Betweenness, Bfs, Components, KCore, PageRank, Radius, Scc, Sssp, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
@@ -43,7 +43,7 @@ fn list_open(list: List) -> Record {
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     count_add(neighbour, weight);
     if least_min(neighbour, (*record).best) || most_max(neighbour, list.degree) { activate(neighbour); }
-    if least_claim(neighbour, 7u, 8u) { return false; }
+    if least_claim(neighbour, 7u, 8u) || most_or(neighbour, 6u) { return false; }
     single_add(neighbour, (*record).sum);
     exact_add(neighbour, fixed_add(fixed_from((*record).sum), fixed_from(0.5)));
     if met_test(list.vertex) || met_word(neighbour >> 5u) == 0u || !is_active(neighbour) { return true; }
@@ -66,7 +66,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>(given_load(vertex), 0.0, 0.0, 0.0);
 }
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u);
+    let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u) && most_or(vertex, 3u);
     given_store(vertex, single_take(vertex) + fixed_to_f32(exact_take(vertex)) + f32(count_take(vertex)));
     return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w, f32(step.superstep));
 }
@@ -141,6 +141,8 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
         algorithms.push((Declared::of(&components, false).unwrap(), visits));
     }
     algorithms.push((Declared::of(&Scc, true).unwrap(), Scc.visits(true)));
+    let radius = Radius::new(1, 1);
+    algorithms.push((Declared::of(&radius, false).unwrap(), radius.visits(false)));
     let betweenness = Betweenness::exact();
     algorithms.push((Declared::of(&betweenness, false).unwrap(), betweenness.visits(false)));
     for (directed, in_lists) in [(false, false), (true, true), (true, false)] {

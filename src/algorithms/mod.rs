@@ -5,6 +5,7 @@ mod bfs;
 mod components;
 mod kcore;
 mod pagerank;
+mod radius;
 mod scc;
 mod sssp;
 
@@ -13,5 +14,6 @@ pub use bfs::Bfs;
 pub use components::Components;
 pub use kcore::KCore;
 pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
+pub use radius::Radius;
 pub use scc::Scc;
 pub use sssp::Sssp;

@@ -5,7 +5,7 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Betweenness, Bfs, Components, KCore, PageRank, Scc, Sssp};
+use topostream::algorithms::{Betweenness, Bfs, Components, KCore, PageRank, Radius, Scc, Sssp};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -85,6 +85,7 @@ enum AlgorithmName {
     Kcore,
     Betweenness,
     Scc,
+    Radius,
 }
 
 impl PrintShader {
@@ -99,6 +100,7 @@ impl PrintShader {
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
             AlgorithmName::Betweenness => self.print(&Betweenness::exact()),
             AlgorithmName::Scc => self.print(&Scc),
+            AlgorithmName::Radius => self.print(&Radius::new(1, 1)),
             AlgorithmName::Kcore => self.print(&KCore { directed: !self.undirected, in_lists: self.in_lists }),
         }
     }

@@ -9,6 +9,7 @@
 //! | components | labels that travel | union-find |
 //! | betweenness | levels out and back, a source after another | distances between all pairs |
 //! | core numbers | peeling | h-indices |
+//! | radius | sketches that grow hop by hop | a search from each vertex that collects bits |
 //! | strong components | colours | two depth-first searches |
 //! | parents | any | properties that only a breadth-first tree has (Graph500's validation) |
 
@@ -16,6 +17,7 @@
 
 pub mod betweenness;
 pub mod kcore;
+pub mod radius;
 pub mod scc;
 
 use std::cmp::Reverse;
@@ -54,7 +56,7 @@ impl EdgeList {
     }
 
     /// All lists, along the edges or against them.
-    fn lists(&self, along: bool) -> Vec<Vec<usize>> {
+    pub fn lists(&self, along: bool) -> Vec<Vec<usize>> {
         let mut lists = vec![Vec::new(); self.vertices as usize];
         for &(source, dest) in &self.edges {
             let (from, to) = if along { (source, dest) } else { (dest, source) };

@@ -9,6 +9,7 @@ mod betweenness;
 mod common;
 mod everywhere;
 mod kcore;
+mod radius;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod scc;

@@ -113,7 +113,8 @@ impl Common {
             return print(&(json + "\n"));
         }
         let summary = summary(&run, &store, shown)?;
-        print(&(tables::run_report(&run.report) + &summary + &checked))
+        let remark = run.remark().map_or(String::new(), |remark| remark + "\n");
+        print(&(tables::run_report(&run.report) + &summary + &remark + &checked))
     }
 }
 

@@ -5,6 +5,7 @@ mod common;
 mod components;
 mod cores;
 mod paths;
+mod radius;
 mod ranks;
 
 use super::Outcome;
@@ -52,6 +53,12 @@ enum AlgorithmArgs {
     /// Needs in-lists (format --in-edges). A component is called by one of its vertices.
     #[command(visible_aliases = ["strong-components"])]
     Scc(components::SccArgs),
+    /// Radius and effective diameter, estimated: how far vertices are from those that edges lead to, and how many there are
+    ///
+    /// Gives every vertex its eccentricity (at least so many hops), its effective radius (hops to nine tenths of what it reaches) and the
+    /// number of vertices that it reaches, from sketches; and for the graph its effective diameter.
+    #[command(visible_aliases = ["effective-diameter"])]
+    Radius(radius::RadiusArgs),
     /// Betweenness centrality: how many shortest paths lead through vertices
     ///
     /// In hops, summed over all pairs; in an undirected graph each pair counts once (NetworkX's normalized=False). Exact betweenness
@@ -76,6 +83,7 @@ impl Run {
             AlgorithmArgs::Components(args) => args.run(cancel),
             AlgorithmArgs::Betweenness(args) => args.run(cancel),
             AlgorithmArgs::Scc(args) => args.run(cancel),
+            AlgorithmArgs::Radius(args) => args.run(cancel),
             AlgorithmArgs::Kcore(args) => args.run(cancel),
         }
     }
