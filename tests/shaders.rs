@@ -11,7 +11,9 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
-use topostream::algorithms::{Betweenness, Bfs, Components, KCore, PageRank, Radius, Scc, Sssp, Sums, Traffic};
+use topostream::algorithms::{
+    Betweenness, Bfs, Components, DeltaStepping, KCore, PageRank, Radius, Scc, Sssp, Sums, Traffic,
+};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
@@ -133,6 +135,8 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     for weights in [WeightType::U32, WeightType::F32] {
         let sssp = Sssp { source: VertexId(0), weights };
         algorithms.push((Declared::of(&sssp, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
+        let buckets = DeltaStepping { paths: sssp, delta: 1.0 };
+        algorithms.push((Declared::of(&buckets, false).unwrap(), buckets.visits(false)));
     }
     for directed in [false, true] {
         let components = Components { directed };

@@ -12,11 +12,11 @@
 //! bit of one of eight bitmaps, the i-th with probability 2^-i, and bitmaps are merged by *or*. The number of bits that are set
 //! tells more than the maxima do: Lang's estimate from it ("Back to the future", arXiv 1708.06839) has a standard error of
 //! 0.69 / sqrt(bitmaps), HyperLogLog's 1.04 / sqrt(registers), and it needs no other rule where there are few vertices. With b bits
-//! in a bitmap on average, the estimate is m 0.794 (2^b - e^(-0.566 b - 0.13 b² - 0.04 b³)) for m bitmaps, which is within 0.3 % of the
+//! in a bitmap on average, the estimate is 8 × 0.794 (2^b - e^(-0.566 b - 0.13 b² - 0.04 b³)) for eight bitmaps, which is within 0.3 % of the
 //! solution of b = sum of 1 - e^(-x 2^-i).
 //!
-//! *Passes.* Memory holds eight bitmaps a vertex. A run may take several passes, each with other hashes: their bits are averaged as
-//! if they were one sketch of 8 × passes bitmaps. The standard error of the number of neighbours is 25 % with one pass, 17 % with two,
+//! *Passes.* Memory holds eight bitmaps a vertex. A run may take several passes, each with other hashes; the numbers of bits are
+//! averaged, which is worth as much as 8 × passes bitmaps. The standard error of the number of neighbours is 25 % with one pass, 17 % with two,
 //! 12 % with four, 9 % with eight.
 //!
 //! - `eccentricity[v]`: the last hop at which a sketch of v has changed, the largest of all passes: never more than the true one,
@@ -82,11 +82,11 @@ const PASSES_MAX: u32 = 256;
 const CHANGED: usize = 0;
 const PAIRS: usize = 1;
 
-/// How many vertices have set so many bits of so many bitmaps.
-fn estimate(bits: u32, bitmaps: u32) -> f64 {
-    let b = f64::from(bits) / f64::from(bitmaps);
+/// How many vertices have set so many bits, on average of passes.
+fn estimate(bits: f64) -> f64 {
+    let b = bits / BITMAPS as f64;
     let few = (-(0.566_261_2 + (0.13 + 0.04 * b) * b) * b).exp();
-    f64::from(bitmaps) * 0.794_023_6 * (b.exp2() - few)
+    BITMAPS as f64 * 0.794_023_6 * (b.exp2() - few)
 }
 
 /// The finalizer of MurmurHash3.
@@ -319,7 +319,7 @@ impl Algorithm for Radius {
             }
             let (bits, changed) = values.grow(vertex, phase.hops);
             totals[CHANGED] += f64::from(changed);
-            totals[PAIRS] += estimate(bits, BITMAPS as u32);
+            totals[PAIRS] += estimate(bits.into());
         }
         totals
     }
@@ -339,10 +339,10 @@ impl Algorithm for Radius {
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let values = Values::of(state);
         let number = |place| state.attributes.u32(place);
-        let (passes, bitmaps) = (self.passes, self.passes * BITMAPS as u32);
+        let passes = f64::from(self.passes);
         let eccentricity = move |vertex| Some(number(FARTHEST).get(vertex).max(number(LAST).get(vertex)).into());
-        let radius = move |vertex| f64::from(number(NEARS).get(vertex) + number(NEAR).get(vertex)) / f64::from(passes);
-        let neighbours = move |vertex| estimate(number(COUPONS).get(vertex) + values.bits(vertex), bitmaps);
+        let radius = move |vertex| f64::from(number(NEARS).get(vertex) + number(NEAR).get(vertex)) / passes;
+        let neighbours = move |vertex| estimate(f64::from(number(COUPONS).get(vertex) + values.bits(vertex)) / passes);
         vec![
             Answer { name: "eccentricity", values: AnswerValues::Integer(Box::new(eccentricity)) },
             Answer { name: "radius", values: AnswerValues::F64(Box::new(radius)) },
@@ -367,11 +367,11 @@ mod tests {
     fn estimates_solve_the_equation() {
         let bits_of = |x: f64| (1..100).map(|place| -(-x * 0.5f64.powi(place)).exp_m1()).sum::<f64>();
         for bits in 1..=30 * BITMAPS as u32 {
-            let (low, high) = [0.997, 1.003].map(|factor| bits_of(factor * estimate(bits, 8) / 8.0)).into();
+            let (low, high) = [0.997, 1.003].map(|factor| bits_of(factor * estimate(bits.into()) / 8.0)).into();
             let found = f64::from(bits) / 8.0;
             assert!(low <= found && found <= high, "{bits} bits: {low} to {high}");
         }
-        let ratio = |bits| estimate(bits - 1, 8) / estimate(bits, 8);
+        let ratio = |bits: u32| estimate(f64::from(bits) - 1.0) / estimate(bits.into());
         assert!((2..ENOUGH).all(|bits| ratio(bits) < MOST + 1e-3));
         assert!((ENOUGH..256).all(|bits| ratio(bits) >= MOST));
     }

@@ -5,7 +5,7 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Betweenness, Bfs, Components, KCore, PageRank, Radius, Scc, Sssp};
+use topostream::algorithms::{Betweenness, Bfs, Components, DeltaStepping, KCore, PageRank, Radius, Scc, Sssp};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -86,6 +86,7 @@ enum AlgorithmName {
     Betweenness,
     Scc,
     Radius,
+    DeltaStepping,
 }
 
 impl PrintShader {
@@ -101,6 +102,10 @@ impl PrintShader {
             AlgorithmName::Betweenness => self.print(&Betweenness::exact()),
             AlgorithmName::Scc => self.print(&Scc),
             AlgorithmName::Radius => self.print(&Radius::new(1, 1)),
+            AlgorithmName::DeltaStepping => {
+                let weights = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
+                self.print(&DeltaStepping { paths: Sssp { source: VertexId(0), weights }, delta: 1.0 })
+            }
             AlgorithmName::Kcore => self.print(&KCore { directed: !self.undirected, in_lists: self.in_lists }),
         }
     }

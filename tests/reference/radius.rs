@@ -47,20 +47,21 @@ fn coupon(vertex: usize, seed: u32) -> usize {
     bitmap as usize * 32 + zeros.min(31) as usize
 }
 
-/// How many vertices set so many bits on average: by bisection.
-pub fn vertices_of(bits: f64, bitmaps: f64) -> f64 {
+/// How many vertices set so many bits of eight bitmaps on average: by bisection.
+pub fn vertices_of(bits: f64) -> f64 {
     let set = |x: f64| (1..90).map(|place| 1.0 - (-x / 2f64.powi(place)).exp()).sum::<f64>();
     let (mut low, mut high) = (0.0, 1e12);
     for _ in 0..200 {
         let middle = (low + high) / 2.0;
-        if set(middle) * bitmaps < bits { low = middle } else { high = middle }
+        if set(middle) * 8.0 < bits { low = middle } else { high = middle }
     }
-    low * bitmaps
+    low * 8.0
 }
 
 /// What sketches say of every vertex, over passes with seeds two apart.
 pub fn sketched(graph: &EdgeList, passes: u32, seed: u32) -> Vec<Sketched> {
     let lists = graph.lists(true);
+    let vertices: Vec<f64> = (0..=8 * 32).map(|bits| vertices_of(f64::from(bits))).collect();
     let of_vertex = |vertex: usize| {
         let spheres = spheres(&lists, vertex);
         let (mut found, mut bits) = (Sketched::default(), 0);
@@ -77,10 +78,10 @@ pub fn sketched(graph: &EdgeList, passes: u32, seed: u32) -> Vec<Sketched> {
             bits += all;
             let at_least = |least: usize| counts.iter().position(|&count| count >= least).unwrap() as f64;
             found.eccentricity = found.eccentricity.max(at_least(all));
-            let enough = (1..=all).find(|&count| vertices_of(count as f64, 8.0) >= 0.9 * vertices_of(all as f64, 8.0));
+            let enough = (1..=all).find(|&count| vertices[count] >= 0.9 * vertices[all]);
             found.radius += at_least(enough.unwrap()) / f64::from(passes);
         }
-        found.neighbours = vertices_of(bits as f64, 8.0 * f64::from(passes));
+        found.neighbours = vertices_of(bits as f64 / f64::from(passes));
         found
     };
     (0..lists.len()).map(of_vertex).collect()

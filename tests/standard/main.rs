@@ -7,6 +7,7 @@ mod adapter;
 mod betweenness;
 #[path = "../common/mod.rs"]
 mod common;
+mod delta_stepping;
 mod everywhere;
 mod kcore;
 mod radius;
