@@ -6,7 +6,8 @@ use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
 use topostream::algorithms::{
-    Averaging, Bfs, Components, DeltaPageRank, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Widest,
+    Averaging, Betweenness, Bfs, Clustering, Components, DeltaPageRank, DeltaStepping, KCore, LabelPropagation, Model,
+    PageRank, PersonalizedPageRank, Radius, Scc, Sssp, Stop, Widest,
 };
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
@@ -91,6 +92,13 @@ enum AlgorithmName {
     /// Circuit simulation, too
     Heat,
     Adsorption,
+    Kcore,
+    Betweenness,
+    Scc,
+    Radius,
+    DeltaStepping,
+    Clustering,
+    Communities,
 }
 
 impl PrintShader {
@@ -109,6 +117,14 @@ impl PrintShader {
             AlgorithmName::Sssp => self.print(&Sssp { source: VertexId(0), weights: self.weight_type() }),
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
             AlgorithmName::Widest => self.print(&Widest { source: VertexId(0), weights: self.weight_type() }),
+            AlgorithmName::Betweenness => self.print(&Betweenness::exact()),
+            AlgorithmName::Scc => self.print(&Scc),
+            AlgorithmName::Radius => self.print(&Radius::new(1, 1)),
+            AlgorithmName::DeltaStepping => self
+                .print(&DeltaStepping { paths: Sssp { source: VertexId(0), weights: self.weight_type() }, delta: 1.0 }),
+            AlgorithmName::Kcore => self.print(&KCore { directed: !self.undirected, in_lists: self.in_lists }),
+            AlgorithmName::Clustering => self.print(&Clustering::without_table(!self.undirected)),
+            AlgorithmName::Communities => self.print(&LabelPropagation::without_table(!self.undirected, 1)),
         }
     }
 
