@@ -11,7 +11,7 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Sums, Traffic};
+use topostream::algorithms::{Bfs, Components, Neighbourhood, PageRank, Sssp, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
@@ -120,10 +120,15 @@ fn told() -> Declared {
 fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     let mut algorithms = Vec::new();
     for parents in [false, true] {
-        let bfs = Bfs { source: VertexId(0), parents, bottom_up: true };
+        let bfs = Bfs { parents, ..Bfs::from(VertexId(0)) };
         let visits = vec![(Direction::Out, Visit::Frontier), (Direction::In, Visit::Without(1))];
         algorithms.push((Declared::of(&bfs, true).unwrap(), visits));
     }
+    let against = Bfs { against: true, ..Bfs::from(VertexId(0)) };
+    let visits = [against.visits(true), against.visits(false)].concat();
+    algorithms.push((Declared::of(&against, true).unwrap(), visits));
+    let neighbourhood = Neighbourhood { sources: vec![VertexId(0)], hops_max: None };
+    algorithms.push((Declared::of(&neighbourhood, true).unwrap(), neighbourhood.visits(true)));
     for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
         for sums in [Sums::Exact, Sums::Single] {
             let pagerank = PageRank { traffic, sums, ..PageRank::default() };
@@ -190,7 +195,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
 fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
-        KernelName::Census | KernelName::NextPages => algorithm.traversal,
+        KernelName::Census => algorithm.traversal,
         kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }

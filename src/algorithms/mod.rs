@@ -2,10 +2,12 @@
 
 mod bfs;
 mod components;
+mod neighbourhood;
 mod pagerank;
 mod sssp;
 
 pub use bfs::Bfs;
 pub use components::Components;
+pub use neighbourhood::Neighbourhood;
 pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
 pub use sssp::Sssp;

@@ -5,7 +5,7 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp};
+use topostream::algorithms::{Bfs, Components, Neighbourhood, PageRank, Sssp};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -42,6 +42,9 @@ pub struct PrintShader {
     /// Over lists that are grouped for shards
     #[arg(long)]
     grouped: bool,
+    /// BFS: against the edges
+    #[arg(long)]
+    against: bool,
     /// BFS: keep parents
     #[arg(long)]
     parents: bool,
@@ -82,17 +85,21 @@ enum AlgorithmName {
     Bfs,
     Sssp,
     Components,
+    Neighbourhood,
 }
 
 impl PrintShader {
     pub fn run(self) -> Outcome {
         match self.algorithm {
             AlgorithmName::Pagerank => self.print(&PageRank { sums: self.sums.into(), ..PageRank::default() }),
-            AlgorithmName::Bfs => self.print(&Bfs { parents: self.parents, ..Bfs::from(VertexId(0)) }),
+            AlgorithmName::Bfs => {
+                self.print(&Bfs { parents: self.parents, against: self.against, ..Bfs::from(VertexId(0)) })
+            }
             AlgorithmName::Sssp => {
                 let weights = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
                 self.print(&Sssp { source: VertexId(0), weights })
             }
+            AlgorithmName::Neighbourhood => self.print(&Neighbourhood { sources: vec![VertexId(0)], hops_max: None }),
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
         }
     }

@@ -11,6 +11,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod neighbourhood;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 

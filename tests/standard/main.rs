@@ -7,6 +7,7 @@ mod adapter;
 #[path = "../common/mod.rs"]
 mod common;
 mod everywhere;
+mod neighbourhood;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod searches;

@@ -2,6 +2,7 @@
 
 mod common;
 mod components;
+mod neighbourhood;
 mod paths;
 mod ranks;
 
@@ -24,6 +25,7 @@ Examples:
   topostream run pagerank wiki --iterations 20 --memory 2GiB --json
   topostream run bfs wiki --source 30 --parents --output tree.npy
   topostream run bfs wiki --source max-degree
+  topostream run neighbourhood wiki --source 30 --source 3 --hops 2 --direction both
   topostream run sssp roads --source 0 --output distances.csv
   topostream run bfs wiki --source 30 --parents --validate
   topostream run components wiki --output components.txt";
@@ -34,6 +36,11 @@ enum AlgorithmArgs {
     Pagerank(ranks::PageRankArgs),
     /// Breadth-first search: how many hops vertices are from a source
     Bfs(paths::BfsArgs),
+    /// Neighbourhood: the vertices within some hops of one or several sources
+    ///
+    /// Gives every vertex its number of hops from the nearest source, -1 where that is more than --hops.
+    #[command(visible_aliases = ["k-hop"])]
+    Neighbourhood(neighbourhood::NeighbourhoodArgs),
     /// Shortest paths: how far vertices are from a source, by the weights of the edges
     ///
     /// Whole weights give whole distances of at most 2^32 - 3. With f32 weights each addition along a path is rounded to the
@@ -52,6 +59,7 @@ impl Run {
         match self.algorithm {
             AlgorithmArgs::Pagerank(args) => args.run(cancel),
             AlgorithmArgs::Bfs(args) => args.run(cancel),
+            AlgorithmArgs::Neighbourhood(args) => args.run(cancel),
             AlgorithmArgs::Sssp(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
         }
