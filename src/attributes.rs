@@ -298,6 +298,14 @@ impl U32Column {
         value < cell.load(Relaxed) && value < cell.fetch_min(value, Relaxed)
     }
 
+    /// Adds to a vertex's value, whoever else does at the same time, if it may be written here.
+    #[inline(always)]
+    pub fn add(&self, vertex: u32, term: u32) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.fetch_add(term, Relaxed);
+        }
+    }
+
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> u32 {

@@ -11,7 +11,7 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
-use topostream::algorithms::{Bfs, Components, Neighbourhood, PageRank, Sssp, Sums, Traffic};
+use topostream::algorithms::{Bfs, Components, Degrees, Neighbourhood, PageRank, Sssp, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
@@ -129,6 +129,7 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     algorithms.push((Declared::of(&against, true).unwrap(), visits));
     let neighbourhood = Neighbourhood { sources: vec![VertexId(0)], hops_max: None };
     algorithms.push((Declared::of(&neighbourhood, true).unwrap(), neighbourhood.visits(true)));
+    algorithms.push((Declared::of(&Degrees::counted(), false).unwrap(), vec![(Direction::Out, Visit::All)]));
     for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
         for sums in [Sums::Exact, Sums::Single] {
             let pagerank = PageRank { traffic, sums, ..PageRank::default() };
@@ -506,7 +507,7 @@ fn messages_are_of_traversals_without_sums() {
     for kernel in [KernelName::Collect, KernelName::Ship, KernelName::Apply] {
         let error = check(&compose(&everything(), kernel, &options)).unwrap_err().to_string();
         assert!(error.starts_with("everything.wgsl:1: ") && error.contains("fixed-point sum"), "{error}");
-        let (pagerank, _) = algorithms().swap_remove(2);
+        let (pagerank, _) = algorithms().into_iter().find(|(algorithm, _)| algorithm.name == "pagerank").unwrap();
         let error = check(&compose(&pagerank, kernel, &options)).unwrap_err().to_string();
         assert!(error.contains("messages are those of traversals"), "{error}");
         check(&compose(&told(), kernel, &options)).unwrap();

@@ -2,12 +2,14 @@
 
 mod bfs;
 mod components;
+mod degrees;
 mod neighbourhood;
 mod pagerank;
 mod sssp;
 
 pub use bfs::Bfs;
 pub use components::Components;
+pub use degrees::{Degrees, histogram};
 pub use neighbourhood::Neighbourhood;
 pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
 pub use sssp::Sssp;

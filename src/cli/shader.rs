@@ -5,7 +5,7 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, Components, Neighbourhood, PageRank, Sssp};
+use topostream::algorithms::{Bfs, Components, Degrees, Neighbourhood, PageRank, Sssp};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -85,6 +85,7 @@ enum AlgorithmName {
     Bfs,
     Sssp,
     Components,
+    Degrees,
     Neighbourhood,
 }
 
@@ -99,6 +100,7 @@ impl PrintShader {
                 let weights = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
                 self.print(&Sssp { source: VertexId(0), weights })
             }
+            AlgorithmName::Degrees => self.print(&Degrees::counted()),
             AlgorithmName::Neighbourhood => self.print(&Neighbourhood { sources: vec![VertexId(0)], hops_max: None }),
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
         }

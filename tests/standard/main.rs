@@ -6,6 +6,7 @@
 mod adapter;
 #[path = "../common/mod.rs"]
 mod common;
+mod degrees;
 mod everywhere;
 mod neighbourhood;
 #[path = "../reference/mod.rs"]

@@ -84,6 +84,19 @@ impl Common {
         checking: Option<Checking<A>>,
         cancel: &Cancel,
     ) -> Outcome {
+        let check = |run: &_, store: &_| checking.map_or(Ok(String::new()), |checking| checking.run(run, store));
+        self.run_and(store, algorithm, shown, check, cancel)
+    }
+
+    /// The same with something that is done with the answer before it is written, and what people are to read of that.
+    pub fn run_and<A: Algorithm>(
+        &self,
+        store: Store,
+        algorithm: A,
+        shown: Shown,
+        then: impl FnOnce(&FinishedRun<A>, &Store) -> Result<String, Failure>,
+        cancel: &Cancel,
+    ) -> Outcome {
         // What is needed at the end is looked at before the beginning.
         store.ids()?;
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
@@ -104,7 +117,7 @@ impl Common {
         let store = Store::open(&self.store)?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(&run.report, cancel))?;
-        let checked = checking.map_or(Ok(String::new()), |checking| checking.run(&run, &store))?;
+        let said = then(&run, &store)?;
         if let Some(output) = output {
             output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
         }
@@ -113,7 +126,7 @@ impl Common {
             return print(&(json + "\n"));
         }
         let summary = summary(&run, &store, shown)?;
-        print(&(tables::run_report(&run.report) + &summary + &checked))
+        print(&(tables::run_report(&run.report) + &summary + &said))
     }
 }
 
@@ -143,6 +156,8 @@ impl TraceFile {
 /// What people want to see of the results.
 #[derive(Clone, Copy)]
 pub enum Shown {
+    /// Nothing but what is told of the run.
+    Nothing,
     /// So many vertices with the largest values.
     Top(usize),
     /// How many vertices were reached, and how far they are.

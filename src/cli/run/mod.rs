@@ -2,6 +2,7 @@
 
 mod common;
 mod components;
+mod degrees;
 mod neighbourhood;
 mod paths;
 mod ranks;
@@ -25,6 +26,7 @@ Examples:
   topostream run pagerank wiki --iterations 20 --memory 2GiB --json
   topostream run bfs wiki --source 30 --parents --output tree.npy
   topostream run bfs wiki --source max-degree
+  topostream run degrees wiki --output degrees.csv --histogram distribution.csv
   topostream run neighbourhood wiki --source 30 --source 3 --hops 2 --direction both
   topostream run sssp roads --source 0 --output distances.csv
   topostream run bfs wiki --source 30 --parents --validate
@@ -36,6 +38,10 @@ enum AlgorithmArgs {
     Pagerank(ranks::PageRankArgs),
     /// Breadth-first search: how many hops vertices are from a source
     Bfs(paths::BfsArgs),
+    /// Degrees: how many edges leave each vertex and how many end there, and how many vertices have each degree
+    ///
+    /// A loop counts once as an out-edge and once as an in-edge; in an undirected graph, once.
+    Degrees(degrees::DegreesArgs),
     /// Neighbourhood: the vertices within some hops of one or several sources
     ///
     /// Gives every vertex its number of hops from the nearest source, -1 where that is more than --hops.
@@ -59,6 +65,7 @@ impl Run {
         match self.algorithm {
             AlgorithmArgs::Pagerank(args) => args.run(cancel),
             AlgorithmArgs::Bfs(args) => args.run(cancel),
+            AlgorithmArgs::Degrees(args) => args.run(cancel),
             AlgorithmArgs::Neighbourhood(args) => args.run(cancel),
             AlgorithmArgs::Sssp(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
