@@ -5,17 +5,17 @@
 
 use std::collections::HashSet;
 use std::mem::offset_of;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
-use topostream::algorithms::{Bfs, Components, Degrees, Neighbourhood, PageRank, Sssp, Sums, Traffic};
+use topostream::algorithms::{Bfs, Components, CrossEdges, Degrees, Neighbourhood, PageRank, Sssp, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
-use topostream::{Direction, VertexId};
+use topostream::{Direction, VertexId, VertexSet};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
 
@@ -130,6 +130,9 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     let neighbourhood = Neighbourhood { sources: vec![VertexId(0)], hops_max: None };
     algorithms.push((Declared::of(&neighbourhood, true).unwrap(), neighbourhood.visits(true)));
     algorithms.push((Declared::of(&Degrees::counted(), false).unwrap(), vec![(Direction::Out, Visit::All)]));
+    let none = Arc::new(VertexSet::new(1));
+    let cross_edges = CrossEdges { from: Arc::clone(&none), to: none };
+    algorithms.push((Declared::of(&cross_edges, false).unwrap(), cross_edges.visits(false)));
     for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
         for sums in [Sums::Exact, Sums::Single] {
             let pagerank = PageRank { traffic, sums, ..PageRank::default() };

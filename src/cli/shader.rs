@@ -4,10 +4,11 @@ use super::args::{EncodingName, page_size, widths};
 use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
+use std::sync::Arc;
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, Components, Degrees, Neighbourhood, PageRank, Sssp};
+use topostream::algorithms::{Bfs, Components, CrossEdges, Degrees, Neighbourhood, PageRank, Sssp};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
-use topostream::{Direction, VertexId};
+use topostream::{Direction, VertexId, VertexSet};
 use topostream_formats::edge::WeightType;
 
 /// Print a shader as GPUs are given it: what one kernel of one algorithm needs, checked. shaders/README.md explains it.
@@ -85,6 +86,7 @@ enum AlgorithmName {
     Bfs,
     Sssp,
     Components,
+    CrossEdges,
     Degrees,
     Neighbourhood,
 }
@@ -99,6 +101,10 @@ impl PrintShader {
             AlgorithmName::Sssp => {
                 let weights = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
                 self.print(&Sssp { source: VertexId(0), weights })
+            }
+            AlgorithmName::CrossEdges => {
+                let none = Arc::new(VertexSet::new(self.vertices));
+                self.print(&CrossEdges { from: Arc::clone(&none), to: none })
             }
             AlgorithmName::Degrees => self.print(&Degrees::counted()),
             AlgorithmName::Neighbourhood => self.print(&Neighbourhood { sources: vec![VertexId(0)], hops_max: None }),

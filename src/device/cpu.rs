@@ -144,6 +144,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         self.pool.install(|| state.attributes.set_initial(&self.declared, &state.part));
         let totals = self.over_vertices(|vertices| algorithm.initialise(state, vertices));
         state.plant(&self.declared, &algorithm.seeds());
+        state.plant_sets(&self.declared, &algorithm.seed_sets());
         Ok(totals)
     }
 

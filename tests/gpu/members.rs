@@ -311,7 +311,7 @@ enum Moment {
 /// The first superstep of a search, in which the second device is lost.
 fn lose(store: &TestStore, source: VertexId, sharded: bool, moment: Moment) -> Result<(), Error> {
     let search = Bfs { bottom_up: false, ..Bfs::from(source) };
-    let mut team = team(store, search, sharded, &Setting::default(), TEAMS[0]).unwrap();
+    let mut team = team(store, search.clone(), sharded, &Setting::default(), TEAMS[0]).unwrap();
     for member in &mut team.members {
         member.initialise().unwrap();
     }

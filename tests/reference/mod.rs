@@ -11,6 +11,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod cross_edges;
 pub mod degrees;
 pub mod neighbourhood;
 

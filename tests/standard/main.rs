@@ -6,6 +6,7 @@
 mod adapter;
 #[path = "../common/mod.rs"]
 mod common;
+mod cross_edges;
 mod degrees;
 mod everywhere;
 mod neighbourhood;

@@ -58,14 +58,19 @@ pub fn source(text: &str) -> Result<Source, String> {
 impl Source {
     /// The vertex that is meant.
     pub fn vertex(self, store: &Store) -> Result<VertexId, Failure> {
+        self.vertex_of("--source", store)
+    }
+
+    /// The vertex that is meant by an option.
+    pub fn vertex_of(self, option: &str, store: &Store) -> Result<VertexId, Failure> {
         if let Self::Original(id) = self {
-            let missing = || Failure::Other(format!("--source {id}: the graph has no vertex with that id"));
+            let missing = || Failure::Other(format!("{option} {id}: the graph has no vertex with that id"));
             return store.ids()?.vertex(id).ok_or_else(missing);
         }
         let degrees = store.out_degrees()?;
         let degrees = degrees.values().iter().enumerate();
         let largest = degrees.max_by_key(|&(vertex, degree)| (degree, std::cmp::Reverse(vertex)));
-        let none = || Failure::Other("--source max-degree: the graph has no vertices".into());
+        let none = || Failure::Other(format!("{option} max-degree: the graph has no vertices"));
         largest.map(|(vertex, _)| VertexId(vertex as u32)).ok_or_else(none)
     }
 }

@@ -2,6 +2,7 @@
 
 mod common;
 mod components;
+mod cross_edges;
 mod degrees;
 mod neighbourhood;
 mod paths;
@@ -9,6 +10,8 @@ mod ranks;
 
 use super::Outcome;
 use clap::{Args, Subcommand};
+pub use common::{Source, source};
+pub use neighbourhood::HopDirection;
 pub use ranks::SumsName;
 use topostream_tools::progress::Cancel;
 
@@ -26,6 +29,7 @@ Examples:
   topostream run pagerank wiki --iterations 20 --memory 2GiB --json
   topostream run bfs wiki --source 30 --parents --output tree.npy
   topostream run bfs wiki --source max-degree
+  topostream run cross-edges wiki --from admins.txt --to newcomers.txt --edges votes.txt
   topostream run degrees wiki --output degrees.csv --histogram distribution.csv
   topostream run neighbourhood wiki --source 30 --source 3 --hops 2 --direction both
   topostream run sssp roads --source 0 --output distances.csv
@@ -38,6 +42,10 @@ enum AlgorithmArgs {
     Pagerank(ranks::PageRankArgs),
     /// Breadth-first search: how many hops vertices are from a source
     Bfs(paths::BfsArgs),
+    /// Cross-edges: how many edges go from one set of vertices into another
+    ///
+    /// Counts for each vertex of the first set; an undirected edge with both ends in both sets counts at each.
+    CrossEdges(cross_edges::CrossEdgesArgs),
     /// Degrees: how many edges leave each vertex and how many end there, and how many vertices have each degree
     ///
     /// A loop counts once as an out-edge and once as an in-edge; in an undirected graph, once.
@@ -65,6 +73,7 @@ impl Run {
         match self.algorithm {
             AlgorithmArgs::Pagerank(args) => args.run(cancel),
             AlgorithmArgs::Bfs(args) => args.run(cancel),
+            AlgorithmArgs::CrossEdges(args) => args.run(cancel),
             AlgorithmArgs::Degrees(args) => args.run(cancel),
             AlgorithmArgs::Neighbourhood(args) => args.run(cancel),
             AlgorithmArgs::Sssp(args) => args.run(cancel),

@@ -4,7 +4,8 @@ use super::common::{Common, Shown, Source, source};
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
 use topostream::algorithms::{Bfs, Neighbourhood};
-use topostream::{Direction, Store, VertexId};
+use topostream::extract::Hops;
+use topostream::{Store, VertexId};
 use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
@@ -33,30 +34,36 @@ pub enum HopDirection {
     Both,
 }
 
+impl From<HopDirection> for Hops {
+    fn from(direction: HopDirection) -> Self {
+        match direction {
+            HopDirection::Out => Self::Along,
+            HopDirection::In => Self::Against,
+            HopDirection::Both => Self::Either,
+        }
+    }
+}
+
 /// What finds a neighbourhood.
-pub enum Search {
+enum Search {
     OneWay(Bfs),
     BothWays(Neighbourhood),
 }
 
 impl HopDirection {
     /// What finds the vertices within so many hops.
-    pub fn search(self, store: &Store, sources: Vec<VertexId>, hops: u32) -> Result<Search, Failure> {
+    fn search(self, store: &Store, sources: Vec<VertexId>, hops: u32) -> Search {
         let hops_max = Some(hops);
         if self != Self::Both || !store.manifest().directed {
             let against = self == Self::In;
-            return Ok(Search::OneWay(Bfs { sources, parents: false, bottom_up: true, hops_max, against }));
+            return Search::OneWay(Bfs { sources, parents: false, bottom_up: true, hops_max, against });
         }
-        if store.topology(Direction::In).is_none() {
-            let message = "--direction both: the store has no in-lists; make it with `topostream format --in-edges`";
-            return Err(Failure::Usage(message.into()));
-        }
-        Ok(Search::BothWays(Neighbourhood { sources, hops_max }))
+        Search::BothWays(Neighbourhood { sources, hops_max })
     }
 }
 
 /// The vertices that are meant, each once.
-pub fn vertices(sources: &[Source], store: &Store) -> Result<Vec<VertexId>, Failure> {
+fn vertices(sources: &[Source], store: &Store) -> Result<Vec<VertexId>, Failure> {
     let mut vertices = sources.iter().map(|source| source.vertex(store)).collect::<Result<Vec<_>, _>>()?;
     vertices.sort_unstable();
     vertices.dedup();
@@ -67,7 +74,7 @@ impl NeighbourhoodArgs {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let store = Store::open(&self.common.store)?;
         let sources = vertices(&self.sources, &store)?;
-        match self.direction.search(&store, sources, self.hops)? {
+        match self.direction.search(&store, sources, self.hops) {
             Search::OneWay(bfs) => self.common.run(store, bfs, Shown::Reached, cancel),
             Search::BothWays(neighbourhood) => self.common.run(store, neighbourhood, Shown::Reached, cancel),
         }
