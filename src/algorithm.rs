@@ -278,7 +278,9 @@ pub trait Algorithm: Send + Sync + 'static {
     /// Whether vertices are activated in a superstep for the next one, and so whether it needs frontiers. A vertex's writable
     /// attributes then change only in supersteps that activate it too. By default whoever visits frontiers is one.
     fn is_traversal(&self) -> bool {
-        [false, true].iter().any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
+        [false, true]
+            .iter()
+            .any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
     }
 
     /// Whether it reads weights.

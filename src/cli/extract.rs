@@ -34,13 +34,13 @@ pub struct Extract {
     #[arg(long, value_name = "ID", value_parser = source)]
     ego: Option<Source>,
     /// With --ego: how many hops
-    #[arg(long, value_name = "K", default_value_t = 1, requires = "ego")]
+    #[arg(long, value_name = "K", default_value_t = 1, conflicts_with = "vertices")]
     hops: u32,
     /// With --ego: which edges are followed
-    #[arg(long, value_name = "DIRECTION", default_value = "out", requires = "ego")]
+    #[arg(long, value_name = "DIRECTION", default_value = "out", conflicts_with = "vertices")]
     direction: HopDirection,
     /// With --ego: what finds the vertices, as of `topostream run`; may be repeated
-    #[arg(long = "device", value_name = "DEVICE", default_value = "auto", value_delimiter = ',', requires = "ego")]
+    #[arg(long = "device", value_name = "DEVICE", default_value = "auto", value_delimiter = ',', conflicts_with = "vertices")]
     devices: Vec<DeviceChoice>,
     /// Write an edge list instead of a store: .el, .wel, .txt, .u32 or .u64; an undirected edge is written once
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_STORES)]

@@ -13,6 +13,7 @@
 
 pub mod cross_edges;
 pub mod degrees;
+pub mod least_ancestor;
 pub mod neighbourhood;
 
 use std::cmp::Reverse;

@@ -9,6 +9,7 @@ mod common;
 mod cross_edges;
 mod degrees;
 mod everywhere;
+mod example;
 mod neighbourhood;
 #[path = "../reference/mod.rs"]
 mod reference;
