@@ -40,7 +40,13 @@ pub struct Extract {
     #[arg(long, value_name = "DIRECTION", default_value = "out", conflicts_with = "vertices")]
     direction: HopDirection,
     /// With --ego: what finds the vertices, as of `topostream run`; may be repeated
-    #[arg(long = "device", value_name = "DEVICE", default_value = "auto", value_delimiter = ',', conflicts_with = "vertices")]
+    #[arg(
+        long = "device",
+        value_name = "DEVICE",
+        default_value = "auto",
+        value_delimiter = ',',
+        conflicts_with = "vertices"
+    )]
     devices: Vec<DeviceChoice>,
     /// Write an edge list instead of a store: .el, .wel, .txt, .u32 or .u64; an undirected edge is written once
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_STORES)]

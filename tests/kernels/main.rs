@@ -259,6 +259,7 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
     let visited = |vertex| match visit {
         Visit::All => true,
         Visit::Frontier => has(&set, vertex),
+        Visit::Within(_) => has(&set, vertex),
         Visit::Without(_) => !has(&set, vertex),
     };
     let of = |(source, dest, weight): (u32, u32, u32)| match direction {
@@ -332,6 +333,7 @@ fn only_lists_that_are_visited_are_read() {
     edges_are_told(&gpu, &graph, Direction::Out, Visit::Frontier, 14, false);
     edges_are_told(&gpu, &graph, Direction::Out, Visit::Without(3), 13, true);
     edges_are_told(&gpu, &graph, Direction::In, Visit::Without(3), 5 + 7, false);
+    edges_are_told(&gpu, &graph, Direction::Out, Visit::Within(3), 5 + 7, false);
 }
 
 /// Shares by chance, of very different sizes.

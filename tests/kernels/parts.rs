@@ -117,6 +117,7 @@ fn own_vertices_are_written(gpu: &Gpu, graph: &Graph, own: &Range<u32>, visit: V
     let visited = |vertex| match visit {
         Visit::All => true,
         Visit::Frontier => has(&frontier, vertex),
+        Visit::Within(_) => has(&done, vertex),
         Visit::Without(_) => is_own(vertex) && !has(&done, vertex),
     };
     let tale = |vertex: u32| {
