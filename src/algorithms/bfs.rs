@@ -261,8 +261,10 @@ impl Algorithm for Bfs {
         answers
     }
 
-    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.
+    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine. Where no
+    /// out-edge leads out of that part, these are all of its vertices'.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
-        Some(state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1)
+        let closed = self.hops_max.is_none() && !self.against;
+        closed.then(|| state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1)
     }
 }

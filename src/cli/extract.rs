@@ -99,6 +99,8 @@ impl Extract {
             return Ok(VertexSet::read(path, &store)?);
         };
         let ego = ego.vertex_of("--ego", &store)?;
+        // What is found stands beside what has found it.
+        let memory_bytes = memory_bytes.saturating_sub(VertexSet::memory_bytes(store.vertices()));
         let (devices, cancel) = (self.devices.clone(), cancel.flag());
         let options = EngineOptions { memory_bytes, devices, cancel, ..EngineOptions::default() };
         let engine = Engine::new(store, options);

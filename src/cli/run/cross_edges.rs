@@ -27,6 +27,9 @@ pub struct CrossEdgesArgs {
     common: Common,
 }
 
+/// Main memory that writing an edge list needs for itself.
+const BASE_BYTES: u64 = 32 << 20;
+
 impl CrossEdgesArgs {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let store = Store::open(&self.common.store)?;
@@ -48,7 +51,7 @@ impl CrossEdgesArgs {
         to: &Arc<VertexSet>,
         cancel: &Cancel,
     ) -> Result<String, Failure> {
-        let memory_bytes = self.common.resources.options(cancel).memory_bytes;
+        let memory_bytes = self.common.resources.options(cancel).memory_bytes.saturating_sub(BASE_BYTES);
         let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
         let store = Arc::new(Store::open(&self.common.store)?);
         let mut edges = crossing(store, Arc::clone(from), Arc::clone(to), &options)?;
