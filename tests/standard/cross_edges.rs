@@ -1,11 +1,12 @@
 //! Edges from one set of vertices into another, counted.
 
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages};
-use crate::everywhere::{everywhere, run};
+use crate::everywhere::{everywhere, run, ways};
 use crate::reference::cross_edges::cross_edges;
 use crate::reference::{EdgeList, Weighted, draw, random_edges};
 use std::sync::Arc;
 use topostream::algorithms::CrossEdges;
+use topostream::device::settings::GpuSettings;
 use topostream::{Store, VertexId, VertexSet};
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::FormatOptions;
@@ -61,6 +62,22 @@ fn edges_are_counted_everywhere() {
             CrossEdges { from: set(store, &from), to: set(store, &to) }
         };
         everywhere(&store, make, |found, way| assert!(found.column("cross_edges") == expected, "{way}"));
+    }
+}
+
+/// What a GPU may bind at once holds the values of 8192 vertices: sets are planted in two buffers each.
+#[test]
+fn sets_lie_in_several_buffers() {
+    let graph = graph();
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let (from, to) = (some(8, 5), some(3, 6));
+    let expected = counts(&graph, &from, &to);
+    assert!(from.iter().chain(&to).any(|&vertex| vertex > 8192));
+    for (way, options) in ways() {
+        let gpu = GpuSettings { binding_bytes_max: Some(64 << 10), ..options.gpu.clone() };
+        let engine = store.engine(topostream::EngineOptions { gpu, ..options });
+        let algorithm = CrossEdges { from: set(engine.store(), &from), to: set(engine.store(), &to) };
+        assert!(run(&engine, algorithm).unwrap().column("cross_edges") == expected, "{way}");
     }
 }
 
