@@ -11,11 +11,12 @@ use topostream::{Store, VertexId, VertexSet};
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::FormatOptions;
 
-const VERTICES: u32 = 9_500;
+const VERTICES: u32 = 18_000;
 
 /// A hub with a list of several pages, one that everybody points to, loops, repeated edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..9000, 30_000, 43);
+    edges.extend(random_edges(9000..VERTICES, 8_000, 45));
     edges.extend((0..40_000).map(|number| (77, number % 9000)));
     edges.extend((0..9000).map(|number| (number, 78)));
     edges.extend([(5, 5), (5, 5), (5, 6), (5, 6)]);
@@ -65,16 +66,16 @@ fn edges_are_counted_everywhere() {
     }
 }
 
-/// What a GPU may bind at once holds the values of 8192 vertices: sets are planted in two buffers each.
+/// What a GPU may bind at once holds the values of 16384 vertices: sets are planted in two buffers each.
 #[test]
 fn sets_lie_in_several_buffers() {
     let graph = graph();
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let (from, to) = (some(8, 5), some(3, 6));
     let expected = counts(&graph, &from, &to);
-    assert!(from.iter().chain(&to).any(|&vertex| vertex > 8192));
+    assert!(from.iter().chain(&to).any(|&vertex| vertex > 16_384));
     for (way, options) in ways() {
-        let gpu = GpuSettings { binding_bytes_max: Some(64 << 10), ..options.gpu.clone() };
+        let gpu = GpuSettings { binding_bytes_max: Some(192 << 10), ..options.gpu.clone() };
         let engine = store.engine(topostream::EngineOptions { gpu, ..options });
         let algorithm = CrossEdges { from: set(engine.store(), &from), to: set(engine.store(), &to) };
         assert!(run(&engine, algorithm).unwrap().column("cross_edges") == expected, "{way}");
