@@ -36,6 +36,9 @@ pub struct PrintShader {
     /// Components: of an undirected graph, after the first superstep
     #[arg(long)]
     undirected: bool,
+    /// Radius: two bitmaps a vertex instead of eight
+    #[arg(long)]
+    narrow: bool,
     /// Over in-lists: pull PageRank, bottom-up BFS
     #[arg(long)]
     in_lists: bool,
@@ -101,6 +104,7 @@ impl PrintShader {
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
             AlgorithmName::Betweenness => self.print(&Betweenness::exact()),
             AlgorithmName::Scc => self.print(&Scc),
+            AlgorithmName::Radius if self.narrow => self.print(&Radius::narrow(1, 1)),
             AlgorithmName::Radius => self.print(&Radius::new(1, 1)),
             AlgorithmName::DeltaStepping => {
                 let weights = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
