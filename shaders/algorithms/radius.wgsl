@@ -1,7 +1,7 @@
-// Radius: eight bitmaps a vertex, now0 to now7, of which every vertex within some hops has set a bit by its hash. A superstep reaches
-// a hop farther: next0 to next7 are the bitmaps of all out-neighbours together.
+// Radius: bitmaps of each vertex, now0 and so on, of which every vertex within some hops has set a bit by its hash. A superstep
+// reaches a hop farther: next0 and so on are the bitmaps of all out-neighbours together. With WIDE there are eight, else two.
 
-// From so many bits on, one bit less stands for at least 9 tenths as many vertices.
+// From so many bits of eight bitmaps on, one bit less stands for at least 9 tenths as many vertices; of two bitmaps never.
 const ENOUGH = 15u;
 
 struct Record {
@@ -15,57 +15,81 @@ fn list_open(list: List) -> Record {
 
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     (*record).low |= now_low(neighbour);
-    (*record).high |= now_high(neighbour);
+    if WIDE {
+        (*record).high |= now_high(neighbour);
+    }
     return true;
 }
 
 fn list_close(record: Record, list: List) {
     next0_or(list.vertex, record.low.x);
     next1_or(list.vertex, record.low.y);
-    next2_or(list.vertex, record.low.z);
-    next3_or(list.vertex, record.low.w);
-    next4_or(list.vertex, record.high.x);
-    next5_or(list.vertex, record.high.y);
-    next6_or(list.vertex, record.high.z);
-    next7_or(list.vertex, record.high.w);
+    if WIDE {
+        next2_or(list.vertex, record.low.z);
+        next3_or(list.vertex, record.low.w);
+        next4_or(list.vertex, record.high.x);
+        next5_or(list.vertex, record.high.y);
+        next6_or(list.vertex, record.high.z);
+        next7_or(list.vertex, record.high.w);
+    }
 }
 
 fn now_low(vertex: u32) -> vec4<u32> {
-    return vec4<u32>(now0_load(vertex), now1_load(vertex), now2_load(vertex), now3_load(vertex));
+    if WIDE {
+        return vec4<u32>(now0_load(vertex), now1_load(vertex), now2_load(vertex), now3_load(vertex));
+    } else {
+        return vec4<u32>(now0_load(vertex), now1_load(vertex), 0u, 0u);
+    }
 }
 
 fn now_high(vertex: u32) -> vec4<u32> {
-    return vec4<u32>(now4_load(vertex), now5_load(vertex), now6_load(vertex), now7_load(vertex));
+    if WIDE {
+        return vec4<u32>(now4_load(vertex), now5_load(vertex), now6_load(vertex), now7_load(vertex));
+    } else {
+        return vec4<u32>();
+    }
 }
 
 fn store_now(vertex: u32, low: vec4<u32>, high: vec4<u32>) {
     now0_store(vertex, low.x);
     now1_store(vertex, low.y);
-    now2_store(vertex, low.z);
-    now3_store(vertex, low.w);
-    now4_store(vertex, high.x);
-    now5_store(vertex, high.y);
-    now6_store(vertex, high.z);
-    now7_store(vertex, high.w);
+    if WIDE {
+        now2_store(vertex, low.z);
+        now3_store(vertex, low.w);
+        now4_store(vertex, high.x);
+        now5_store(vertex, high.y);
+        now6_store(vertex, high.z);
+        now7_store(vertex, high.w);
+    }
 }
 
 fn next_low(vertex: u32) -> vec4<u32> {
-    return vec4<u32>(next0_load(vertex), next1_load(vertex), next2_load(vertex), next3_load(vertex));
+    if WIDE {
+        return vec4<u32>(next0_load(vertex), next1_load(vertex), next2_load(vertex), next3_load(vertex));
+    } else {
+        return vec4<u32>(next0_load(vertex), next1_load(vertex), 0u, 0u);
+    }
 }
 
 fn next_high(vertex: u32) -> vec4<u32> {
-    return vec4<u32>(next4_load(vertex), next5_load(vertex), next6_load(vertex), next7_load(vertex));
+    if WIDE {
+        return vec4<u32>(next4_load(vertex), next5_load(vertex), next6_load(vertex), next7_load(vertex));
+    } else {
+        return vec4<u32>();
+    }
 }
 
 fn clear_next(vertex: u32) {
     next0_store(vertex, 0u);
     next1_store(vertex, 0u);
-    next2_store(vertex, 0u);
-    next3_store(vertex, 0u);
-    next4_store(vertex, 0u);
-    next5_store(vertex, 0u);
-    next6_store(vertex, 0u);
-    next7_store(vertex, 0u);
+    if WIDE {
+        next2_store(vertex, 0u);
+        next3_store(vertex, 0u);
+        next4_store(vertex, 0u);
+        next5_store(vertex, 0u);
+        next6_store(vertex, 0u);
+        next7_store(vertex, 0u);
+    }
 }
 
 fn count_bits(low: vec4<u32>, high: vec4<u32>) -> u32 {
@@ -75,8 +99,9 @@ fn count_bits(low: vec4<u32>, high: vec4<u32>) -> u32 {
 
 // How many vertices have set so many bits.
 fn estimate(bits: u32) -> f32 {
-    let b = f32(bits) / 8.0;
-    return 8.0 * 0.7940236 * (exp2(b) - exp(-(0.5662612 + (0.13 + 0.04 * b) * b) * b));
+    let bitmaps = select(2.0, 8.0, WIDE);
+    let b = f32(bits) / bitmaps;
+    return bitmaps * 0.7940236 * (exp2(b) - exp(-(0.5662612 + (0.13 + 0.04 * b) * b) * b));
 }
 
 // The finalizer of MurmurHash3.
@@ -87,9 +112,9 @@ fn mixed(number: u32) -> u32 {
     return x ^ (x >> 16u);
 }
 
-// A vertex's own bit: 3 bits of its hash are the bitmap, the zeros that another hash ends with the place.
+// A vertex's own bit: the first bits of its hash are the bitmap, the zeros that another hash ends with the place.
 fn begin_pass(vertex: u32, seed: u32) {
-    let bitmap = mixed(vertex ^ mixed(seed)) >> 29u;
+    let bitmap = mixed(vertex ^ mixed(seed)) >> select(31u, 29u, WIDE);
     let place = min(countTrailingZeros(mixed(vertex ^ mixed(seed + 1u))), 31u);
     let bits = vec4<u32>(1u << place);
     let places = vec4<u32>(0u, 1u, 2u, 3u);
@@ -116,7 +141,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     let more = bits - count_bits(old_low, old_high);
     if more > 0u {
         let hops = u32(step.scalars.x);
-        near_store(vertex, select(hops, last_load(vertex), more == 1u && bits >= ENOUGH));
+        near_store(vertex, select(hops, last_load(vertex), WIDE && more == 1u && bits >= ENOUGH));
         last_store(vertex, hops);
         store_now(vertex, low, high);
     }

@@ -111,7 +111,7 @@ impl Betweenness {
         let mut chosen = BTreeSet::new();
         let mut state = seed;
         for last in vertices.saturating_sub(count)..vertices {
-            let drawn = (u128::from(draw(&mut state)) * u128::from(last + 1) >> 64) as u32;
+            let drawn = ((u128::from(draw(&mut state)) * u128::from(last + 1)) >> 64) as u32;
             if !chosen.insert(drawn) {
                 chosen.insert(last as u32);
             }

@@ -29,7 +29,9 @@
 //! In a directed graph hops go along edges. Loops and repeated edges change nothing; a vertex without out-edges reaches itself.
 //! Supersteps are a pass's largest eccentricity and two, times passes, and each reads everything.
 //!
-//! 84 bytes a vertex: sixteen bitmaps and five numbers.
+//! 84 bytes a vertex: sixteen bitmaps and five numbers. GPUs must bind 22 storage buffers at once, which adapters with the least
+//! limits do not: a [narrow](Radius::narrow) run keeps two bitmaps a vertex (36 bytes, 10 buffers), has twice the standard error, and
+//! as one bit more is then more than a ninth, its `radius` is the last hop at which a pass's sketch has changed.
 
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
@@ -44,34 +46,34 @@ use topostream_formats::Direction;
 pub struct Radius {
     passes: u32,
     seed: u32,
+    /// Eight bitmaps a vertex, or two.
+    wide: bool,
     /// N from the first hop on, of each pass: told by vertex phases, and kept for [`effective_diameter`](Self::effective_diameter).
     neighbourhood: Mutex<Vec<Vec<f64>>>,
 }
 
-/// Bitmaps of a vertex.
-const BITMAPS: usize = 8;
-/// Places in the declaration: the sketch, and what edges make of its neighbours'.
-const NOW: usize = 0;
-const NEXT: usize = BITMAPS;
-/// Bits of the passes that are done, added up.
-const COUPONS: usize = 2 * BITMAPS;
+/// Places in the declaration. Bits of the passes that are done, added up.
+const COUPONS: usize = 0;
 /// Hops at which they had 9 tenths, added up.
-const NEARS: usize = COUPONS + 1;
+const NEARS: usize = 1;
 /// The last change of those passes.
-const FARTHEST: usize = COUPONS + 2;
+const FARTHEST: usize = 2;
 /// Of this pass: the hop from which on the estimate has been at least 9 tenths of what it is.
-const NEAR: usize = COUPONS + 3;
+const NEAR: usize = 3;
 /// The last change of this pass.
-const LAST: usize = COUPONS + 4;
+const LAST: usize = 4;
 /// A bit that nobody has: supersteps over these read nothing.
-const NOBODY: usize = COUPONS + 5;
+const NOBODY: usize = 5;
+/// The sketch, and behind it what edges make of its neighbours'.
+const NOW: usize = 6;
 
-const NAMES: [&str; NOBODY + 1] = [
-    "now0", "now1", "now2", "now3", "now4", "now5", "now6", "now7", "next0", "next1", "next2", "next3", "next4",
-    "next5", "next6", "next7", "coupons", "nears", "farthest", "near", "last", "nobody",
-];
+/// The most bitmaps of a vertex.
+const BITMAPS_MAX: usize = 8;
+const NUMBERS: [&str; NOBODY] = ["coupons", "nears", "farthest", "near", "last"];
+const NOW_NAMES: [&str; BITMAPS_MAX] = ["now0", "now1", "now2", "now3", "now4", "now5", "now6", "now7"];
+const NEXT_NAMES: [&str; BITMAPS_MAX] = ["next0", "next1", "next2", "next3", "next4", "next5", "next6", "next7"];
 
-/// From so many bits on, one bit less stands for at least 9 tenths as many vertices.
+/// From so many bits of eight bitmaps on, one bit less stands for at least 9 tenths as many vertices; of two bitmaps never.
 const ENOUGH: u32 = 15;
 /// The share of pairs that the effective diameter is about.
 const MOST: f64 = 0.9;
@@ -82,11 +84,11 @@ const PASSES_MAX: u32 = 256;
 const CHANGED: usize = 0;
 const PAIRS: usize = 1;
 
-/// How many vertices have set so many bits, on average of passes.
-fn estimate(bits: f64) -> f64 {
-    let b = bits / BITMAPS as f64;
+/// How many vertices have set so many bits, on average of passes, of so many bitmaps.
+fn estimate(bits: f64, bitmaps: usize) -> f64 {
+    let b = bits / bitmaps as f64;
     let few = (-(0.566_261_2 + (0.13 + 0.04 * b) * b) * b).exp();
-    BITMAPS as f64 * 0.794_023_6 * (b.exp2() - few)
+    bitmaps as f64 * 0.794_023_6 * (b.exp2() - few)
 }
 
 /// The finalizer of MurmurHash3.
@@ -97,9 +99,9 @@ fn mixed(number: u32) -> u32 {
     x ^ x >> 16
 }
 
-/// A vertex's own bit: 3 bits of its hash are the bitmap, the zeros that another hash ends with the place.
-fn own_bit(vertex: u32, seed: u32) -> (usize, u32) {
-    let bitmap = mixed(vertex ^ mixed(seed)) >> 29;
+/// A vertex's own bit: the first bits of its hash are the bitmap, the zeros that another hash ends with the place.
+fn own_bit(vertex: u32, seed: u32, bitmaps: usize) -> (usize, u32) {
+    let bitmap = mixed(vertex ^ mixed(seed)) >> (32 - bitmaps.ilog2());
     let place = mixed(vertex ^ mixed(seed.wrapping_add(1))).trailing_zeros().min(31);
     (bitmap as usize, 1 << place)
 }
@@ -133,7 +135,16 @@ impl Phase {
 impl Radius {
     /// Over so many passes (1 to 256); the same seed gives the same sketches.
     pub fn new(passes: u32, seed: u32) -> Self {
-        Self { passes, seed, neighbourhood: Mutex::default() }
+        Self { passes, seed, wide: true, neighbourhood: Mutex::default() }
+    }
+
+    /// The same with two bitmaps a vertex: as little memory and as few buffers as can be, and twice the standard error.
+    pub fn narrow(passes: u32, seed: u32) -> Self {
+        Self { wide: false, ..Self::new(passes, seed) }
+    }
+
+    fn bitmaps(&self) -> usize {
+        if self.wide { BITMAPS_MAX } else { 2 }
     }
 
     fn neighbourhood(&self) -> std::sync::MutexGuard<'_, Vec<Vec<f64>>> {
@@ -167,29 +178,43 @@ impl Radius {
     }
 }
 
-/// Bitmaps of one kind.
-fn bitmaps(state: &State, first: usize) -> [&U32Column; BITMAPS] {
-    std::array::from_fn(|at| state.attributes.u32(first + at))
+/// The bitmaps of all vertices.
+#[derive(Clone, Copy)]
+struct Columns<'a> {
+    columns: [&'a U32Column; BITMAPS_MAX],
+    count: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// Those from a place on. What is behind the last of them stands for nothing.
+    fn new(state: &'a State, first: usize, count: usize) -> Self {
+        Self { columns: std::array::from_fn(|at| state.attributes.u32(first + at.min(count - 1))), count }
+    }
+
+    #[inline(always)]
+    fn iter(&self) -> std::slice::Iter<'_, &'a U32Column> {
+        self.columns[..self.count].iter()
+    }
 }
 
 /// Brings bitmaps of neighbours together.
 pub struct RadiusKernel<'a> {
-    now: [&'a U32Column; BITMAPS],
-    next: [&'a U32Column; BITMAPS],
+    now: Columns<'a>,
+    next: Columns<'a>,
 }
 
 impl Kernel for RadiusKernel<'_> {
     /// The vertex, and its neighbours' bitmaps.
-    type Record = (u32, [u32; BITMAPS]);
+    type Record = (u32, [u32; BITMAPS_MAX]);
 
     #[inline(always)]
     fn open(&self, list: List) -> Option<Self::Record> {
-        Some((list.vertex, [0; BITMAPS]))
+        Some((list.vertex, [0; BITMAPS_MAX]))
     }
 
     #[inline(always)]
     fn edge(&self, (_, together): &mut Self::Record, neighbour: u32, _weight: u32) -> ControlFlow<()> {
-        together.iter_mut().zip(self.now).for_each(|(bits, now)| *bits |= now.get(neighbour));
+        together.iter_mut().zip(self.now.iter()).for_each(|(bits, now)| *bits |= now.get(neighbour));
         ControlFlow::Continue(())
     }
 
@@ -208,14 +233,14 @@ impl Kernel for RadiusKernel<'_> {
 
 /// What a vertex phase looks at.
 struct Values<'a> {
-    now: [&'a U32Column; BITMAPS],
-    next: [&'a U32Column; BITMAPS],
+    now: Columns<'a>,
+    next: Columns<'a>,
     state: &'a State,
 }
 
 impl<'a> Values<'a> {
-    fn of(state: &'a State) -> Self {
-        Self { now: bitmaps(state, NOW), next: bitmaps(state, NEXT), state }
+    fn of(state: &'a State, bitmaps: usize) -> Self {
+        Self { now: Columns::new(state, NOW, bitmaps), next: Columns::new(state, NOW + bitmaps, bitmaps), state }
     }
 
     fn number(&self, place: usize) -> &U32Column {
@@ -236,22 +261,23 @@ impl<'a> Values<'a> {
         near.set(vertex, 0);
         last.set(vertex, 0);
         self.next.iter().for_each(|next| next.set(vertex, 0));
-        let (bitmap, bit) = own_bit(vertex, seed);
-        (0..).zip(self.now).for_each(|(at, now)| now.set(vertex, if at == bitmap { bit } else { 0 }));
+        let (bitmap, bit) = own_bit(vertex, seed, self.now.count);
+        (0..).zip(self.now.iter()).for_each(|(at, now)| now.set(vertex, if at == bitmap { bit } else { 0 }));
     }
 
     /// Takes the sketches of neighbours in; how many bits there are, and whether they have become more.
     fn grow(&self, vertex: u32, hops: u32) -> (u32, bool) {
         let before = self.bits(vertex);
         let mut bits = 0;
-        for (now, next) in self.now.iter().zip(self.next) {
+        for (now, next) in self.now.iter().zip(self.next.iter()) {
             let both = now.get(vertex) | next.get(vertex);
             bits += both.count_ones();
             now.set(vertex, both);
         }
         if bits > before {
             let last = self.number(LAST);
-            let near = if bits == before + 1 && bits >= ENOUGH { last.get(vertex) } else { hops };
+            let wide = self.now.count == BITMAPS_MAX;
+            let near = if wide && bits == before + 1 && bits >= ENOUGH { last.get(vertex) } else { hops };
             self.number(NEAR).set(vertex, near);
             last.set(vertex, hops);
         }
@@ -267,17 +293,14 @@ impl Algorithm for Radius {
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let attribute = |(place, name)| {
-            let (of, role, merge) = match place {
-                NOW..NEXT => (AttributeType::U32, Role::Gathered, Merge::Or),
-                NEXT..COUPONS => (AttributeType::U32, Role::Own, Merge::Or),
-                NOBODY => (AttributeType::Bit, Role::ReadOnly, Merge::Or),
-                // Edges touch none of these.
-                _ => (AttributeType::U32, Role::Own, Merge::Add),
-            };
-            Attribute { name, of, role, merge, initial: Initial::Bits(0) }
-        };
-        NAMES.into_iter().enumerate().map(attribute).collect()
+        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+        let (number, bitmaps) = (AttributeType::U32, self.bitmaps());
+        // Edges touch none of these.
+        let mut declared = NUMBERS.map(|name| attribute(name, number, Role::Own, Merge::Add)).to_vec();
+        declared.push(attribute("nobody", AttributeType::Bit, Role::ReadOnly, Merge::Or));
+        declared.extend(NOW_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Gathered, Merge::Or)));
+        declared.extend(NEXT_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Own, Merge::Or)));
+        declared
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {
@@ -297,7 +320,7 @@ impl Algorithm for Radius {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/radius.wgsl");
-        Some(Shader { file: "shaders/algorithms/radius.wgsl", text, switches: Vec::new() })
+        Some(Shader { file: "shaders/algorithms/radius.wgsl", text, switches: vec![("WIDE", self.wide)] })
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -306,11 +329,12 @@ impl Algorithm for Radius {
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> RadiusKernel<'a> {
-        RadiusKernel { now: bitmaps(state, NOW), next: bitmaps(state, NEXT) }
+        let Values { now, next, .. } = Values::of(state, self.bitmaps());
+        RadiusKernel { now, next }
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
-        let (values, phase) = (Values::of(state), Phase::of(step));
+        let (values, phase) = (Values::of(state, self.bitmaps()), Phase::of(step));
         let mut totals = Scalars::default();
         for vertex in vertices.map(|vertex| vertex as u32) {
             if phase.hops == 0 {
@@ -319,7 +343,7 @@ impl Algorithm for Radius {
             }
             let (bits, changed) = values.grow(vertex, phase.hops);
             totals[CHANGED] += f64::from(changed);
-            totals[PAIRS] += estimate(bits.into());
+            totals[PAIRS] += estimate(bits.into(), self.bitmaps());
         }
         totals
     }
@@ -337,12 +361,13 @@ impl Algorithm for Radius {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let values = Values::of(state);
+        let (values, bitmaps) = (Values::of(state, self.bitmaps()), self.bitmaps());
         let number = |place| state.attributes.u32(place);
         let passes = f64::from(self.passes);
         let eccentricity = move |vertex| Some(number(FARTHEST).get(vertex).max(number(LAST).get(vertex)).into());
         let radius = move |vertex| f64::from(number(NEARS).get(vertex) + number(NEAR).get(vertex)) / passes;
-        let neighbours = move |vertex| estimate(f64::from(number(COUPONS).get(vertex) + values.bits(vertex)) / passes);
+        let neighbours =
+            move |vertex| estimate(f64::from(number(COUPONS).get(vertex) + values.bits(vertex)) / passes, bitmaps);
         vec![
             Answer { name: "eccentricity", values: AnswerValues::Integer(Box::new(eccentricity)) },
             Answer { name: "radius", values: AnswerValues::F64(Box::new(radius)) },
@@ -366,12 +391,12 @@ mod tests {
     #[test]
     fn estimates_solve_the_equation() {
         let bits_of = |x: f64| (1..100).map(|place| -(-x * 0.5f64.powi(place)).exp_m1()).sum::<f64>();
-        for bits in 1..=30 * BITMAPS as u32 {
-            let (low, high) = [0.997, 1.003].map(|factor| bits_of(factor * estimate(bits.into()) / 8.0)).into();
+        for bits in 1..=30 * BITMAPS_MAX as u32 {
+            let (low, high) = [0.997, 1.003].map(|factor| bits_of(factor * estimate(bits.into(), 8) / 8.0)).into();
             let found = f64::from(bits) / 8.0;
             assert!(low <= found && found <= high, "{bits} bits: {low} to {high}");
         }
-        let ratio = |bits: u32| estimate(f64::from(bits) - 1.0) / estimate(bits.into());
+        let ratio = |bits: u32| estimate(f64::from(bits) - 1.0, 8) / estimate(bits.into(), 8);
         assert!((2..ENOUGH).all(|bits| ratio(bits) < MOST + 1e-3));
         assert!((ENOUGH..256).all(|bits| ratio(bits) >= MOST));
     }

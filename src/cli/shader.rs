@@ -40,6 +40,9 @@ pub struct PrintShader {
     /// Components: of an undirected graph, after the first superstep
     #[arg(long)]
     undirected: bool,
+    /// Radius: two bitmaps a vertex instead of eight
+    #[arg(long)]
+    narrow: bool,
     /// Over in-lists: pull PageRank, bottom-up BFS
     #[arg(long)]
     in_lists: bool,
@@ -134,6 +137,7 @@ impl PrintShader {
             AlgorithmName::Widest => self.print(&Widest { source: VertexId(0), weights: self.weight_type() }),
             AlgorithmName::Betweenness => self.print(&Betweenness::exact()),
             AlgorithmName::Scc => self.print(&Scc),
+            AlgorithmName::Radius if self.narrow => self.print(&Radius::narrow(1, 1)),
             AlgorithmName::Radius => self.print(&Radius::new(1, 1)),
             AlgorithmName::DeltaStepping => self
                 .print(&DeltaStepping { paths: Sssp { source: VertexId(0), weights: self.weight_type() }, delta: 1.0 }),

@@ -40,28 +40,29 @@ fn hash(mut number: u32) -> u32 {
     number
 }
 
-/// The bit that a vertex sets in a pass, among 8 times 32.
-fn coupon(vertex: usize, seed: u32) -> usize {
+/// The bit that a vertex sets in a pass, among so many times 32.
+fn coupon(vertex: usize, seed: u32, bitmaps: u32) -> usize {
     let one = |seed: u32| hash(vertex as u32 ^ hash(seed));
-    let (bitmap, zeros) = (one(seed) / (1 << 29), one(seed.wrapping_add(1)).trailing_zeros());
+    let (bitmap, zeros) =
+        ((u64::from(one(seed)) * u64::from(bitmaps)) >> 32, one(seed.wrapping_add(1)).trailing_zeros());
     bitmap as usize * 32 + zeros.min(31) as usize
 }
 
-/// How many vertices set so many bits of eight bitmaps on average: by bisection.
-pub fn vertices_of(bits: f64) -> f64 {
+/// How many vertices set so many bits of so many bitmaps on average: by bisection.
+fn vertices_of(bits: f64, bitmaps: f64) -> f64 {
     let set = |x: f64| (1..90).map(|place| 1.0 - (-x / 2f64.powi(place)).exp()).sum::<f64>();
     let (mut low, mut high) = (0.0, 1e12);
     for _ in 0..200 {
         let middle = (low + high) / 2.0;
-        if set(middle) * 8.0 < bits { low = middle } else { high = middle }
+        if set(middle) * bitmaps < bits { low = middle } else { high = middle }
     }
-    low * 8.0
+    low * bitmaps
 }
 
 /// What sketches say of every vertex, over passes with seeds two apart.
-pub fn sketched(graph: &EdgeList, passes: u32, seed: u32) -> Vec<Sketched> {
+pub fn sketched(graph: &EdgeList, bitmaps: u32, passes: u32, seed: u32) -> Vec<Sketched> {
     let lists = graph.lists(true);
-    let vertices: Vec<f64> = (0..=8 * 32).map(|bits| vertices_of(f64::from(bits))).collect();
+    let vertices: Vec<f64> = (0..=bitmaps * 32).map(|bits| vertices_of(f64::from(bits), bitmaps.into())).collect();
     let of_vertex = |vertex: usize| {
         let spheres = spheres(&lists, vertex);
         let (mut found, mut bits) = (Sketched::default(), 0);
@@ -70,7 +71,7 @@ pub fn sketched(graph: &EdgeList, passes: u32, seed: u32) -> Vec<Sketched> {
             let mut collected = vec![false; 8 * 32];
             // How many bits there are after each hop.
             let counts = spheres.iter().map(|sphere| {
-                sphere.iter().for_each(|&member| collected[coupon(member, seed)] = true);
+                sphere.iter().for_each(|&member| collected[coupon(member, seed, bitmaps)] = true);
                 collected.iter().filter(|&&bit| bit).count()
             });
             let counts: Vec<usize> = counts.collect();
@@ -81,7 +82,7 @@ pub fn sketched(graph: &EdgeList, passes: u32, seed: u32) -> Vec<Sketched> {
             let enough = (1..=all).find(|&count| vertices[count] >= 0.9 * vertices[all]);
             found.radius += at_least(enough.unwrap()) / f64::from(passes);
         }
-        found.neighbours = vertices_of(bits as f64 / f64::from(passes));
+        found.neighbours = vertices_of(bits as f64 / f64::from(passes), bitmaps.into());
         found
     };
     (0..lists.len()).map(of_vertex).collect()

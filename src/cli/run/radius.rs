@@ -12,6 +12,9 @@ pub struct RadiusArgs {
     /// How many passes to average: the standard error of the number of neighbours is 25 % with 1, 12 % with 4, 6 % with 16
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     passes: u32,
+    /// Keep two bitmaps a vertex instead of eight: less memory, for GPUs that bind fewer than 22 buffers, and twice the error
+    #[arg(long)]
+    narrow: bool,
     /// What chance begins with
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     seed: u32,
@@ -22,6 +25,7 @@ pub struct RadiusArgs {
 impl RadiusArgs {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let store = Store::open(&self.common.store)?;
-        self.common.run(store, Radius::new(self.passes, self.seed), Shown::Largest, cancel)
+        let make = if self.narrow { Radius::narrow } else { Radius::new };
+        self.common.run(store, make(self.passes, self.seed), Shown::Largest, cancel)
     }
 }
