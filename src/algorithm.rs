@@ -12,11 +12,12 @@
 //! What it keeps between supersteps lies in attributes or in the four numbers of a [`Step`], so that every device can be
 //! given it.
 
-use crate::attributes::{Attribute, Attributes, Merge};
+use crate::attributes::{Attribute, Attributes, Merge, zeroed};
 use crate::bits::Bits;
 use crate::strategy::Part;
 use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use topostream_formats::edge::WeightType;
 use topostream_formats::mapped::Mapped;
@@ -77,13 +78,29 @@ pub struct State {
     pub attributes: Attributes,
     /// For traversals, the vertices that are active in even and in odd supersteps.
     frontiers: Option<[Bits; 2]>,
+    /// The device's own tables, by their place in the declaration; none for those that are given.
+    tables: Vec<Vec<AtomicU32>>,
 }
 
 impl State {
     /// Allocates what an algorithm declares, zeroed.
     pub fn new(graph: Arc<Graph>, declared: &[Attribute], traversal: bool, part: Part) -> Self {
         let frontiers = traversal.then(|| [Bits::of_part(&part), Bits::of_part(&part)]);
-        Self { graph, attributes: Attributes::new(declared, &part), frontiers, part }
+        Self { graph, attributes: Attributes::new(declared, &part), frontiers, part, tables: Vec::new() }
+    }
+
+    /// The same with room for the device's own tables.
+    pub fn with_tables(self, declared: &[Table]) -> Self {
+        let own = |table: &Table| match table.contents {
+            Contents::Given(_) => Vec::new(),
+            Contents::Own(words) => zeroed(words),
+        };
+        Self { tables: declared.iter().map(own).collect(), ..self }
+    }
+
+    /// A table of the device's own, by its place in the declaration.
+    pub fn table(&self, place: usize) -> &[AtomicU32] {
+        &self.tables[place]
     }
 
     /// Sets the values where a run begins. What will be added up with other devices' values is its owner's only.
@@ -132,6 +149,35 @@ pub enum Visit {
     Without(usize),
 }
 
+/// Words beside the attributes, as many as an algorithm wants: what edges look up that is no value of a vertex. The shader calls
+/// a table's words `NAME_load(place)`, and so on as for an attribute.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// What the shader calls it.
+    pub name: &'static str,
+    /// What is in it.
+    pub contents: Contents,
+}
+
+/// What is in a table.
+#[derive(Clone, Debug)]
+pub enum Contents {
+    /// These words, for every device; they are only read.
+    Given(Arc<Vec<u32>>),
+    /// So many words of each device's own, zero when a run begins. No device sees another's.
+    Own(u64),
+}
+
+impl Contents {
+    /// How many words it has.
+    pub fn words(&self) -> u64 {
+        match self {
+            Self::Given(words) => words.len() as u64,
+            Self::Own(words) => *words,
+        }
+    }
+}
+
 /// Which ends of an edge an edge function writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
@@ -141,6 +187,8 @@ pub enum Ends {
     List,
     /// Either.
     Both,
+    /// Any vertex, of an end or not: every device is shown every page.
+    Any,
 }
 
 /// Where a run begins, beside what holds for all vertices.
@@ -267,9 +315,26 @@ pub trait Algorithm: Send + Sync + 'static {
     /// What is kept for every vertex, over a store with or without in-lists.
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute>;
 
+    /// What it looks up beside them, on every device; no traversal has tables of its own.
+    fn tables(&self) -> Vec<Table> {
+        Vec::new()
+    }
+
+    /// Whether what edges write must stay with the vertex's owner: several devices then share a run as under Strategy-S, whatever
+    /// is asked for.
+    fn is_owned(&self) -> bool {
+        false
+    }
+
     /// Whether vertices are activated in a superstep for the next one, and so whether it needs frontiers. A vertex's writable
     /// attributes then change only in supersteps that activate it too.
     fn is_traversal(&self) -> bool {
+        false
+    }
+
+    /// Whether it is a traversal whose values go one way only, and end as the same whichever lists are read first, and however often:
+    /// its supersteps may leave active vertices to later ones.
+    fn is_monotone(&self) -> bool {
         false
     }
 

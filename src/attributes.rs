@@ -375,6 +375,12 @@ impl Fixed63Column {
         self.0.known(vertex).load(Relaxed) as f64 / ONE
     }
 
+    /// A vertex's sum as a whole number: for who counts, and not in fractions.
+    #[inline(always)]
+    pub fn count(&self, vertex: u32) -> u64 {
+        self.0.known(vertex).load(Relaxed)
+    }
+
     /// A vertex's sum; it is zero from here on.
     #[inline(always)]
     pub fn take(&self, vertex: u32) -> f64 {

@@ -13,6 +13,7 @@
 //! everything: no queue is longer than the page buffer.
 
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State, Step, Summary, Visit};
+use crate::asynchronous::Turns;
 use crate::backlog::Backlog;
 use crate::cache::{PageCache, Policy};
 #[cfg(feature = "gpu")]
@@ -57,6 +58,9 @@ pub struct EngineOptions {
     pub strategy: Strategy,
     /// Which pages go to which of several devices, where each sees some of them.
     pub assignment: Assignment,
+    /// Whether pages in the page buffer are processed again before others are read, in algorithms that allow it
+    /// ([`Algorithm::is_monotone`]).
+    pub asynchronous: bool,
     /// What a GPU may use, and how, where one computes.
     pub gpu: GpuSettings,
     /// Raised by whoever wants the run to stop.
@@ -79,6 +83,7 @@ impl Default for EngineOptions {
             devices: vec![DeviceChoice::Cpu],
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
+            asynchronous: false,
             gpu: GpuSettings::default(),
             cancel: Arc::default(),
             trace: None,
@@ -123,6 +128,12 @@ impl<A: Algorithm> Run<A> {
     pub fn answers(&self) -> Vec<Answer<'_>> {
         self.algorithm.answers(&self.state)
     }
+
+    /// The report, the algorithm and its state, for a run that is to follow.
+    pub(crate) fn into_parts(self) -> (RunReport, A, State) {
+        let algorithm = Arc::into_inner(self.algorithm).expect("devices have let go of it");
+        (self.report, algorithm, self.state)
+    }
 }
 
 /// Hears of every superstep as it ends.
@@ -132,6 +143,17 @@ impl Engine {
     /// An engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
         Self { store: Arc::new(store), options, kept: Mutex::default(), roster: Roster::default() }
+    }
+
+    /// What runs may use.
+    pub fn options(&self) -> &EngineOptions {
+        &self.options
+    }
+
+    /// The most bytes that every device of a run binds at once.
+    pub(crate) fn binding_bytes_max(&self) -> Result<u64> {
+        let EngineOptions { devices, gpu, .. } = &self.options;
+        Ok(self.roster.open(devices, true, gpu)?.binding_bytes_max)
     }
 
     /// The store.
@@ -177,6 +199,18 @@ impl Engine {
         Ok(Run { report, algorithm, state })
     }
 
+    /// Whether asynchronous relaxation can be had, where it is asked for.
+    fn check_asynchronous<A: Algorithm>(&self, algorithm: &A) -> Result<()> {
+        let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
+        let why = match () {
+            () if !self.options.asynchronous => return Ok(()),
+            () if !algorithm.is_monotone() => "its values depend on the order in which lists are read",
+            () if topology.is_grouped() => "the store's lists are grouped for shards: a list is in several pages",
+            () => return Ok(()),
+        };
+        Err(Error::Parameter(format!("{} cannot run asynchronously: {why}", algorithm.name())))
+    }
+
     /// The error of an algorithm that has no answer.
     fn refused(&self, algorithm: &str, refusal: &Refusal) -> Result<Error> {
         let vertex = self.store.ids()?.original(refusal.vertex);
@@ -193,6 +227,7 @@ impl Engine {
         let rates = options.rates.as_deref();
         let seats = self.roster.described(options.threads, &options.gpu);
         let strategy = match options.strategy {
+            _ if algorithm.is_owned() => Strategy::Shard,
             Strategy::Auto => choose(rates, algorithm, &self.store, options, &seats),
             asked => asked,
         };
@@ -253,6 +288,7 @@ impl Engine {
             outgoing: OnceLock::new(),
         };
         algorithm.check(&graph).map_err(Error::Parameter)?;
+        self.check_asynchronous(algorithm)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
         }
@@ -262,6 +298,7 @@ impl Engine {
 
 /// One run in progress.
 struct Session<'a, A: Algorithm> {
+    store: &'a Store,
     options: &'a EngineOptions,
     plan: &'a MemoryPlan,
     algorithm: Arc<A>,
@@ -273,6 +310,8 @@ struct Session<'a, A: Algorithm> {
     retries: u64,
     meters: StripeMeters,
     spans: EngineSpans,
+    /// Which pages come when, in asynchronous relaxation.
+    turns: Option<Turns>,
 }
 
 /// What is under way in a superstep.
@@ -316,7 +355,23 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let device = engine.roster.device(&setting, team)?;
         let (tries, spans) = (HashMap::new(), EngineSpans::new(options.trace.clone()));
         let meters = StripeMeters::new(store);
-        Ok(Self { options, plan, algorithm, graph, cache, fetcher, device, tries, retries: 0, meters, spans })
+        let entries = topology.directory().entries();
+        let turns = options.asynchronous.then(|| Turns::new(entries, graph.out_degrees.values(), plan.frames as usize));
+        Ok(Self {
+            store,
+            options,
+            plan,
+            algorithm,
+            graph,
+            cache,
+            fetcher,
+            device,
+            tries,
+            retries: 0,
+            meters,
+            spans,
+            turns,
+        })
     }
 
     async fn run(&mut self, observer: &mut Observer<'_>) -> Result<RunReport> {
@@ -359,7 +414,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
 
     async fn superstep(&mut self, step: &Step) -> Result<(StepReport, Summary)> {
         let started = Instant::now();
-        let PagePlan { pages, policy } = self.device.pages(step)?;
+        let (PagePlan { pages, policy }, put_off) = self.pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
             direction: Some(step.direction),
@@ -369,6 +424,9 @@ impl<'a, A: Algorithm> Session<'a, A> {
         };
         self.spans.phase("plan", started, 0);
         self.device.begin(step)?;
+        if !put_off.is_empty() {
+            self.device.put_off(step, &put_off)?;
+        }
         let pages = self.device.start_resident(pages, policy);
         let traffic = self.begin_traffic(pages, policy, report);
         let result = self.stream(traffic).await;
@@ -389,6 +447,19 @@ impl<'a, A: Algorithm> Session<'a, A> {
         self.spans.phase("vertex phase", vertex_phase, 0);
         self.spans.superstep(step.superstep, started, report.edges);
         Ok((report, summary))
+    }
+
+    /// What a superstep visits, and what it puts off.
+    fn pages(&mut self, step: &Step) -> Result<(PagePlan, Vec<PageRef>)> {
+        let plan = self.device.pages(step)?;
+        let Some(turns) = self.turns.as_mut().filter(|_| step.visit == Visit::Frontier && !plan.pages.is_empty())
+        else {
+            return Ok((plan, Vec::new()));
+        };
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let cache = &self.cache;
+        let turn = turns.divide(plan.pages, topology.directory().entries(), |page| cache.contains(page));
+        Ok((turn.taken, turn.put_off))
     }
 
     /// Sends what is in the page buffer to the device, first what will be used anew first.

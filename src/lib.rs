@@ -14,8 +14,10 @@
 //!
 //! Start reading at [`engine`]; an algorithm is a file in [`algorithms`].
 
+mod adjacency;
 pub mod algorithm;
 pub mod algorithms;
+mod asynchronous;
 pub mod attributes;
 mod backlog;
 pub mod bits;
@@ -31,6 +33,7 @@ mod meters;
 pub mod plan;
 mod prefetch;
 pub mod report;
+mod scan;
 pub mod strategy;
 pub mod trace;
 

@@ -13,6 +13,8 @@ use topostream_formats::{Direction, PageId, Store};
 pub struct MemoryPlan {
     /// The algorithm's attributes (WA and RA).
     pub attributes_bytes: u64,
+    /// The algorithm's tables.
+    pub tables_bytes: u64,
     /// The frontiers of a traversal.
     pub frontier_bytes: u64,
     /// The out-degrees, mapped from their file.
@@ -63,6 +65,7 @@ impl MemoryPlan {
                 .iter()
                 .map(|attribute| attribute.memory_bytes(vertices))
                 .sum(),
+            tables_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if traversal { 2 * Bits::memory_bytes(vertices) } else { 0 },
             degrees_bytes: 4 * vertices,
             directory_bytes: 36 * pages,
@@ -84,7 +87,7 @@ impl MemoryPlan {
 
     /// Bytes of everything.
     pub fn total_bytes(&self) -> u64 {
-        let fixed = self.attributes_bytes + self.frontier_bytes + self.degrees_bytes;
+        let fixed = self.attributes_bytes + self.tables_bytes + self.frontier_bytes + self.degrees_bytes;
         fixed + self.directory_bytes + self.program_bytes + self.sharing_bytes + self.buffer_bytes()
     }
 
@@ -120,9 +123,10 @@ impl MemoryPlan {
             bytes => format!("shared with other devices {bytes}, "),
         };
         let parts = format!(
-            "attributes {}, frontiers {}, degrees {}, page directory {}, program {}, {sharing}page buffer {} of at least \
+            "attributes {}, tables {}, frontiers {}, degrees {}, page directory {}, program {}, {sharing}page buffer {} of at least \
              {FRAMES_MIN} pages",
             self.attributes_bytes,
+            self.tables_bytes,
             self.frontier_bytes,
             self.degrees_bytes,
             self.directory_bytes,
@@ -134,7 +138,7 @@ impl MemoryPlan {
 }
 
 /// The pages that a superstep visits, in file order, and how the page buffer treats them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PagePlan {
     /// The pages.
     pub pages: Vec<PageRef>,

@@ -49,6 +49,34 @@ pub struct RunReport {
     pub steps: Vec<StepReport>,
 }
 
+impl RunReport {
+    /// This run and one after it, as one.
+    pub(crate) fn followed_by(mut self, next: Self) -> Self {
+        let begun = self.steps.len() as u32;
+        let steps = next.steps.into_iter().map(|step| StepReport { superstep: begun + step.superstep, ..step });
+        self.steps.extend(steps);
+        self.total.add(&next.total);
+        for (stripe, more) in self.stripes.iter_mut().zip(&next.stripes) {
+            stripe.pages += more.pages;
+            stripe.bytes += more.bytes;
+            stripe.busy_ns += more.busy_ns;
+            stripe.retries += more.retries;
+        }
+        Self {
+            wall_ns: self.wall_ns + next.wall_ns,
+            initialise_ns: self.initialise_ns + next.initialise_ns,
+            retries: self.retries + next.retries,
+            planned_bytes: self.planned_bytes.max(next.planned_bytes),
+            total: self.total,
+            stripes: self.stripes,
+            steps: self.steps,
+            // One prediction is of one run.
+            predicted: None,
+            ..next
+        }
+    }
+}
+
 /// What was read from one of the directories that pages are striped over.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StripeReport {

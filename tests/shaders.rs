@@ -87,7 +87,7 @@ fn everything() -> Declared {
         attribute("given", F32, Role::ReadOnly),
     ];
     let shader = Shader { file: "everything.wgsl", text: EVERYTHING, switches: Vec::new() };
-    Declared { name: "everything", shader, attributes, traversal: true }
+    Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new() }
 }
 
 /// A traversal with attributes of every kind that messages tell of.
@@ -115,7 +115,7 @@ fn told() -> Declared {
         attribute("heat", F32, Role::Writable, Merge::Min),
     ];
     let shader = Shader { file: "told.wgsl", text: TOLD, switches: Vec::new() };
-    Declared { name: "told", shader, attributes, traversal: true }
+    Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new() }
 }
 
 /// Algorithms, each with what its supersteps visit.
@@ -212,7 +212,7 @@ fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
         KernelName::NextPages => algorithm.traversal || algorithm.name == "delta-pagerank",
-        KernelName::Census => algorithm.traversal,
+        KernelName::Census | KernelName::PutOff => algorithm.traversal,
         kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }

@@ -97,6 +97,10 @@ impl Algorithm for Components {
         true
     }
 
+    fn is_monotone(&self) -> bool {
+        true
+    }
+
     fn check(&self, graph: &Graph) -> Result<(), String> {
         if self.directed || !graph.directed {
             return Ok(());

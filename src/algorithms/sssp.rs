@@ -130,6 +130,10 @@ impl Algorithm for Sssp {
         true
     }
 
+    fn is_monotone(&self) -> bool {
+        true
+    }
+
     fn needs_weights(&self) -> bool {
         true
     }

@@ -128,6 +128,10 @@ impl Algorithm for Widest {
         true
     }
 
+    fn is_monotone(&self) -> bool {
+        true
+    }
+
     fn needs_weights(&self) -> bool {
         true
     }

@@ -11,6 +11,7 @@ use crate::algorithm::{Algorithm, Graph, Kernel, List, Scalars, State, Step, Sum
 use crate::attributes::Attribute;
 use crate::bits::Bits;
 use crate::error;
+use crate::fetch::PageRef;
 use crate::plan::PagePlan;
 use crate::prefetch::EDGES_AHEAD;
 use crate::strategy::message::MessageLayout;
@@ -96,7 +97,7 @@ impl<A: Algorithm> CpuDevice<A> {
     ) -> Self {
         let declared = algorithm.attributes(graph.has_in_lists);
         let layout = algorithm.is_traversal().then(|| MessageLayout::new(&declared, part.sharded));
-        let state = State::new(graph, &declared, algorithm.is_traversal(), part);
+        let state = State::new(graph, &declared, algorithm.is_traversal(), part).with_tables(&algorithm.tables());
         let (tasks, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
         let weights = algorithm.needs_weights();
@@ -152,6 +153,18 @@ impl<A: Algorithm> Device for CpuDevice<A> {
 
     fn begin(&mut self, step: &Step) -> error::Result<()> {
         self.step = Arc::new(*step);
+        Ok(())
+    }
+
+    fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> error::Result<()> {
+        let Shared { state, store, .. } = &*self.shared;
+        let (active, next) = (state.frontier(step.superstep), state.next_frontier(step.superstep));
+        for page in pages {
+            let topology = store.topology(page.direction).expect("pages of topologies that exist");
+            let entry = &topology.directory().entries()[page.page.index()];
+            let last = entry.start_vertex + (entry.slot_count - 1);
+            next.learn_from(active, entry.start_vertex..=last);
+        }
         Ok(())
     }
 

@@ -144,6 +144,13 @@ pub trait Device: Send {
     /// See [`initialise`](Self::initialise).
     fn begin(&mut self, step: &Step) -> Result<()>;
 
+    /// Has active vertices of pages that the superstep does not visit stay active in the next one. In a traversal, once at most
+    /// between its beginning and its end.
+    ///
+    /// # Errors
+    /// See [`initialise`](Self::initialise).
+    fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> Result<()>;
+
     /// Starts on those of the pages that lie in the device's own memory; returns the others, in order. They are done by the
     /// [`end`](Self::end) of the superstep.
     fn start_resident(&mut self, pages: Vec<PageRef>, _policy: Policy) -> Vec<PageRef> {

@@ -55,6 +55,7 @@ impl PageMap {
             let meets = |part: &Part| part.own.start < vertices.end && vertices.start < part.own.end;
             (0..).zip(parts).filter(|(_, part)| meets(part)).fold(0u32, |set, (device, _)| set | 1 << device)
         };
+        let everybody = owners(0..store.vertices().max(1));
         let map = |direction| {
             let Some(topology) = store.topology(direction) else { return Vec::new() };
             let devices = |(entry, destinations): (&DirectoryEntry, Range<u64>)| {
@@ -64,6 +65,7 @@ impl PageMap {
                     Ends::Neighbour => owners(destinations),
                     Ends::List => lists(),
                     Ends::Both => lists() | owners(destinations),
+                    Ends::Any => everybody,
                 }
             };
             topology.directory().entries().iter().zip(destinations(topology)).map(devices).collect()

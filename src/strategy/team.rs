@@ -200,6 +200,8 @@ pub struct Team {
     page_edges: Option<u64>,
     speeds: Speeds,
     reports: Vec<DeviceReport>,
+    /// What is put off once devices have told each other what they have activated.
+    put_off: Vec<PageRef>,
 }
 
 /// A page that some devices have.
@@ -249,6 +251,7 @@ impl Team {
             page_edges: None,
             speeds: Speeds::new(lanes),
             reports,
+            put_off: Vec::new(),
         }
     }
 
@@ -485,6 +488,11 @@ impl Device for Team {
         self.each(|member| member.begin(step)).map(drop)
     }
 
+    fn put_off(&mut self, _step: &Step, pages: &[PageRef]) -> Result<()> {
+        self.put_off = pages.to_vec();
+        Ok(())
+    }
+
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
         let devices = self.plan.pages.of(self.direction);
         pages.iter().for_each(|page| self.wanted[page.page.index()] = 0);
@@ -530,6 +538,10 @@ impl Device for Team {
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
         let mut merge = if self.plan.traversal { self.tell()? } else { self.reduce()? };
+        let put_off = std::mem::take(&mut self.put_off);
+        if !put_off.is_empty() {
+            self.each(|member| member.put_off(step, &put_off))?;
+        }
         let (put, take) = self.gathering();
         merge.bytes += self.bytes(&put) + self.bytes(&take);
         let mut moves = put.into_iter();

@@ -50,11 +50,12 @@ fn fails(done: Done, words: &[&str]) -> Done {
     done.prints(words)
 }
 
-const EXAMPLE: [(&str, &str); 4] = [("bfs", "passes"), ("pr", "passes"), ("sssp", "passes"), ("wcc", "passes")];
+const EXAMPLE: [(&str, &str); 6] =
+    [("bfs", "passes"), ("cdlp", "passes"), ("lcc", "passes"), ("pr", "passes"), ("sssp", "passes"), ("wcc", "passes")];
 
 #[test]
 fn the_data_sets_of_this_repository_pass() {
-    for name in ["bfs", "pr", "sssp", "wcc"] {
+    for name in ["bfs", "cdlp", "lcc", "pr", "sssp", "wcc"] {
         let folder = data_set(name);
         let done = folder.run("validate data --device cpu").succeeds();
         let (directed, undirected) = (format!("test-{name}-directed"), format!("test-{name}-undirected"));

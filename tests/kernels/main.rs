@@ -234,7 +234,7 @@ fn tally() -> Declared {
         attribute("done", AttributeType::Bit),
     ];
     let shader = Shader { file: "tally.wgsl", text: TALLY, switches: Vec::new() };
-    Declared { name: "tally", shader, attributes, traversal: true }
+    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new() }
 }
 
 /// A set of vertices by chance, one of `every`.

@@ -86,7 +86,7 @@ impl Case {
             subgroups: gpu.subgroups,
             in_place: false,
         };
-        let declared = Declared { name: "told", shader, attributes, traversal: true };
+        let declared = Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new() };
         Self { declared, options, part, about, next: vec![0; words], columns }
     }
 

@@ -10,11 +10,15 @@
 //! | distances | frontiers, bits of 32 | a heap (Dijkstra), in double precision or rounded as single is |
 //! | widths | frontiers, bits of 32 | edges from the widest down, and what they reach |
 //! | components | labels that travel | union-find |
+//! | clustering | lists held against each other, in ranges | every pair of neighbours among the edges |
+//! | communities | labels counted in tables of hashes | a map for each vertex |
 //! | parents | any | properties that only a breadth-first tree has (Graph500's validation) |
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod averaging;
+pub mod clustering;
+pub mod communities;
 pub mod personalized;
 pub mod widest;
 

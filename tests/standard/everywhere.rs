@@ -8,7 +8,7 @@ use topostream::device::DeviceChoice;
 use topostream::device::settings::{FastPaths, GpuSettings};
 use topostream::report::RunReport;
 use topostream::strategy::Strategy;
-use topostream::{Engine, EngineOptions, VertexId};
+use topostream::{Engine, EngineOptions, Error, Run, VertexId};
 
 /// What a run came to.
 pub struct Found {
@@ -25,16 +25,29 @@ impl Found {
 
 /// Runs what `make` gives in [every way](ways), and has `check` look at what was found; it is told the way, for messages.
 pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, check: impl Fn(&Found, &str)) {
+    everywhere_by(store, |engine| engine.run(make(engine), &mut |_| {}), check);
+}
+
+/// The same for what runs an engine by itself.
+pub fn everywhere_by<A: Algorithm>(
+    store: &TestStore,
+    run: impl Fn(&Engine) -> Result<Run<A>, Error>,
+    check: impl Fn(&Found, &str),
+) {
     for (way, options) in ways() {
         let engine = store.engine(options);
-        let found = run(&engine, make(&engine)).unwrap_or_else(|error| panic!("{way}: {error}"));
+        let found = run(&engine).and_then(|run| found(&engine, &run)).unwrap_or_else(|error| panic!("{way}: {error}"));
         check(&found, &way);
     }
 }
 
 /// Runs an algorithm.
-pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Found, topostream::Error> {
-    let run = engine.run(algorithm, &mut |_| {})?;
+pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Found, Error> {
+    found(engine, &engine.run(algorithm, &mut |_| {})?)
+}
+
+/// The answers of a run, by original ids.
+pub fn found<A: Algorithm>(engine: &Engine, run: &Run<A>) -> Result<Found, Error> {
     let ids = engine.store().ids()?;
     let mut order: Vec<u32> = (0..engine.store().vertices() as u32).collect();
     order.sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));

@@ -10,9 +10,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream::algorithm::{Algorithm, AnswerValues};
+use topostream::engine::Observer;
 use topostream::report::{RunReport, StepReport};
 use topostream::trace::Timeline;
-use topostream::{Engine, Run as FinishedRun, Store, VertexId};
+use topostream::{Engine, Error, Run as FinishedRun, Store, VertexId};
 use topostream_tools::progress::Cancel;
 
 /// What all algorithms are given.
@@ -35,6 +36,10 @@ pub struct Common {
     /// Rates of this machine, for predictions [default: what `topostream calibrate` has kept]
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     calibration: Option<PathBuf>,
+    /// Process pages in memory again before others are read, where values go one way only (sssp, components, widest): more supersteps,
+    /// fewer bytes from disk
+    #[arg(long, help_heading = "Resources")]
+    asynchronous: bool,
     /// Print the report as JSON, times in nanoseconds, and nothing else
     #[arg(long, help_heading = "Results")]
     json: bool,
@@ -89,6 +94,18 @@ impl Common {
         checking: Option<Checking<A>>,
         cancel: &Cancel,
     ) -> Outcome {
+        self.run_by(store, |engine, observer| engine.run(algorithm, observer), shown, checking, cancel)
+    }
+
+    /// The same for what runs an engine by itself.
+    pub fn run_by<A: Algorithm>(
+        &self,
+        store: Store,
+        run: impl FnOnce(&Engine, &mut Observer<'_>) -> Result<FinishedRun<A>, Error>,
+        shown: Shown,
+        checking: Option<Checking<A>>,
+        cancel: &Cancel,
+    ) -> Outcome {
         // What is needed at the end is looked at before the beginning.
         store.ids()?;
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
@@ -100,10 +117,11 @@ impl Common {
             spinner.tick();
         };
         let mut options = self.resources.options(cancel);
+        options.asynchronous = self.asynchronous;
         options.rates = calibration::for_run(self.calibration.as_deref())?;
         options.trace = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let engine = Engine::new(store, options);
-        let run = engine.run(algorithm, &mut observer)?;
+        let run = run(&engine, &mut observer)?;
         // The page buffer goes before the ids come: both together may be more than the budget.
         drop(engine);
         let store = Store::open(&self.store)?;
@@ -156,6 +174,10 @@ pub enum Shown {
     Wide,
     /// How many components there are, and how large.
     Components,
+    /// How many communities there are, and how large.
+    Communities,
+    /// So many vertices with the largest coefficients, their mean, and all triangles.
+    Clustering(usize),
 }
 
 fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> Result<String, Failure> {
@@ -183,10 +205,27 @@ fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> R
         (Shown::Wide, AnswerValues::F64(of)) => {
             wide(vertices().map(of).filter(|&value| value > 0.0).count(), store.vertices())
         }
-        (Shown::Components, AnswerValues::Vertex(of)) => {
+        (Shown::Clustering(top), AnswerValues::F64(of)) => {
+            let rows = results::top(answer, top, &store.ids()?, store.vertices());
+            let rows = rows.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
+            let mean = vertices().map(of).sum::<f64>() / store.vertices().max(1) as f64;
+            let triangles = match answers.get(1).map(|answer| &answer.values) {
+                Some(AnswerValues::Integer(of)) => vertices().filter_map(of).sum::<u64>() / 3,
+                _ => {
+                    return Ok(
+                        tables::table(&["vertex", answer.name], rows) + &format!("mean coefficient: {mean:.6}\n")
+                    );
+                }
+            };
+            let triangles = tables::count(triangles);
+            tables::table(&["vertex", answer.name], rows)
+                + &format!("mean coefficient: {mean:.6}; triangles: {triangles}\n")
+        }
+        (Shown::Components | Shown::Communities, AnswerValues::Vertex(of)) => {
+            let noun = if let Shown::Communities = shown { "communities" } else { "components" };
             let (components, largest) = component_sizes(vertices().filter_map(of), store.vertices());
             let (components, largest) = (tables::count(components), tables::count(largest));
-            format!("components: {components}; vertices of the largest: {largest}\n")
+            format!("{noun}: {components}; vertices of the largest: {largest}\n")
         }
         _ => String::new(),
     })

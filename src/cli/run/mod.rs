@@ -2,6 +2,7 @@
 
 mod averaging;
 mod common;
+mod communities;
 mod components;
 mod paths;
 mod ranks;
@@ -69,6 +70,17 @@ enum AlgorithmArgs {
     /// Vertices that are not reached get 0, as do those that only edges of weight 0 lead to. The source is as wide as can be:
     /// 2^32 - 1 (whole weights) or inf (f32). A negative weight on the way is an error.
     Widest(paths::WidestArgs),
+    /// Local clustering coefficients, and triangles where the graph is undirected
+    ///
+    /// The share of all pairs of a vertex's neighbours that have an edge between them, as LDBC Graphalytics defines it. The graph is read
+    /// once for each range of vertices whose lists fit in --table.
+    #[command(visible_aliases = ["lcc", "triangles"])]
+    Clustering(communities::ClusteringArgs),
+    /// Communities by label propagation, with LDBC Graphalytics' deterministic rule
+    ///
+    /// Every vertex takes the label that most of its neighbours have, of several the smallest; a label is the id of a vertex.
+    #[command(visible_aliases = ["cdlp", "label-propagation"])]
+    Communities(communities::CommunitiesArgs),
     /// Connected components, whichever way the edges point
     ///
     /// A component is called by one of its vertices: the one with the smallest id, or, in a store that was made with --order, the
@@ -89,6 +101,8 @@ impl Run {
             AlgorithmArgs::Bfs(args) => args.run(cancel),
             AlgorithmArgs::Sssp(args) => args.run(cancel),
             AlgorithmArgs::Widest(args) => args.run(cancel),
+            AlgorithmArgs::Clustering(args) => args.run(cancel),
+            AlgorithmArgs::Communities(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
         }
     }

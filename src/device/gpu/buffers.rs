@@ -5,7 +5,7 @@ use super::compose::layout::{Counters, Step as StepLayout};
 use super::import::{HostImport, SharedBuffer, device_buffer};
 use super::open::Gpu;
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
-use crate::algorithm::Graph;
+use crate::algorithm::{Contents, Graph, Table};
 use crate::attributes::{Attribute, AttributeType};
 use crate::error::Result;
 use crate::strategy::Part;
@@ -137,6 +137,7 @@ pub struct RunBuffers {
     /// Partial sums of kernels over vertices.
     pub totals: wgpu::Buffer,
     attributes: Vec<Column>,
+    tables: Vec<wgpu::Buffer>,
     frontiers: [Vec<wgpu::Buffer>; 2],
 }
 
@@ -148,7 +149,13 @@ impl RunBuffers {
     ///
     /// # Errors
     /// Where the device has no memory left.
-    pub fn new(gpu: &Gpu, plan: &DevicePlan, declared: &[Attribute], part: &Part, traversal: bool) -> Result<Self> {
+    pub fn new(
+        gpu: &Gpu,
+        plan: &DevicePlan,
+        (declared, tables): (&[Attribute], &[Table]),
+        part: &Part,
+        traversal: bool,
+    ) -> Result<Self> {
         let log2 = plan.chunk_vertices_log2;
         let all = 0..part.vertices;
         let column = |(place, attribute): (usize, &Attribute)| {
@@ -172,6 +179,7 @@ impl RunBuffers {
             counters: gpu.buffer("counters", COUNTERS_BYTES, STORAGE)?,
             totals: gpu.buffer("totals", TOTAL_BYTES * u64::from(TOTALS_MAX), STORAGE)?,
             frontiers: [frontier()?, frontier()?],
+            tables: tables.iter().map(|table| table_buffer(gpu, table)).collect::<Result<_>>()?,
             attributes,
         })
     }
@@ -215,6 +223,7 @@ impl RunBuffers {
             Resource::Seen { place, chunk } => &self.attributes[place].seen[chunk as usize],
             Resource::Frontier(chunk) => &self.frontier(superstep)[chunk as usize],
             Resource::NextFrontier(chunk) => &self.frontier(superstep.wrapping_add(1))[chunk as usize],
+            Resource::Table(place) => &self.tables[place],
             Resource::Starts => &graph.topology(direction).starts,
             Resource::Directory => &graph.topology(direction).directory,
             Resource::NextPages => &graph.topology(direction).next_pages,
@@ -263,6 +272,13 @@ fn column_chunks(
         )
     };
     chunks(vertices, log2).map(of_chunk).collect()
+}
+
+fn table_buffer(gpu: &Gpu, table: &Table) -> Result<wgpu::Buffer> {
+    match &table.contents {
+        Contents::Given(words) => uploaded(gpu, table.name, bytemuck::cast_slice(words)),
+        Contents::Own(words) => gpu.buffer(table.name, (4 * words).next_multiple_of(16).max(16), STORAGE),
+    }
 }
 
 /// The words of so many vertices of an attribute.

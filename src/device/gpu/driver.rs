@@ -109,7 +109,8 @@ impl<A: Algorithm> Driver<A> {
         if exchange.is_none() {
             home.forget_exchange()?;
         }
-        let buffers = RunBuffers::new(&home.gpu, &plan, &declared.attributes, &part, declared.traversal)?;
+        let buffers =
+            RunBuffers::new(&home.gpu, &plan, (&declared.attributes, &algorithm.tables()), &part, declared.traversal)?;
         let exchange = exchange.map(|memory| Exchange::new(&mut home, memory, &declared, &part)).transpose()?;
         let gpu = &home.gpu;
         let storage = Usage::STORAGE | Usage::COPY_DST;
@@ -204,6 +205,11 @@ impl<A: Algorithm> Driver<A> {
                 drop(reply.send(self.explained(result)));
             }
             Message::Begin(step) => self.begin(&step),
+            Message::PutOff(direction, bits) => {
+                if let Err(error) = self.sound().and_then(|()| self.put_off(direction, &bits)) {
+                    self.fail(error);
+                }
+            }
             Message::Resident(pages, policy, reply) => drop(reply.send(self.start_resident(pages, policy))),
             Message::Page(task) => self.take_page(task),
             Message::Checked(job, result) => {
@@ -383,6 +389,7 @@ fn plan_for<A: Algorithm>(home: &Home, setup: &RunSetup<A>) -> Result<(Declared,
         part,
         exchange_bytes,
         attributes: &declared.attributes,
+        tables: &algorithm.tables(),
         traversal: declared.traversal,
         weights: algorithm.needs_weights(),
         directions: &directions,

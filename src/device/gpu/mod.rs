@@ -78,6 +78,7 @@ use topostream_formats::{Direction, Error as StoreError, PageId, Store};
 enum Message {
     Initialise(Sender<Result<(Scalars, NextPages)>>),
     Begin(Step),
+    PutOff(Direction, Vec<u32>),
     Resident(Vec<PageRef>, Policy, Sender<Vec<PageRef>>),
     Page(PageTask),
     Checked(batch::Job, std::result::Result<(), StoreError>),
@@ -218,6 +219,13 @@ impl Device for GpuDevice {
 
     fn begin(&mut self, step: &Step) -> Result<()> {
         self.messages.send(Message::Begin(*step)).map_err(|_| self.gone())
+    }
+
+    fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let mut bits = vec![0; topology.page_count().div_ceil(32).max(1) as usize];
+        pages.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
+        self.messages.send(Message::PutOff(step.direction, bits)).map_err(|_| self.gone())
     }
 
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {

@@ -2,6 +2,7 @@
 
 use super::compose::layout::{BatchHeader, BatchPage, HubEntry, HubHeader, edges_per_unit};
 use super::open::Caps;
+use crate::algorithm::Table;
 use crate::attributes::{Attribute, AttributeType, Role};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
@@ -36,6 +37,8 @@ pub struct DevicePlan {
     pub host_attributes: Vec<bool>,
     /// Of which attributes what other devices have told lies in main memory too.
     pub host_seen: Vec<bool>,
+    /// Tables beside them.
+    pub tables_bytes: u64,
     /// The frontiers of a traversal.
     pub frontier_bytes: u64,
     /// Degrees and page directories.
@@ -70,6 +73,8 @@ pub struct Request<'a> {
     pub algorithm: &'a str,
     /// What the algorithm keeps.
     pub attributes: &'a [Attribute],
+    /// What it looks up beside them.
+    pub tables: &'a [Table],
     /// Whether it has frontiers.
     pub traversal: bool,
     /// Which vertices are the device's.
@@ -134,6 +139,15 @@ impl DevicePlan {
             let message = format!("the device binds at most {most} bytes at once, and a page takes {slot_bytes}");
             return Err(Error::Parameter(message));
         }
+        for table in request.tables {
+            let (bytes, most) = (4 * table.contents.words(), caps.binding_bytes_max.min(caps.buffer_bytes_max));
+            if bytes > most {
+                let (device, name) = (request.device, table.name);
+                let message =
+                    format!("{device} binds at most {most} bytes at once, and the table {name} takes {bytes}");
+                return Err(Error::Parameter(message));
+            }
+        }
         let chunk_vertices_log2 = (caps.binding_bytes_max / 8).ilog2().min(32);
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
         let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
@@ -154,6 +168,7 @@ impl DevicePlan {
             attributes_bytes: attributes.map(|one| held_bytes(one, request.part) + seen_bytes(one, request.part)).sum(),
             host_attributes: vec![false; request.attributes.len()],
             host_seen: vec![false; request.attributes.len()],
+            tables_bytes: request.tables.iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
             graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
             outgoing_bytes: request.outgoing_bytes,
@@ -199,7 +214,8 @@ impl DevicePlan {
 
     /// Bytes of everything but the arena.
     fn fixed_bytes(&self) -> u64 {
-        self.attributes_bytes + self.frontier_bytes + self.graph_bytes + self.working_bytes + self.exchange_bytes
+        let vertices = self.attributes_bytes + self.tables_bytes + self.frontier_bytes;
+        vertices + self.graph_bytes + self.working_bytes + self.exchange_bytes
     }
 
     /// Bytes of everything.
@@ -214,9 +230,14 @@ impl DevicePlan {
             bytes => format!(", exchange with other devices {bytes}"),
         };
         let parts = format!(
-            "attributes {}, frontiers {}, degrees and directories {}, working memory {}{exchange}, \
+            "attributes {}, tables {}, frontiers {}, degrees and directories {}, working memory {}{exchange}, \
              at least {least} pages of {}",
-            self.attributes_bytes, self.frontier_bytes, self.graph_bytes, self.working_bytes, self.slot_bytes,
+            self.attributes_bytes,
+            self.tables_bytes,
+            self.frontier_bytes,
+            self.graph_bytes,
+            self.working_bytes,
+            self.slot_bytes,
         );
         let parts = format!("{}: {parts}", request.device);
         Error::DeviceMemory { what: request.algorithm.to_owned(), needed_bytes, budget_bytes, parts }

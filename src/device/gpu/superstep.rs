@@ -120,6 +120,17 @@ impl<A: Algorithm> Driver<A> {
         self.home.gpu.queue().write_buffer(&self.buffers.counters, 0, &[0; COUNTERS_BYTES as usize]);
     }
 
+    /// Leaves the active vertices of some pages, a bit each, to the next superstep.
+    pub(super) fn put_off(&mut self, direction: Direction, pages: &[u32]) -> Result<()> {
+        let graph = self.home.graph.as_ref().expect("prepared with the run");
+        let groups = (graph.pages(direction).div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX), 1);
+        self.home.gpu.queue().write_buffer(graph.next_pages(direction), 0, bytemuck::cast_slice(pages));
+        let mut encoder = self.encoder();
+        self.vertex_pass(&mut encoder, KernelName::PutOff, (direction, self.step.visit), groups, None)?;
+        self.home.gpu.queue().submit([encoder.finish()]);
+        Ok(())
+    }
+
     fn write_step(&self) {
         let layout = self.step_layout(self.step.direction);
         self.home.gpu.queue().write_buffer(&self.buffers.step, 0, bytemuck::bytes_of(&layout));

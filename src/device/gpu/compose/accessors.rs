@@ -88,7 +88,7 @@ impl<'a> Accessors<'a> {
         accessors.push("out_degrees".into(), AttributeType::U32, resource, false);
         if algorithm.traversal {
             accessors.push("frontier".into(), AttributeType::Bit, |_, chunk| Resource::Frontier(chunk), false);
-            let writable = kernel.is_over_pages() || by_messages;
+            let writable = kernel.is_over_pages() || by_messages || kernel == KernelName::PutOff;
             accessors.push(
                 "next_frontier".into(),
                 AttributeType::Bit,
@@ -97,6 +97,11 @@ impl<'a> Accessors<'a> {
             );
         }
         accessors.columns[algorithm.attributes.len()].held = options.sharded;
+        for (place, table) in algorithm.tables.iter().enumerate() {
+            let writable = table.own && (kernel.is_over_pages() || kernel.is_over_vertices());
+            accessors.push(table.name.into(), AttributeType::U32, |place, _| Resource::Table(place), writable);
+            accessors.columns.last_mut().expect("just pushed").place = place;
+        }
         let read_at_random = algorithm.attributes.iter().enumerate().filter(|(_, one)| one.role == Role::Writable);
         for (place, attribute) in read_at_random.filter(|_| options.sharded) {
             let resource = |place, chunk| Resource::Seen { place, chunk };
@@ -120,12 +125,16 @@ impl<'a> Accessors<'a> {
             "degree_out" => (own("out_degrees")?, Load),
             "is_active" => (own("frontier")?, Test),
             "activate" => (own("next_frontier")?, Insert),
+            "frontier_word" => (own("frontier")?, Word),
             "next_frontier_word" => (own("next_frontier")?, Word),
             "next_frontier_join" => (own("next_frontier")?, Join),
             _ => {
                 let (attribute, operation) = name.rsplit_once('_')?;
                 let is_attribute = |column: &Column| {
-                    matches!((column.resource)(0, 0), Resource::Attribute { .. } | Resource::Seen { .. })
+                    matches!(
+                        (column.resource)(0, 0),
+                        Resource::Attribute { .. } | Resource::Seen { .. } | Resource::Table(_)
+                    )
                 };
                 (own(attribute).filter(|&at| is_attribute(&self.columns[at]))?, Operation::named(operation)?)
             }
@@ -133,7 +142,8 @@ impl<'a> Accessors<'a> {
         let Column { of, writable, .. } = self.columns[column];
         let may = operation.fits(of) && (writable || operation.reads());
         let may = may && (!matches!(operation, Take | Remove) || self.kernel.is_over_vertices());
-        let may = may && (self.kernel == KernelName::Apply || !matches!(operation, Learn | Join));
+        let may = may && (self.kernel == KernelName::Apply || operation != Learn);
+        let may = may && (matches!(self.kernel, KernelName::Apply | KernelName::PutOff) || operation != Join);
         may.then_some((column, operation))
     }
 
@@ -173,7 +183,11 @@ impl<'a> Accessors<'a> {
     }
 
     fn chunks(&self, column: &Column) -> u32 {
-        if column.held { self.options.held_chunks() } else { self.options.chunks() }
+        match (column.resource)(0, 0) {
+            Resource::Table(_) => 1,
+            _ if column.held => self.options.held_chunks(),
+            _ => self.options.chunks(),
+        }
     }
 
     /// What an accessor does first: in sharded modules, what becomes of vertices that are not the device's own.

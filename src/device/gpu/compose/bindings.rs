@@ -27,6 +27,8 @@ pub enum Resource {
     Frontier(u32),
     /// The vertices that will be active in the next superstep: a chunk.
     NextFrontier(u32),
+    /// A table, by its place in the declaration.
+    Table(usize),
     /// For record ids: the first vertex of each page of the topology that is read, `u32`.
     Starts,
     /// For `next-pages`: a [`DirectoryPage`](super::layout::DirectoryPage) for each page of a topology.

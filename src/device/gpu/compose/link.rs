@@ -38,6 +38,9 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
         KernelName::NextPages => {
             ("shaders/kernels/next_pages.wgsl", include_str!("../../../../shaders/kernels/next_pages.wgsl"))
         }
+        KernelName::PutOff => {
+            ("shaders/kernels/put_off.wgsl", include_str!("../../../../shaders/kernels/put_off.wgsl"))
+        }
         KernelName::Fill => ("shaders/kernels/fill.wgsl", include_str!("../../../../shaders/kernels/fill.wgsl")),
         KernelName::Merge => ("shaders/kernels/merge.wgsl", include_str!("../../../../shaders/kernels/merge.wgsl")),
         KernelName::Pack => ("shaders/kernels/pack.wgsl", include_str!("../../../../shaders/kernels/pack.wgsl")),

@@ -23,7 +23,7 @@ pub mod units;
 pub use bindings::{Access, Binding, Resource};
 pub use check::{ShaderError, check};
 
-use crate::algorithm::{Algorithm, Shader, Visit};
+use crate::algorithm::{Algorithm, Contents, Shader, Table, Visit};
 use crate::attributes::Attribute;
 use std::fmt;
 use std::str::FromStr;
@@ -46,6 +46,8 @@ pub enum KernelName {
     Census,
     /// Finds the pages that the next superstep visits.
     NextPages,
+    /// Leaves active vertices of pages to the next superstep.
+    PutOff,
     /// Sets a buffer's words to a value.
     Fill,
     /// Merges another device's words into an attribute's.
@@ -64,7 +66,7 @@ pub enum KernelName {
 
 impl KernelName {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
@@ -72,6 +74,7 @@ impl KernelName {
         Self::VertexPhase,
         Self::Census,
         Self::NextPages,
+        Self::PutOff,
         Self::Fill,
         Self::Merge,
         Self::Pack,
@@ -91,6 +94,7 @@ impl KernelName {
             Self::VertexPhase => "vertex-phase",
             Self::Census => "census",
             Self::NextPages => "next-pages",
+            Self::PutOff => "put-off",
             Self::Fill => "fill",
             Self::Merge => "merge",
             Self::Pack => "pack",
@@ -203,13 +207,27 @@ pub struct Declared {
     pub attributes: Vec<Attribute>,
     /// Whether it has frontiers.
     pub traversal: bool,
+    /// Its tables.
+    pub tables: Vec<DeclaredTable>,
+}
+
+/// A table as modules see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeclaredTable {
+    /// What the shader calls it.
+    pub name: &'static str,
+    /// Whether it is the device's own, and may be written.
+    pub own: bool,
 }
 
 impl Declared {
     /// What an algorithm declares over a store with or without in-lists; none without a shader.
     pub fn of(algorithm: &impl Algorithm, has_in_lists: bool) -> Option<Self> {
         let (shader, traversal) = (algorithm.shader()?, algorithm.is_traversal());
-        Some(Self { name: algorithm.name(), shader, attributes: algorithm.attributes(has_in_lists), traversal })
+        let table = |table: Table| DeclaredTable { name: table.name, own: matches!(table.contents, Contents::Own(_)) };
+        let (attributes, tables) = (algorithm.attributes(has_in_lists), algorithm.tables());
+        let tables = tables.into_iter().map(table).collect();
+        Some(Self { name: algorithm.name(), shader, attributes, traversal, tables })
     }
 }
 

@@ -1,0 +1,190 @@
+//! Neighbours of all vertices among some, in main memory: tables for algorithms that hold lists against each other, made of the
+//! store part by part.
+
+use crate::attributes::zeroed;
+use crate::error::{Error, Result};
+use crate::scan::{TakeList, lists, pages_of};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use topostream_formats::mapped::Mapped;
+use topostream_formats::{Direction, PageId, Store, VertexId};
+
+/// For each vertex `x`, the vertices of a range that are its neighbours, whichever way the edges point: ascending, each once,
+/// never `x` itself.
+pub struct Adjacency {
+    /// `entries[starts[x]..starts[x + 1]]` are those of `x`.
+    pub starts: Arc<Vec<u32>>,
+    /// The neighbours.
+    pub entries: Arc<Vec<u32>>,
+}
+
+/// Which neighbours are kept.
+#[derive(Clone, Copy)]
+pub enum Kept<'a> {
+    /// All.
+    Each,
+    /// Those that come behind the vertex in the [order of degrees](comes_before).
+    Behind(&'a Mapped<u32>),
+}
+
+/// Whether a vertex comes before another by their degrees, then by their numbers: lists of neighbours that come behind are
+/// short, however long a hub's whole list is (Chiba and Nishizeki, SIAM J. Comput. 14, 1985).
+#[inline(always)]
+pub fn comes_before((vertex, degree): (u32, u32), (other, others_degree): (u32, u32)) -> bool {
+    (degree, vertex) < (others_degree, other)
+}
+
+/// Ranges of vertices whose lists have about `edges_max` edges together, in ascending order; a longer list is a range of its
+/// own. Of a directed graph `against` counts the edges to each vertex.
+pub fn ranges(out_degrees: &[u32], against: &[AtomicU32], edges_max: u64) -> Vec<Range<u64>> {
+    let (mut ranges, mut first, mut edges) = (Vec::new(), 0, 0);
+    for (vertex, &degree) in (0u64..).zip(out_degrees) {
+        let more = against.get(vertex as usize).map_or(0, |count| u64::from(count.load(Relaxed))) + u64::from(degree);
+        if edges + more > edges_max && vertex > first {
+            ranges.push(first..vertex);
+            (first, edges) = (vertex, 0);
+        }
+        edges += more;
+    }
+    ranges.push(first..out_degrees.len() as u64);
+    ranges
+}
+
+/// How many edges lead to each vertex.
+///
+/// # Errors
+/// As of [`lists`].
+pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32>> {
+    let counts = zeroed::<AtomicU32>(store.vertices());
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    let pages: Vec<PageId> = (0..topology.page_count()).map(PageId).collect();
+    lists(store, topology, &pages, cancel, &|_, neighbours| {
+        neighbours.iter().for_each(|&neighbour| _ = counts[neighbour as usize].fetch_add(1, Relaxed));
+    })?;
+    Ok(counts)
+}
+
+impl Adjacency {
+    /// Reads the store twice: all of it where the graph is directed, otherwise the pages of the range.
+    ///
+    /// # Errors
+    /// As of [`lists`]; [`Error::Parameter`] with a vertex that has an edge twice.
+    ///
+    /// # Panics
+    /// Where there are 2^32 neighbours: ranges are to be chosen smaller.
+    pub fn among(store: &Store, range: &Range<u64>, kept: Kept<'_>, cancel: &AtomicBool) -> Result<Self> {
+        let topology = store.topology(Direction::Out).expect("every store has out-lists");
+        let directed = store.manifest().directed;
+        let all = 0..store.vertices();
+        let pages = pages_of(topology, if directed { &all } else { range });
+        let place = |vertex: u32, one: u32| {
+            range.contains(&u64::from(one))
+                && vertex != one
+                && match kept {
+                    Kept::Each => true,
+                    Kept::Behind(degrees) => {
+                        let with_degree = |vertex: u32| (vertex, degrees.values()[vertex as usize]);
+                        comes_before(with_degree(vertex), with_degree(one))
+                    }
+                }
+        };
+        let each = |take: &(dyn Fn(u32, u32) + Sync), look: &TakeList<'_>| {
+            lists(store, topology, &pages, cancel, &|vertex, neighbours| {
+                look(vertex, neighbours);
+                for &neighbour in neighbours {
+                    if place(neighbour, vertex) {
+                        take(neighbour, vertex);
+                    }
+                    if directed && place(vertex, neighbour) {
+                        take(vertex, neighbour);
+                    }
+                }
+            })
+        };
+        let repeated = AtomicU64::new(u64::MAX);
+        let ends = zeroed::<AtomicU32>(store.vertices() + 1);
+        each(&|vertex, _| _ = ends[vertex as usize].fetch_add(1, Relaxed), &|vertex, neighbours| {
+            // Lists ascend.
+            if neighbours.windows(2).any(|pair| pair[0] == pair[1]) {
+                repeated.fetch_min(vertex.into(), Relaxed);
+            }
+        })?;
+        if let Some(vertex) = Some(repeated.into_inner()).filter(|&vertex| vertex != u64::MAX) {
+            let id = store.ids()?.original(VertexId(vertex as u32));
+            let message = format!("vertex {id} has several edges to the same vertex: format with --remove-duplicates");
+            return Err(Error::Parameter(message));
+        }
+        let mut sum = 0u32;
+        for end in &ends {
+            let count = end.swap(sum, Relaxed);
+            sum = sum.checked_add(count).expect("ranges of fewer than 2^32 neighbours");
+        }
+        let entries = zeroed::<AtomicU32>(sum.into());
+        // Each vertex's beginning moves on to its end.
+        each(
+            &|vertex, one| {
+                let at = ends[vertex as usize].fetch_add(1, Relaxed);
+                entries[at as usize].store(one, Relaxed);
+            },
+            &|_, _| {},
+        )?;
+        let ends: Vec<u32> = ends.into_iter().map(AtomicU32::into_inner).collect();
+        let entries: Vec<u32> = entries.into_iter().map(AtomicU32::into_inner).collect();
+        Ok(sorted(&ends, entries))
+    }
+}
+
+/// Vertices whose entries a thread sorts at a time.
+const BLOCK: usize = 1 << 14;
+
+/// Sorts each vertex's entries, which end where `ends` says, and keeps one of several that are the same.
+fn sorted(ends: &[u32], mut entries: Vec<u32>) -> Adjacency {
+    let vertices = ends.len() - 1;
+    let (mut blocks, mut rest, mut begin) = (Vec::new(), &mut entries[..], 0);
+    for ends in ends[..vertices].chunks(BLOCK) {
+        let end = *ends.last().expect("chunks are not empty");
+        let (block, behind) = rest.split_at_mut((end - begin) as usize);
+        blocks.push((block, ends, begin));
+        (rest, begin) = (behind, end);
+    }
+    let lengths: Vec<u32> = blocks
+        .into_par_iter()
+        .flat_map_iter(|(block, ends, begin)| {
+            let mut from = begin;
+            let lengths: Vec<u32> = ends
+                .iter()
+                .map(|&end| {
+                    let list = &mut block[(from - begin) as usize..(end - begin) as usize];
+                    from = end;
+                    distinct(list)
+                })
+                .collect();
+            lengths
+        })
+        .collect();
+    let (mut starts, mut to, mut from) = (Vec::with_capacity(vertices + 1), 0, 0);
+    for (&length, &end) in lengths.iter().zip(ends) {
+        starts.push(to);
+        entries.copy_within(from as usize..(from + length) as usize, to as usize);
+        to += length;
+        from = end;
+    }
+    starts.push(to);
+    entries.truncate(to as usize);
+    Adjacency { starts: Arc::new(starts), entries: Arc::new(entries) }
+}
+
+/// Sorts a list and brings its distinct entries to the front; returns how many there are.
+fn distinct(list: &mut [u32]) -> u32 {
+    list.sort_unstable();
+    let mut kept = 0;
+    for at in 0..list.len() {
+        if at == 0 || list[at] != list[kept - 1] {
+            list[kept] = list[at];
+            kept += 1;
+        }
+    }
+    kept as u32
+}

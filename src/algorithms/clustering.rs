@@ -1,0 +1,295 @@
+//! Local clustering coefficients: `coefficient[v]` is the share of all ordered pairs of neighbours of `v` that have an edge between
+//! them, 0 where there are fewer than two neighbours; and the triangles that `v` is part of, where the graph is undirected. Neighbours are
+//! those along edges and against them, each once; an edge of a directed graph counts in its own direction only (LDBC Graphalytics,
+//! section 2.3.6). Loops count for nothing; repeated edges are refused where they are met.
+//!
+//! A superstep reads every list and, for each edge, holds two lists of neighbours against each other that lie in main or device
+//! memory: [tables](crate::adjacency) of the neighbours among a range of vertices. Each vertex that is in both has the edge between its
+//! neighbours. Ranges are chosen so that a table fits in the memory that it is given; the graph is read once for each.
+//!
+//! - Directed: an edge adds one to each vertex that both of its ends neighbour.
+//! - Undirected: each triangle is found once, from its edge between the two vertices that come first in the order of degrees,
+//!   over lists of neighbours that come behind; it adds to its three vertices. No such list is longer than the square root of twice the
+//!   edges.
+//!
+//! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and 4 an edge
+//! of the range.
+
+use crate::adjacency::{Adjacency, Kept, comes_before, count_against, ranges};
+use crate::algorithm::{
+    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Table,
+    Visit,
+};
+use crate::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role, U32Column, zeroed};
+use crate::engine::{Engine, Observer, Run};
+use crate::error::{Error, Result};
+use crate::report::RunReport;
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use topostream_formats::Direction;
+
+/// Local clustering coefficients, and triangles: of one range of vertices, and what was found in ranges before.
+pub struct Clustering {
+    directed: bool,
+    table: Adjacency,
+    before: Found,
+}
+
+/// What is known of vertices.
+struct Found {
+    /// Edges between the vertex's neighbours; empty where there was no range before.
+    links: Vec<u64>,
+    /// The vertex's neighbours.
+    neighbours: Vec<AtomicU32>,
+}
+
+impl Found {
+    fn links(&self, vertex: u32) -> u64 {
+        self.links.get(vertex as usize).copied().unwrap_or(0)
+    }
+
+    /// Counts those neighbours that a table says.
+    fn count(&self, table: &Adjacency, directed: bool) {
+        let count = |vertex: u32, more| _ = self.neighbours[vertex as usize].fetch_add(more, Relaxed);
+        table.entries.par_iter().for_each(|&vertex| count(vertex, 1));
+        if !directed {
+            // The table has each edge at one of its ends.
+            let starts = table.starts.par_windows(2).enumerate();
+            starts.for_each(|(vertex, starts)| count(vertex as u32, starts[1] - starts[0]));
+        }
+    }
+}
+
+/// Places in the declaration.
+const LINKS: usize = 0;
+const DEGREE: usize = 1;
+
+/// Bytes of a table where nothing else is asked for.
+const TABLE_BYTES: u64 = 1 << 30;
+/// A list this many times as long as another is searched, not read.
+const SEARCH_RATIO: usize = 16;
+
+/// Holds lists against each other.
+pub struct ClusteringKernel<'a> {
+    starts: &'a [u32],
+    entries: &'a [u32],
+    links: &'a Fixed63Column,
+    degree: Option<&'a U32Column>,
+}
+
+impl ClusteringKernel<'_> {
+    #[inline(always)]
+    fn neighbours(&self, vertex: u32) -> &[u32] {
+        &self.entries[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
+    }
+
+    #[inline(always)]
+    fn found(&self, vertex: u32) {
+        self.links.add(vertex, if self.degree.is_some() { 2 } else { 1 });
+    }
+
+    /// Tells every vertex that is in both lists; returns how many there are.
+    fn meet(&self, one: &[u32], other: &[u32]) -> u64 {
+        let (short, mut long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+        if short.len() * SEARCH_RATIO < long.len() {
+            let mut met = 0;
+            for &vertex in short {
+                long = &long[long.partition_point(|&theirs| theirs < vertex)..];
+                if long.first() == Some(&vertex) {
+                    self.found(vertex);
+                    met += 1;
+                }
+            }
+            return met;
+        }
+        let (mut at, mut theirs, mut met) = (0, 0, 0);
+        while at < short.len() && theirs < long.len() {
+            match short[at].cmp(&long[theirs]) {
+                Ordering::Less => at += 1,
+                Ordering::Greater => theirs += 1,
+                Ordering::Equal => {
+                    self.found(short[at]);
+                    (at, theirs, met) = (at + 1, theirs + 1, met + 1);
+                }
+            }
+        }
+        met
+    }
+}
+
+impl Kernel for ClusteringKernel<'_> {
+    /// The vertex, and the triangles that it comes first in.
+    type Record = (u32, u64);
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<(u32, u64)> {
+        (!self.neighbours(list.vertex).is_empty()).then_some((list.vertex, 0))
+    }
+
+    #[inline(always)]
+    fn edge(&self, (vertex, met): &mut (u32, u64), neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        let (one, other) = (self.neighbours(*vertex), self.neighbours(neighbour));
+        if other.is_empty() || neighbour == *vertex {
+            return ControlFlow::Continue(());
+        }
+        let Some(degree) = self.degree else {
+            self.meet(one, other);
+            return ControlFlow::Continue(());
+        };
+        if comes_before((*vertex, degree.get(*vertex)), (neighbour, degree.get(neighbour))) {
+            let both = self.meet(one, other);
+            *met += both;
+            if both > 0 {
+                self.links.add(neighbour, 2 * both);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn close(&self, (vertex, met): (u32, u64)) {
+        if met > 0 {
+            self.links.add(vertex, 2 * met);
+        }
+    }
+}
+
+impl Clustering {
+    /// Finds the coefficients of all vertices. `table_bytes` are for a table, in main memory and on each device; by default
+    /// a quarter of main memory, at most 1 GiB, and no more than a device can bind.
+    ///
+    /// # Errors
+    /// As of [`Engine::run`].
+    pub fn run(engine: &Engine, table_bytes: Option<u64>, observer: &mut Observer<'_>) -> Result<Run<Self>> {
+        let (store, cancel) = (engine.store(), &engine.options().cancel);
+        let directed = store.manifest().directed;
+        let out_degrees = store.out_degrees()?;
+        let against = if directed { count_against(store, cancel)? } else { Vec::new() };
+        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
+        let bytes = table_bytes.unwrap_or(most);
+        let starts_bytes = 4 * (store.vertices() + 1);
+        let edges_max = bytes.saturating_sub(starts_bytes) / 4;
+        if edges_max == 0 {
+            let message = format!(
+                "tables of clustering coefficients: {bytes} bytes were given, and lists begin behind {starts_bytes}"
+            );
+            return Err(Error::Parameter(message));
+        }
+        let mut before = Found { links: Vec::new(), neighbours: zeroed(store.vertices()) };
+        let mut ranges = ranges(out_degrees.values(), &against, edges_max.min(u32::MAX.into())).into_iter().peekable();
+        let mut reports: Option<RunReport> = None;
+        loop {
+            let range = ranges.next().expect("there is a range, and another where it was not the last");
+            let kept = if directed { Kept::Each } else { Kept::Behind(&out_degrees) };
+            let table = Adjacency::among(store, &range, kept, cancel)?;
+            before.count(&table, directed);
+            let mut run = engine.run(Self { directed, table, before }, observer)?;
+            run.report = match reports {
+                Some(reports) => reports.followed_by(run.report),
+                None => run.report,
+            };
+            if ranges.peek().is_none() {
+                return Ok(run);
+            }
+            let (report, algorithm, state) = run.into_parts();
+            reports = Some(report);
+            before = algorithm.before;
+            before.links.resize(store.vertices() as usize, 0);
+            let links = state.attributes.fixed63(LINKS);
+            before.links.par_iter_mut().enumerate().for_each(|(vertex, sum)| *sum += links.count(vertex as u32));
+        }
+    }
+
+    /// Without a table: what its shader is made from.
+    pub fn without_table(directed: bool) -> Self {
+        let table = Adjacency { starts: Arc::default(), entries: Arc::default() };
+        Self { directed, table, before: Found { links: Vec::new(), neighbours: Vec::new() } }
+    }
+
+    /// Edges between a vertex's neighbours: an undirected one counts twice, once each way.
+    fn links(&self, state: &State, vertex: u32) -> u64 {
+        self.before.links(vertex) + state.attributes.fixed63(LINKS).count(vertex)
+    }
+}
+
+impl Algorithm for Clustering {
+    type Kernel<'a> = ClusteringKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "clustering"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (initial, merge) = (Initial::Bits(0), Merge::Add);
+        let (of, role) = (AttributeType::Fixed63, Role::Accumulated);
+        let mut attributes = vec![Attribute { name: "links", of, role, merge, initial }];
+        if !self.directed {
+            let (of, role) = (AttributeType::U32, Role::Gathered);
+            attributes.push(Attribute { name: "degree", of, role, merge, initial });
+        }
+        attributes
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        let given = |name, words: &Arc<Vec<u32>>| Table { name, contents: Contents::Given(Arc::clone(words)) };
+        vec![given("starts", &self.table.starts), given("entries", &self.table.entries)]
+    }
+
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::All)]
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        Ends::Any
+    }
+
+    fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
+        if !self.directed {
+            let degree = state.attributes.u32(DEGREE);
+            vertices.map(|vertex| vertex as u32).for_each(|vertex| degree.set(vertex, state.graph.out_degree(vertex)));
+        }
+        Scalars::default()
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("../../shaders/algorithms/clustering.wgsl");
+        Some(Shader { file: "shaders/algorithms/clustering.wgsl", text, switches: vec![("ORIENTED", !self.directed)] })
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        let (direction, visit, scalars) = (Direction::Out, Visit::All, Scalars::default());
+        let some = graph.edges > 0 && !self.table.entries.is_empty();
+        some.then_some(Step { superstep: 0, direction, visit, scalars })
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> ClusteringKernel<'a> {
+        let degree = (!self.directed).then(|| state.attributes.u32(DEGREE));
+        let (starts, entries) = (&self.table.starts, &self.table.entries);
+        ClusteringKernel { starts, entries, links: state.attributes.fixed63(LINKS), degree }
+    }
+
+    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
+        None
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let neighbours = |vertex: u32| u64::from(self.before.neighbours[vertex as usize].load(Relaxed));
+        let coefficient = move |vertex: u32| match neighbours(vertex) {
+            0 | 1 => 0.0,
+            neighbours => self.links(state, vertex) as f64 / (neighbours as f64 * (neighbours - 1) as f64),
+        };
+        let mut answers = vec![Answer { name: "coefficient", values: AnswerValues::F64(Box::new(coefficient)) }];
+        if !self.directed {
+            let triangles = move |vertex: u32| Some(self.links(state, vertex) / 2);
+            answers.push(Answer { name: "triangles", values: AnswerValues::Integer(Box::new(triangles)) });
+        }
+        answers
+    }
+}

@@ -1,0 +1,373 @@
+//! Community detection by label propagation, with LDBC Graphalytics' deterministic rule (section 2.3.5; after Raghavan, Albert and
+//! Kumara, Phys. Rev. E 76, 2007): every vertex begins with its own id as its label; in each iteration all vertices at once take
+//! the label that most of their neighbours had in the iteration before, of several such the smallest. In a directed graph a neighbour
+//! counts once for an edge along and once for one against it; repeated edges and loops count as they stand. A vertex without
+//! neighbours keeps its label. It ends after a number of iterations, or before when one changes nothing.
+//!
+//! Labels are gathered and counted in a [table](crate::algorithm::Contents::Own) of each device's own: every vertex has room there for
+//! as many labels, each with its number, as it has neighbours, and finds a label's place by its hash. Vertices are taken range by range,
+//! so that the table has the size that is asked for; an undirected graph is read once an iteration all the same, a directed one once
+//! for each range. Counts stay with the vertex's owner: several devices share a run as under Strategy-S, whatever is asked for.
+//!
+//! 4 bytes a vertex where one range is all, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices of a
+//! range; 4 bytes a vertex for where they begin there.
+
+use crate::adjacency::{count_against, ranges};
+use crate::algorithm::{
+    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Table,
+    Visit,
+};
+use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::engine::{Engine, Observer, Run};
+use crate::error::{Error, Result};
+use crate::strategy::Part;
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use topostream_formats::{Direction, Store, VertexId};
+
+/// Community detection by label propagation.
+pub struct LabelPropagation {
+    iterations: u32,
+    directed: bool,
+    /// Where each vertex's room begins, in places of two words, modulo 2^32; and where the last one's ends.
+    starts: Arc<Vec<u32>>,
+    /// Where ranges of vertices begin, and where the last one ends.
+    bounds: Arc<Vec<u32>>,
+    /// Places of the largest range.
+    places: u64,
+    /// Vertices by ascending original id, and their ranks there; none where their numbers are in that order.
+    ranks: Option<Ranks>,
+}
+
+struct Ranks {
+    vertices: Vec<u32>,
+    rank_of: Arc<Vec<u32>>,
+}
+
+/// Places in the declaration.
+const LABEL: usize = 0;
+const NEXT: usize = 1;
+const TURN: usize = 2;
+/// The table of counts.
+const COUNTS: usize = 2;
+
+/// Bytes of the table of counts where nothing else is asked for.
+const TABLE_BYTES: u64 = 1 << 30;
+/// Spreads labels over places (Knuth's multiplicative hash).
+const SPREAD: u32 = 2_654_435_761;
+
+/// Counts labels.
+pub struct LabelPropagationKernel<'a> {
+    label: &'a U32Column,
+    counts: Counts<'a>,
+    both_ends: bool,
+}
+
+/// The table of counts, for the vertices of a range that are the device's own.
+struct Counts<'a> {
+    starts: &'a [u32],
+    range: Range<u32>,
+    part: &'a Part,
+    table: &'a [AtomicU32],
+}
+
+impl Counts<'_> {
+    /// A vertex's room: pairs of a label and one, and its number.
+    #[inline(always)]
+    fn room(&self, vertex: u32) -> &[AtomicU32] {
+        let place = |vertex: u32| self.starts[vertex as usize];
+        let base = place(self.range.start);
+        let (begin, end) = (place(vertex).wrapping_sub(base), place(vertex + 1).wrapping_sub(base));
+        &self.table[2 * begin as usize..2 * end as usize]
+    }
+
+    #[inline(always)]
+    fn has(&self, vertex: u32) -> bool {
+        self.range.contains(&vertex) && self.part.owns(vertex)
+    }
+
+    /// Counts a label of a vertex's neighbour.
+    #[inline(always)]
+    fn add(&self, vertex: u32, label: u32) {
+        if !self.has(vertex) {
+            return;
+        }
+        let (room, key) = (self.room(vertex), label + 1);
+        let places = room.len() / 2;
+        let mut at = label.wrapping_mul(SPREAD) as usize % places;
+        loop {
+            let seen = room[2 * at].load(Relaxed);
+            let free = seen == 0;
+            let taken = free && room[2 * at].compare_exchange(0, key, Relaxed, Relaxed).is_ok();
+            if taken || seen == key || (free && room[2 * at].load(Relaxed) == key) {
+                room[2 * at + 1].fetch_add(1, Relaxed);
+                return;
+            }
+            at = if at + 1 == places { 0 } else { at + 1 };
+        }
+    }
+
+    /// The label that was counted most often, of several the smallest; the room is empty from here on.
+    fn take(&self, vertex: u32) -> Option<u32> {
+        let mut best: Option<(u32, u32)> = None;
+        for place in self.room(vertex).chunks_exact(2) {
+            let (key, count) = (place[0].load(Relaxed), place[1].load(Relaxed));
+            if key > 0 && best.is_none_or(|(label, most)| count > most || (count == most && key - 1 < label)) {
+                best = Some((key - 1, count));
+            }
+            place.iter().for_each(|word| word.store(0, Relaxed));
+        }
+        best.map(|(label, _)| label)
+    }
+}
+
+impl Kernel for LabelPropagationKernel<'_> {
+    /// The vertex and its label.
+    type Record = (u32, u32);
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<(u32, u32)> {
+        Some((list.vertex, self.label.get(list.vertex)))
+    }
+
+    #[inline(always)]
+    fn edge(&self, &mut (vertex, label): &mut (u32, u32), neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        self.counts.add(vertex, self.label.get(neighbour));
+        if self.both_ends {
+            self.counts.add(neighbour, label);
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        self.label.prefetch(neighbour);
+    }
+
+    #[inline(always)]
+    fn close(&self, _record: (u32, u32)) {}
+}
+
+impl LabelPropagation {
+    /// Propagates labels for so many iterations. `table_bytes` are for the table of counts, on each device; by default a quarter of main
+    /// memory, at most 1 GiB, and no more than a device can bind.
+    ///
+    /// # Errors
+    /// As of [`Engine::run`].
+    pub fn run(
+        engine: &Engine,
+        iterations: u32,
+        table_bytes: Option<u64>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Run<Self>> {
+        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
+        let algorithm = Self::new(engine, iterations, table_bytes.unwrap_or(most))?;
+        engine.run(algorithm, observer)
+    }
+
+    fn new(engine: &Engine, iterations: u32, table_bytes: u64) -> Result<Self> {
+        let (store, cancel) = (engine.store(), &engine.options().cancel);
+        let directed = store.manifest().directed;
+        let out_degrees = store.out_degrees()?;
+        let against = if directed { count_against(store, cancel)? } else { Vec::new() };
+        let places_max = (table_bytes / 8).min(u32::MAX.into());
+        let ranges = ranges(out_degrees.values(), &against, places_max);
+        let degree = |vertex: usize| -> u64 {
+            let against = against.get(vertex).map_or(0, |count| count.load(Relaxed).into());
+            u64::from(out_degrees.values()[vertex]) + against
+        };
+        let (mut starts, mut at) = (vec![0], 0u64);
+        starts.reserve_exact(store.vertices() as usize);
+        for vertex in 0..store.vertices() as usize {
+            at += degree(vertex);
+            starts.push(at as u32);
+        }
+        let places_of =
+            |range: &Range<u64>| (range.start..range.end).map(|vertex| degree(vertex as usize)).sum::<u64>();
+        let places = ranges.iter().map(places_of).max().unwrap_or(0);
+        if places > places_max {
+            let message = format!(
+                "label propagation: one vertex has {places} neighbours, which take {} bytes of table; {table_bytes} were given",
+                8 * places
+            );
+            return Err(Error::Parameter(message));
+        }
+        let bounds = ranges.iter().map(|range| range.start).chain([store.vertices()]).map(|bound| bound as u32);
+        let (starts, bounds) = (Arc::new(starts), Arc::new(bounds.collect()));
+        Ok(Self { iterations, directed, starts, bounds, places, ranks: Ranks::of(store)? })
+    }
+
+    /// Without a graph: what its shader is made from.
+    pub fn without_table(directed: bool) -> Self {
+        let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0, 0]));
+        Self { iterations: 1, directed, starts, bounds, places: 0, ranks: None }
+    }
+
+    fn ranges(&self) -> u32 {
+        self.bounds.len() as u32 - 1
+    }
+
+    /// Whether all vertices are counted for at once.
+    fn is_whole(&self) -> bool {
+        self.ranges() == 1
+    }
+
+    /// The range whose turn it is.
+    fn range(&self, step: &Step) -> Range<u32> {
+        let number = step.scalars[0] as usize;
+        self.bounds[number]..self.bounds[number + 1]
+    }
+
+    fn counts<'a>(&'a self, state: &'a State, step: &Step) -> Counts<'a> {
+        Counts { starts: &self.starts, range: self.range(step), part: &state.part, table: state.table(COUNTS) }
+    }
+
+    fn visit(&self) -> Visit {
+        if self.directed || self.is_whole() { Visit::All } else { Visit::Within(TURN) }
+    }
+
+    fn step(&self, superstep: u32) -> Step {
+        let number = superstep % self.ranges();
+        let last = f64::from(u8::from(number + 1 == self.ranges()));
+        Step { superstep, direction: Direction::Out, visit: self.visit(), scalars: [number.into(), last, 0.0, 0.0] }
+    }
+
+    /// Of several ranges, has those vertices read whose turn is next, and no others.
+    fn give_turns(&self, state: &State, step: &Step, vertex: u32) {
+        let turns = state.attributes.bits(TURN);
+        let next = self.range(&self.step(step.superstep + 1));
+        match next.contains(&vertex) {
+            true => _ = turns.insert(vertex),
+            false => turns.remove(vertex),
+        }
+    }
+}
+
+impl Ranks {
+    /// None where vertices are in the order of their ids.
+    fn of(store: &Store) -> Result<Option<Self>> {
+        let ids = store.ids()?;
+        if ids.is_ascending() {
+            return Ok(None);
+        }
+        let mut vertices: Vec<u32> = (0..store.vertices()).map(|vertex| vertex as u32).collect();
+        vertices.sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));
+        let mut rank_of = vec![0; vertices.len()];
+        vertices.iter().zip(0..).for_each(|(&vertex, rank)| rank_of[vertex as usize] = rank);
+        Ok(Some(Self { vertices, rank_of: Arc::new(rank_of) }))
+    }
+}
+
+impl Algorithm for LabelPropagation {
+    type Kernel<'a> = LabelPropagationKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "label propagation"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (of, merge) = (AttributeType::U32, Merge::Min);
+        let mut attributes =
+            vec![Attribute { name: "label", of, role: Role::Gathered, merge, initial: Initial::Vertex }];
+        if !self.is_whole() {
+            let initial = Initial::Vertex;
+            attributes.push(Attribute { name: "upcoming", of, role: Role::Own, merge, initial });
+            let (of, merge, initial) = (AttributeType::Bit, Merge::Or, Initial::Bits(0));
+            attributes.push(Attribute { name: "turn", of, role: Role::ReadOnly, merge, initial });
+        }
+        attributes
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        let given = |name, words: &Arc<Vec<u32>>| Table { name, contents: Contents::Given(Arc::clone(words)) };
+        let counts = Table { name: "counts", contents: Contents::Own(2 * self.places) };
+        let mut tables = vec![given("starts", &self.starts), given("bounds", &self.bounds), counts];
+        tables.extend(self.ranks.as_ref().map(|ranks| given("ranks", &ranks.rank_of)));
+        tables
+    }
+
+    fn is_owned(&self) -> bool {
+        true
+    }
+
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, self.visit())]
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        if self.directed { Ends::Both } else { Ends::List }
+    }
+
+    fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
+        let (first, label) = (self.range(&self.step(0)), state.attributes.u32(LABEL));
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            if let Some(ranks) = &self.ranks {
+                label.set(vertex, ranks.rank_of[vertex as usize]);
+                if !self.is_whole() {
+                    state.attributes.u32(NEXT).set(vertex, ranks.rank_of[vertex as usize]);
+                }
+            }
+            if !self.is_whole() && first.contains(&vertex) {
+                state.attributes.bits(TURN).insert(vertex);
+            }
+        }
+        Scalars::default()
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("../../shaders/algorithms/label_propagation.wgsl");
+        let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
+        Some(Shader { file: "shaders/algorithms/label_propagation.wgsl", text, switches })
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        (self.iterations > 0 && graph.edges > 0).then(|| self.step(0))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> LabelPropagationKernel<'a> {
+        let (label, counts) = (state.attributes.u32(LABEL), self.counts(state, step));
+        LabelPropagationKernel { label, counts, both_ends: self.directed }
+    }
+
+    /// Chooses labels for the vertices of the range; behind the last range they become the vertices' own. The first sum says how
+    /// many are others than before.
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let (counts, label) = (self.counts(state, step), state.attributes.u32(LABEL));
+        let mut changed = 0.0;
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            let best = if counts.has(vertex) { counts.take(vertex) } else { None };
+            let chosen = match (best, self.is_whole()) {
+                (best, true) => best,
+                (best, false) => {
+                    let upcoming = state.attributes.u32(NEXT);
+                    best.iter().for_each(|&best| upcoming.set(vertex, best));
+                    self.give_turns(state, step, vertex);
+                    (step.scalars[1] > 0.0).then(|| upcoming.get(vertex))
+                }
+            };
+            if let Some(chosen) = chosen.filter(|&chosen| chosen != label.get(vertex)) {
+                label.set(vertex, chosen);
+                changed += 1.0;
+            }
+        }
+        [changed, 0.0, 0.0, 0.0]
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let superstep = step.superstep + 1;
+        let ended = step.scalars[1] > 0.0 && summary.totals[0] == 0.0;
+        (!ended && superstep < self.iterations.saturating_mul(self.ranges())).then(|| self.step(superstep))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let label = state.attributes.u32(LABEL);
+        let vertex_of = |label: u32| self.ranks.as_ref().map_or(label, |ranks| ranks.vertices[label as usize]);
+        let communities = Box::new(move |vertex| Some(vertex_of(label.get(vertex))));
+        vec![Answer { name: "community", values: AnswerValues::Vertex(communities) }]
+    }
+}

@@ -1,0 +1,83 @@
+//! Asynchronous relaxation: the same answers as without it, and where many supersteps touch the same pages, fewer bytes from disk.
+
+use crate::common::{TestStore, generated, small_pages};
+use crate::everywhere::{Found, run, ways};
+use crate::reference::{EdgeList, Weighted, components};
+use topostream::algorithm::Algorithm;
+use topostream::algorithms::{Bfs, Components, Sssp};
+use topostream::device::DeviceChoice;
+use topostream::{EngineOptions, VertexId};
+use topostream_formats::Encoding;
+use topostream_formats::edge::WeightType;
+use topostream_tools::format::FormatOptions;
+use topostream_tools::generate::{Grid, Rmat};
+
+/// Runs an algorithm in some of the ways, with and without; returns what both read on one CPU, in bytes.
+fn check<A: Algorithm>(
+    store: &TestStore,
+    only_cpus: bool,
+    make: impl Fn() -> A,
+    check: impl Fn(&Found, &str),
+) -> (u64, u64) {
+    let mut bytes = None;
+    let is_cpu = |options: &EngineOptions| options.devices.contains(&DeviceChoice::Cpu);
+    for (way, options) in ways().into_iter().filter(|(_, options)| !only_cpus || is_cpu(options)) {
+        let run = |asynchronous: bool| {
+            let engine = store.engine(EngineOptions { asynchronous, ..options.clone() });
+            let found = run(&engine, make()).unwrap_or_else(|error| panic!("{way}: {error}"));
+            check(&found, &format!("{way}, asynchronous: {asynchronous}"));
+            found.report.total.disk_bytes
+        };
+        let asynchronous = run(true);
+        bytes = bytes.or_else(|| Some((run(false), asynchronous)));
+    }
+    bytes.expect("there is a CPU")
+}
+
+fn distances(weighted: &Weighted, store: &TestStore, only_cpus: bool) -> (u64, u64) {
+    let expected = if weighted.float { weighted.single_distances(0) } else { weighted.distances(0) };
+    let expected =
+        expected.into_iter().map(|distance| if distance.is_infinite() && !weighted.float { -1.0 } else { distance });
+    let expected: Vec<f64> = expected.collect();
+    let weights = if weighted.float { WeightType::F32 } else { WeightType::U32 };
+    let make = || Sssp { source: VertexId(0), weights };
+    check(store, only_cpus, make, |found, way| assert!(found.column("distance") == expected, "{way}: other distances"))
+}
+
+/// A wave that takes many supersteps, each of which touches most pages: too many for GPUs in software.
+#[test]
+fn grids_are_read_less_often() {
+    let grid = generated(&mut Grid::new(250, 250).generate().unwrap());
+    for float in [false, true] {
+        let weighted = Weighted::by_chance(grid.clone(), float, 3);
+        let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
+        let (without, with) = distances(&weighted, &store, true);
+        assert!(2 * with < without, "{with} bytes read, and {without} without");
+    }
+    let store = TestStore::new(&grid, &FormatOptions { symmetrize: true, ..small_pages(Encoding::VertexId) });
+    let expected: Vec<f64> = components(&grid).into_iter().map(|component| component as f64).collect();
+    let make = || Components { directed: false };
+    check(&store, true, make, |found, way| assert!(found.column("component") == expected, "{way}: other components"));
+}
+
+/// Lists of several pages, which are put off and taken together.
+#[test]
+fn hubs() {
+    let mut graph = generated(&mut Rmat::new(13, 12, 5).generate().unwrap());
+    graph.edges.extend((0..40_000).map(|number| (number % 3, number * 31 % graph.vertices)));
+    let weighted = Weighted::by_chance(graph, false, 4);
+    distances(&weighted, &TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId)), false);
+}
+
+#[test]
+fn what_depends_on_the_order_is_refused() {
+    let graph = EdgeList::new(9, vec![(0, 1), (1, 2)]);
+    let asynchronous = EngineOptions { asynchronous: true, ..EngineOptions::default() };
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let Err(error) = run(&store.engine(asynchronous.clone()), Bfs::from(VertexId(0))) else { panic!("levels") };
+    assert!(error.to_string().contains("depend on the order"), "{error}");
+    let grouped = FormatOptions { shards: 2, ..small_pages(Encoding::VertexId) };
+    let store = TestStore::new(&graph, &grouped);
+    let Err(error) = run(&store.engine(asynchronous), Components { directed: true }) else { panic!("lists in parts") };
+    assert!(error.to_string().contains("grouped"), "{error}");
+}

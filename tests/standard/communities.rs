@@ -1,0 +1,67 @@
+//! Label propagation.
+
+use crate::common::{TestStore, small_pages};
+use crate::everywhere::everywhere_by;
+use crate::reference::communities::communities;
+use crate::reference::{EdgeList, random_edges};
+use topostream::algorithms::LabelPropagation;
+use topostream_formats::{Encoding, VertexOrder};
+use topostream_tools::format::FormatOptions;
+
+/// Groups with few edges between them, a hub, loops, edges both ways and repeated, vertices without edges.
+fn graph() -> EdgeList {
+    let mut edges = Vec::new();
+    for group in 0..40u32 {
+        edges.extend(random_edges(group * 60..(group + 1) * 60, 500, group.into()));
+    }
+    edges.extend(random_edges(0..2400, 900, 77));
+    edges.extend((0..2400).map(|vertex| (7, vertex)));
+    edges.extend((100..200).flat_map(|vertex| [(vertex, vertex), (vertex, vertex + 1), (vertex + 1, vertex)]));
+    EdgeList::new(2450, edges)
+}
+
+/// In one range of vertices, and in many; for one iteration, and for some.
+fn check(store: &TestStore, graph: &EdgeList, directed: bool) {
+    for (iterations, table_bytes) in [(1, None), (6, None), (5, Some(8 * 6000))] {
+        let expected = communities(graph, iterations, directed);
+        let run = |engine: &_| LabelPropagation::run(engine, iterations, table_bytes, &mut |_| {});
+        everywhere_by(store, run, |found, way| {
+            let supersteps = found.report.steps.len() as u32;
+            assert!(found.column("community") == expected, "{way}, {iterations} iterations, {table_bytes:?}");
+            assert!(
+                if table_bytes.is_none() { supersteps <= iterations } else { supersteps > 2 * iterations },
+                "{way}"
+            );
+        });
+    }
+}
+
+#[test]
+fn directed() {
+    let graph = graph();
+    check(&TestStore::new(&graph, &small_pages(Encoding::VertexId)), &graph, true);
+}
+
+#[test]
+fn undirected() {
+    let graph = graph();
+    let encoding = Encoding::RecordId { page_bytes: 2, slot_bytes: 2 };
+    let options = FormatOptions { symmetrize: true, ..small_pages(encoding) };
+    check(&TestStore::new(&graph, &options), &graph.mirrored(), false);
+}
+
+/// The smallest label is the smallest id, however vertices are numbered inside.
+#[test]
+fn vertices_in_another_order() {
+    let graph = graph();
+    let options = FormatOptions { order: VertexOrder::Degree, ..small_pages(Encoding::VertexId) };
+    check(&TestStore::new(&graph, &options), &graph, true);
+}
+
+#[test]
+fn a_table_that_is_too_small_is_refused() {
+    let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
+    let engine = store.engine(Default::default());
+    let Err(error) = LabelPropagation::run(&engine, 3, Some(1000), &mut |_| {}) else { panic!("the hub has no room") };
+    assert!(error.to_string().contains("1000 were given"), "{error}");
+}

@@ -1,0 +1,106 @@
+//! Published graphs with answers that others computed: what the standard algorithms find is held against them. Small graphs
+//! are run everywhere, large ones on the CPU.
+
+use crate::common::{ENCODINGS, TestStore, insisted, small_pages};
+use crate::everywhere::{Found, found, ways};
+use crate::published::Published;
+use topostream::algorithm::Algorithm;
+use topostream::algorithms::{Clustering, LabelPropagation};
+use topostream::{Engine, Error, Run};
+use topostream_formats::readers;
+use topostream_tools::format::{FormatOptions, IdPolicy};
+
+/// Graphs with more edges are not run on software GPUs.
+const EDGES_MANY: u64 = 200_000;
+/// What sums and quotients may be off, relative to the value.
+const ERROR: f64 = 1e-4;
+
+/// A published graph and a store with it.
+struct Case {
+    name: &'static str,
+    graph: Published,
+    store: TestStore,
+}
+
+impl Case {
+    fn new(name: &'static str) -> Option<Self> {
+        let graph = Published::find(name)?;
+        let weighted = graph.folder.join(format!("{name}.wel.zst"));
+        let file = if weighted.exists() { weighted } else { graph.folder.join(format!("{name}.el.zst")) };
+        let options = FormatOptions {
+            ids: IdPolicy::Below(graph.vertices),
+            symmetrize: !graph.directed,
+            keep_weights: false,
+            ..small_pages(ENCODINGS[name.len() % ENCODINGS.len()])
+        };
+        let store = TestStore::from_source(|| readers::open(&file, &readers::Options::default()).unwrap(), &options);
+        Some(Self { name, graph, store })
+    }
+
+    /// Runs an algorithm, and has `check` look at what was found.
+    fn run<A: Algorithm>(
+        &self,
+        run: impl Fn(&Engine) -> Result<Run<A>, Error>,
+        check: impl Fn(&Found, &dyn Fn(&str) -> Vec<f64>, &str),
+    ) {
+        let few = if self.graph.arcs > EDGES_MANY { 1 } else { usize::MAX };
+        let every = if insisted() { 1 } else { 3 };
+        for (way, options) in ways().into_iter().step_by(every).take(few) {
+            let engine = self.store.engine(options);
+            let what = format!("{}, {way}", self.name);
+            let found =
+                run(&engine).and_then(|run| found(&engine, &run)).unwrap_or_else(|error| panic!("{what}: {error}"));
+            check(&found, &|array| self.graph.expected(array), &what);
+        }
+    }
+
+    fn check(&self) {
+        self.run(
+            |engine| LabelPropagation::run(engine, 10, None, &mut |_| {}),
+            |found, expected, what| {
+                assert!(found.column("community") == expected("cdlp10"), "{what}: other communities");
+            },
+        );
+        self.run(
+            |engine| Clustering::run(engine, None, &mut |_| {}),
+            |found, expected, what| {
+                near(found.column("coefficient"), &expected("lcc"), what);
+                if !self.graph.directed {
+                    assert!(found.column("triangles") == expected("triangles"), "{what}: other triangles");
+                }
+            },
+        );
+    }
+}
+
+/// Within [`ERROR`], vertex by vertex.
+fn near(found: &[f64], expected: &[f64], what: &str) {
+    for (vertex, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let passes = (found - expected).abs() <= ERROR * expected.abs() || found == expected;
+        assert!(passes, "{what}: vertex {vertex} has {found}, not {expected}");
+    }
+}
+
+macro_rules! published {
+    ($($test:ident: $graph:literal;)*) => {
+        $(#[test] fn $test() {
+            if let Some(case) = Case::new($graph) {
+                case.check();
+            }
+        })*
+    };
+}
+
+published! {
+    karate: "karate";
+    pgp: "PGPgiantcompo";
+    wing: "wing";
+    facebook: "facebook_combined";
+    wiki_vote: "wiki-Vote";
+    bremen: "bremen_dist";
+    luxembourg: "luxembourg_osm";
+    chicago: "chicago-regional";
+    cornell: "Cornell5";
+    uk_2007: "uk-2007-05-100k";
+    kronecker: "synth-kron16";
+}
