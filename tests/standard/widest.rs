@@ -1,12 +1,12 @@
 //! Widest paths.
 
-use crate::common::{TestStore, engine_options, small_pages};
+use crate::common::{PAGE, TestStore, engine_options, small_pages};
 use crate::everywhere::{everywhere, run};
 use crate::reference::widest::widths;
 use crate::reference::{EdgeList, Weighted, random_edges};
 use topostream::algorithms::Widest;
 use topostream::fetch::FetcherKind;
-use topostream::{Engine, VertexId};
+use topostream::{Engine, EngineOptions, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
 use topostream_tools::format::FormatOptions;
@@ -41,6 +41,19 @@ fn widths_are_the_same_everywhere() {
             |engine| widest(engine, 7),
             |found, way| assert_eq!(found.column("width"), expected, "{way}"),
         );
+    }
+}
+
+/// Pages in the buffer are processed again before others are read: widths only grow, and end as the same.
+#[test]
+fn widths_are_the_same_asynchronously() {
+    let graph = EdgeList::new(12_000, random_edges(0..12_000, 40_000, 18));
+    let weighted = Weighted::by_chance(graph, true, 6);
+    let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
+    let expected = widths(&weighted, 7);
+    for (way, options) in crate::everywhere::ways().into_iter().filter(|(way, _)| way.starts_with("1 ")) {
+        let engine = store.engine(EngineOptions { asynchronous: true, buffer_bytes: Some(4 * PAGE * 2), ..options });
+        assert_eq!(run(&engine, widest(&engine, 7)).unwrap().column("width"), expected, "{way}");
     }
 }
 
