@@ -198,9 +198,9 @@ impl LabelPropagation {
         Ok(Self { iterations, directed, starts, bounds, places, ranks: Ranks::of(store)? })
     }
 
-    /// Without a graph: what its shader is made from.
-    pub fn without_table(directed: bool) -> Self {
-        let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0, 0]));
+    /// Without a graph, for so many ranges: what its shader is made from.
+    pub fn without_table(directed: bool, ranges: usize) -> Self {
+        let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
         Self { iterations: 1, directed, starts, bounds, places: 0, ranks: None }
     }
 

@@ -6,17 +6,26 @@
 mod adapter;
 mod asynchronous;
 mod averaging;
+mod betweenness;
 mod clustering;
 #[path = "../common/mod.rs"]
 mod common;
 mod communities;
+mod cross_edges;
+mod degrees;
 mod delta_pagerank;
+mod delta_stepping;
 mod everywhere;
+mod example;
+mod kcore;
+mod neighbourhood;
 mod others;
 mod personalized;
 #[path = "../published/mod.rs"]
 mod published;
+mod radius;
 #[path = "../reference/mod.rs"]
 mod reference;
+mod scc;
 mod searches;
 mod widest;

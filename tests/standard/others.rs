@@ -4,9 +4,10 @@
 use crate::common::{ENCODINGS, TestStore, insisted, small_pages};
 use crate::everywhere::{Found, found, ways};
 use crate::published::Published;
+use std::collections::HashMap;
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Clustering, LabelPropagation};
-use topostream::{Engine, Error, Run};
+use topostream::algorithms::{Betweenness, Clustering, KCore, LabelPropagation, Scc};
+use topostream::{Engine, Error, Run, VertexId};
 use topostream_formats::readers;
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
@@ -44,8 +45,7 @@ impl Case {
         check: impl Fn(&Found, &dyn Fn(&str) -> Vec<f64>, &str),
     ) {
         let few = if self.graph.arcs > EDGES_MANY { 1 } else { usize::MAX };
-        let every = if insisted() { 1 } else { 3 };
-        for (way, options) in ways().into_iter().step_by(every).take(few) {
+        for (way, options) in ways().into_iter().take(few) {
             let engine = self.store.engine(options);
             let what = format!("{}, {way}", self.name);
             let found =
@@ -70,8 +70,50 @@ impl Case {
                 }
             },
         );
+        match self.graph.directed {
+            true => self.check_components(),
+            // Of directed graphs the published ones are those of the simple graph.
+            false => self.run(
+                |engine| engine.run(KCore { directed: false, in_lists: false }, &mut |_| {}),
+                |found, expected, what| assert!(found.column("core") == expected("kcore"), "{what}: other cores"),
+            ),
+        }
+        // Paths are too many for floats in grids and roads, and levels too many for GPUs in software.
+        if !LONG.contains(&self.name) {
+            self.check_betweenness();
+        }
+    }
+
+    fn check_components(&self) {
+        self.run(
+            |engine| engine.run(Scc, &mut |_| {}),
+            |found, expected, what| {
+                // By its smallest vertex, whatever it is called.
+                let component = found.column("component");
+                let mut first = HashMap::new();
+                (0..component.len()).for_each(|vertex| _ = first.entry(component[vertex] as u64).or_insert(vertex));
+                let named = component.iter().map(|&component| first[&(component as u64)] as f64);
+                assert!(named.eq(expected("scc")), "{what}: other strong components");
+            },
+        );
+    }
+
+    fn check_betweenness(&self) {
+        for (number, &source) in self.graph.sources.iter().enumerate().take(if insisted() { 3 } else { 1 }) {
+            let sources = [VertexId(source as u32)];
+            self.run(
+                |engine| engine.run(Betweenness::of_sources(&sources), &mut |_| {}),
+                |found, expected, what| {
+                    let what = format!("{what}, source {source}");
+                    near(found.column("betweenness"), &expected(&format!("bc_src{number}")), &what);
+                },
+            );
+        }
     }
 }
+
+/// Graphs with hundreds of levels.
+const LONG: [&str; 4] = ["wing", "bremen_dist", "luxembourg_osm", "chicago-regional"];
 
 /// Within [`ERROR`], vertex by vertex.
 fn near(found: &[f64], expected: &[f64], what: &str) {

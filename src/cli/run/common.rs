@@ -94,7 +94,20 @@ impl Common {
         checking: Option<Checking<A>>,
         cancel: &Cancel,
     ) -> Outcome {
-        self.run_by(store, |engine, observer| engine.run(algorithm, observer), shown, checking, cancel)
+        let check = |run: &_, store: &_| checking.map_or(Ok(String::new()), |checking| checking.run(run, store));
+        self.run_and(store, algorithm, shown, check, cancel)
+    }
+
+    /// The same with something that is done with the answer before it is written, and what people are to read of that.
+    pub fn run_and<A: Algorithm>(
+        &self,
+        store: Store,
+        algorithm: A,
+        shown: Shown,
+        then: impl FnOnce(&FinishedRun<A>, &Store) -> Result<String, Failure>,
+        cancel: &Cancel,
+    ) -> Outcome {
+        self.run_by(store, |engine, observer| engine.run(algorithm, observer), shown, then, cancel)
     }
 
     /// The same for what runs an engine by itself.
@@ -103,7 +116,7 @@ impl Common {
         store: Store,
         run: impl FnOnce(&Engine, &mut Observer<'_>) -> Result<FinishedRun<A>, Error>,
         shown: Shown,
-        checking: Option<Checking<A>>,
+        then: impl FnOnce(&FinishedRun<A>, &Store) -> Result<String, Failure>,
         cancel: &Cancel,
     ) -> Outcome {
         // What is needed at the end is looked at before the beginning.
@@ -127,7 +140,7 @@ impl Common {
         let store = Store::open(&self.store)?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(&run.report, cancel))?;
-        let checked = checking.map_or(Ok(String::new()), |checking| checking.run(&run, &store))?;
+        let said = then(&run, &store)?;
         if let Some(output) = output {
             output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
         }
@@ -136,7 +149,8 @@ impl Common {
             return print(&(json + "\n"));
         }
         let summary = summary(&run, &store, shown)?;
-        print(&(tables::run_report(&run.report) + &summary + &checked))
+        let remark = run.remark().map_or(String::new(), |remark| remark + "\n");
+        print(&(tables::run_report(&run.report) + &summary + &remark + &said))
     }
 }
 
@@ -166,6 +180,8 @@ impl TraceFile {
 /// What people want to see of the results.
 #[derive(Clone, Copy)]
 pub enum Shown {
+    /// Nothing but what is told of the run.
+    Nothing,
     /// So many vertices with the largest values.
     Top(usize),
     /// How many vertices were reached, and how far they are.
@@ -178,6 +194,8 @@ pub enum Shown {
     Communities,
     /// So many vertices with the largest coefficients, their mean, and all triangles.
     Clustering(usize),
+    /// The largest value, and how many vertices have it.
+    Largest,
 }
 
 fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> Result<String, Failure> {
@@ -199,12 +217,6 @@ fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> R
             let largest = format!("{:.6e}", largest.unwrap_or(0.0));
             reached(count, store.vertices(), answer.name, &largest)
         }
-        (Shown::Wide, AnswerValues::Integer(of)) => {
-            wide(vertices().filter_map(of).filter(|&value| value > 0).count(), store.vertices())
-        }
-        (Shown::Wide, AnswerValues::F64(of)) => {
-            wide(vertices().map(of).filter(|&value| value > 0.0).count(), store.vertices())
-        }
         (Shown::Clustering(top), AnswerValues::F64(of)) => {
             let rows = results::top(answer, top, &store.ids()?, store.vertices());
             let rows = rows.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
@@ -220,6 +232,18 @@ fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> R
             let triangles = tables::count(triangles);
             tables::table(&["vertex", answer.name], rows)
                 + &format!("mean coefficient: {mean:.6}; triangles: {triangles}\n")
+        }
+        (Shown::Wide, AnswerValues::Integer(of)) => {
+            wide(vertices().filter_map(of).filter(|&value| value > 0).count(), store.vertices())
+        }
+        (Shown::Wide, AnswerValues::F64(of)) => {
+            wide(vertices().map(of).filter(|&value| value > 0.0).count(), store.vertices())
+        }
+        (Shown::Largest, AnswerValues::Integer(of)) => {
+            let (_, largest) = extent(vertices().filter_map(of));
+            let count = vertices().filter(|&vertex| of(vertex) == largest).count() as u64;
+            let (name, largest) = (answer.name, tables::count(largest.unwrap_or(0)));
+            format!("largest {name} {largest}, of {} vertices\n", tables::count(count))
         }
         (Shown::Components | Shown::Communities, AnswerValues::Vertex(of)) => {
             let noun = if let Shown::Communities = shown { "communities" } else { "components" };
