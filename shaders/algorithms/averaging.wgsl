@@ -1,6 +1,7 @@
-// Averaging: value[v] is made of the mean of in-neighbours' values by weight. In the first superstep all values are 1, so that sums are
-// those of weights, and stay as norm[v]. With HELD seeds (sources) stay at the value that norm[v] has from the beginning. With FLOAT
-// refused[v] says that the weight of an edge to v is negative, infinite or no number, or that their sum is too large.
+// Averaging: value[v] is made of the mean of in-neighbours' values by weight. In the first superstep all values are 1, so that
+// sums are those of weights, and stay as norm[v]. With HELD seeds (sources) stay at the value that norm[v] has from the
+// beginning. With FLOAT refused[v] says that the weight of an edge to v is negative, infinite or no number, or that their sum
+// is too large.
 
 // Floats that may be no number are looked at by their bits only: shaders need not know infinity.
 const INFINITY = 0x7f800000u;

@@ -1,21 +1,23 @@
 //! PageRank by residuals: only vertices that still have something to tell are visited.
 //!
-//! Every rank is what has arrived at its vertex so far, beginning with (1 - d) / n, and what has arrived is passed on once: d times it,
-//! shared among out-neighbours. What arrives meanwhile waits as the vertex's residual until it is more than `tolerance` times (1 - d) / n,
-//! and then is passed on in the next superstep. It is PageRank-Delta of Ligra (Shun and Blelloch, PPoPP 2013) and the accumulative PageRank of
-//! Maiter (Zhang et al., TPDS 2014), with the threshold of the push method (Andersen, Chung and Lang, FOCS 2006); here it goes
-//! superstep by superstep. Pages without a vertex that passes something on are not read.
+//! Every rank is what has arrived at its vertex so far, beginning with (1 - d) / n, and what has arrived is passed on once: d
+//! times it, shared among out-neighbours. What arrives meanwhile waits as the vertex's residual until it is more than
+//! `tolerance` times (1 - d) / n, and then is passed on in the next superstep. It is PageRank-Delta of Ligra (Shun and
+//! Blelloch, PPoPP 2013) and the accumulative PageRank of Maiter (Zhang et al., TPDS 2014), with the threshold of the push
+//! method (Andersen, Chung and Lang, FOCS 2006); here it goes superstep by superstep. Pages without a vertex that passes
+//! something on are not read.
 //!
-//! What is left over at the end is at most `tolerance` times what everybody began with, and what would come of it is therefore at most that
-//! part of each rank: all ranks are right to within `tolerance` of themselves, and to the rounding of `f32`.
+//! What is left over at the end is at most `tolerance` times what everybody began with, and what would come of it is therefore
+//! at most that part of each rank: all ranks are right to within `tolerance` of themselves, and to the rounding of `f32`.
 //!
-//! - With [`DanglingMass::Ignored`] what arrives at a vertex without out-edges stays there. With [`DanglingMass::Redistributed`] too, and
-//!   ranks are scaled to a sum of one at the end, which is the same as redistributing: where the mass would be spread, it
-//!   is as (1 - d) / n is, but for a factor.
+//! - With [`DanglingMass::Ignored`] what arrives at a vertex without out-edges stays there. With
+//!   [`DanglingMass::Redistributed`] too, and ranks are scaled to a sum of one at the end, which is the same as redistributing:
+//!   where the mass would be spread, it is as (1 - d) / n is, but for a factor.
 //! - Edges that stand several times are followed as often; a loop passes a vertex's own mass back to it. Weights are not read.
 //! - Residuals are summed in fixed point: the same bits on every run over a store.
 //!
-//! While many vertices pass something on, all lists are read, as scans go well with the page buffer. The first superstep reads none.
+//! While many vertices pass something on, all lists are read, as scans go well with the page buffer. The first superstep reads
+//! none.
 //!
 //! It keeps 16 bytes and 1 bit a vertex, and reads out-lists.
 

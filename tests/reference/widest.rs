@@ -1,10 +1,10 @@
-//! Widest paths by thresholds: a vertex is as wide as the largest weight at which it is still reached over the edges of at least that
-//! weight.
+//! Widest paths by thresholds: a vertex is as wide as the largest weight at which it is still reached over the edges of at
+//! least that weight.
 
 use super::Weighted;
 
-/// Widths from a source, each weight tried as a threshold from the largest down: what is reached grows, and what is reached for the
-/// first time has that width. The source has infinity; what is never reached, or at threshold 0 only, has 0.
+/// Widths from a source, each weight tried as a threshold from the largest down: what is reached grows, and what is reached for
+/// the first time has that width. The source has infinity; what is never reached, or at threshold 0 only, has 0.
 pub fn widths(weighted: &Weighted, source: u32) -> Vec<f64> {
     let value = |bits: u32| if weighted.float { f64::from(f32::from_bits(bits)) } else { f64::from(bits) };
     let mut edges: Vec<(f64, u32, u32)> = weighted

@@ -73,14 +73,12 @@ fn heat_spreads_alike_everywhere() {
 
 #[test]
 fn circuits_are_iterated_alike_everywhere() {
-    for float in [false, true] {
-        let weighted = weighted(float);
-        let store = TestStore::weighted(&weighted, false, &small_pages(Encoding::VertexId));
-        let means = Means::weighted(&weighted.mirrored());
-        let expected = Linear::held(1500, 0.0, 1.0, &held_reference(&SOURCES)).iterations(&means, ITERATIONS as usize);
-        let make = |engine: &Engine| iterate(engine, Model::Circuit { sources: held(engine, &SOURCES) }, ITERATIONS);
-        everywhere(&store, make, |found, way| assert_near(found.column("voltage"), &expected, way));
-    }
+    let weighted = weighted(true);
+    let store = TestStore::weighted(&weighted, false, &small_pages(Encoding::VertexId));
+    let means = Means::weighted(&weighted.mirrored());
+    let expected = Linear::held(1500, 0.0, 1.0, &held_reference(&SOURCES)).iterations(&means, ITERATIONS as usize);
+    let make = |engine: &Engine| iterate(engine, Model::Circuit { sources: held(engine, &SOURCES) }, ITERATIONS);
+    everywhere(&store, make, |found, way| assert_near(found.column("voltage"), &expected, way));
 }
 
 #[test]
@@ -166,7 +164,7 @@ fn resistors_in_series_and_in_parallel() {
 fn weights_that_are_no_conductances_are_refused() {
     let large = 2f32.powi(95) * 1.5;
     let cases = [vec![(4, -1.0)], vec![(4, f32::NAN)], vec![(4, f32::INFINITY)], vec![(3, large), (4, large)]];
-    for bad in cases {
+    for (number, bad) in cases.into_iter().enumerate() {
         // Two edges to vertex 2, the last ones.
         let graph = EdgeList::new(4, vec![(0, 1), (1, 0), (3, 0), (0, 2), (1, 2)]);
         let mut weights = [1.0f32; 5].map(f32::to_bits);
@@ -174,7 +172,8 @@ fn weights_that_are_no_conductances_are_refused() {
         let weighted = Weighted { graph, weights: weights.to_vec(), float: true };
         for options in [small_pages(Encoding::VertexId), out_lists_only()] {
             let store = TestStore::weighted(&weighted, true, &options);
-            for (way, options) in ways() {
+            // The first case everywhere, the others on the CPU and the GPU alone.
+            for (way, options) in ways().into_iter().filter(|(way, _)| number == 0 || way.starts_with("1 ")) {
                 let engine = store.engine(options);
                 let heat = Model::Heat { alpha: 0.5, sources: vec![(VertexId(0), 1.0)] };
                 let error = run(&engine, iterate(&engine, heat, 5)).map(drop).unwrap_err().to_string();

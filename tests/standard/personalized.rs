@@ -32,10 +32,8 @@ fn ranks_from_seeds_are_those_of_matrix_powers_everywhere() {
     let graph = EdgeList::new(1500, edges);
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let cases = [
-        (vec![5], Dangling::Spread, Traffic::Push, Sums::Exact),
         (vec![1, 299, 40, 8], Dangling::Spread, Traffic::Pull, Sums::Exact),
-        (vec![2, 700], Dangling::Lost, Traffic::Pull, Sums::Single),
-        (vec![0, 1499, 3], Dangling::Lost, Traffic::Push, Sums::Single),
+        (vec![0, 1499], Dangling::Lost, Traffic::Push, Sums::Single),
     ];
     for (seeds, dangling, traffic, sums) in cases {
         let expected = personalized(&graph, &seeds, 0.85, dangling, ITERATIONS as usize);
