@@ -39,7 +39,8 @@ impl Compare {
             Self::Within(part) => {
                 let largest = expected.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
                 let near = |found: f64, expected: f64| {
-                    found == expected || (found - expected).abs() <= part * expected.abs().max(SMALL * largest)
+                    let off = (found - expected).abs();
+                    found == expected || (expected.is_finite() && off <= part * expected.abs().max(SMALL * largest))
                 };
                 (0..found.len()).find(|&vertex| !near(found[vertex], expected[vertex]))
             }
