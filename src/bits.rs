@@ -160,6 +160,24 @@ impl Bits {
         }
     }
 
+    /// Adds the vertices of a range that another set over as many has.
+    pub fn learn_from(&self, other: &Self, range: RangeInclusive<u32>) {
+        let (first, last) = range.into_inner();
+        for word in first / 64..=last / 64 {
+            let mut bits = other.words[word as usize].load(Relaxed);
+            if word == first / 64 {
+                bits &= u64::MAX << (first % 64);
+            }
+            if word == last / 64 {
+                bits &= u64::MAX >> (63 - last % 64);
+            }
+            if bits != 0 && self.words[word as usize].fetch_or(bits, Relaxed) == 0 {
+                let block = u64::from(word) * 64 / BLOCK;
+                self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
+            }
+        }
+    }
+
     /// Adds what words of 32 bits have, the first of which is the set's word `first` of 32.
     pub fn set_words(&self, first: usize, words: &[u32]) {
         for (at, &bits) in (first..).zip(words).filter(|(_, bits)| **bits != 0) {
@@ -249,6 +267,17 @@ mod tests {
                 let mut found = BTreeSet::new();
                 bits.for_each_in(range.clone(), inverted, |vertex| { found.insert(vertex); });
                 prop_assert_eq!(found, expected.iter().copied().filter(|v| range.contains(v)).collect());
+            }
+            if a <= b {
+                let copy = Bits::new(len);
+                copy.learn_from(&bits, range.clone());
+                let mut found = BTreeSet::new();
+                let mut at = 0;
+                while let Some(vertex) = copy.next_set(at) {
+                    found.insert(vertex as u32);
+                    at = vertex + 1;
+                }
+                prop_assert_eq!(found, set.iter().copied().filter(|v| range.contains(v)).collect());
             }
             let sum: u64 = set.iter().map(|&vertex| u64::from(vertex)).sum();
             prop_assert_eq!(bits.census(u64::from), (set.len() as u64, sum));

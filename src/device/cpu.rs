@@ -164,7 +164,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
             let topology = store.topology(page.direction).expect("pages of topologies that exist");
             let entry = &topology.directory().entries()[page.page.index()];
             let last = entry.start_vertex + (entry.slot_count - 1);
-            active.for_each_in(entry.start_vertex..=last, false, |vertex| _ = next.learn(vertex));
+            next.learn_from(active, entry.start_vertex..=last);
         }
         Ok(())
     }
