@@ -1,7 +1,7 @@
 //! What an algorithm is: attributes, an edge function, a vertex phase, and when it is done.
 //!
 //! ```text
-//!  attributes() ─▶ initialise(vertices), seeds() ─▶ first() ─▶ Step ─┐
+//!  attributes() ─▶ seeds(), initialise(vertices) ─▶ first() ─▶ Step ─┐
 //!                                                           ▼
 //!          next(step, summary) ◀── vertex_phase ◀── for every page of the step, every list that is visited:
 //!             │        └─▶ Step …                      open(vertex) · edge(neighbour) … · close
@@ -362,13 +362,14 @@ pub trait Algorithm: Send + Sync + 'static {
         }
     }
 
-    /// Sets first values that are not the same for all vertices; the sums over all are given to [`first`](Self::first).
+    /// Sets first values that are not the same for all vertices, once [`seeds`](Self::seeds) are set; the sums over all are given
+    /// to [`first`](Self::first).
     /// Only algorithms that are no traversals have them.
     fn initialise(&self, _state: &State, _vertices: Range<u64>) -> Scalars {
         Scalars::default()
     }
 
-    /// Where it begins, once first values are set.
+    /// Where it begins, once the first values that are declared are set.
     fn seeds(&self) -> Seeds {
         Seeds::default()
     }

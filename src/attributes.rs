@@ -298,6 +298,13 @@ impl U32Column {
         value < cell.load(Relaxed) && value < cell.fetch_min(value, Relaxed)
     }
 
+    /// Raises a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    #[inline(always)]
+    pub fn max(&self, vertex: u32, value: u32) -> bool {
+        let Some(cell) = self.0.at(vertex) else { return false };
+        value > cell.load(Relaxed) && value > cell.fetch_max(value, Relaxed)
+    }
+
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> u32 {

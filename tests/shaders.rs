@@ -11,7 +11,9 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Sums, Traffic};
+use topostream::algorithms::{
+    Averaging, Bfs, Components, DeltaPageRank, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Sums, Traffic, Widest,
+};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
@@ -133,6 +135,8 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     for weights in [WeightType::U32, WeightType::F32] {
         let sssp = Sssp { source: VertexId(0), weights };
         algorithms.push((Declared::of(&sssp, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
+        let widest = Widest { source: VertexId(0), weights };
+        algorithms.push((Declared::of(&widest, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
     }
     for directed in [false, true] {
         let components = Components { directed };
@@ -140,6 +144,23 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
         assert_eq!(visits.len(), if directed { 1 } else { 2 });
         algorithms.push((Declared::of(&components, false).unwrap(), visits));
     }
+    for (weights, direction) in
+        [(None, Direction::In), (Some(WeightType::U32), Direction::Out), (Some(WeightType::F32), Direction::In)]
+    {
+        let has_in_lists = direction == Direction::In;
+        let visits = || vec![(direction, Visit::All)];
+        let seeds = vec![VertexId(0)];
+        let ranks = PageRank { sums: if has_in_lists { Sums::Exact } else { Sums::Single }, ..PageRank::default() };
+        let personalized = PersonalizedPageRank { seeds: seeds.clone(), ranks };
+        algorithms.push((Declared::of(&personalized, has_in_lists).unwrap(), visits()));
+        let heat = Model::Heat { alpha: 0.5, sources: vec![(VertexId(0), 1.0)] };
+        for model in [heat, Model::Adsorption { inject: 0.5, abandon: 0.1, seeds }] {
+            let averaging = Averaging { model, weights, stop: Stop::Iterations(1) };
+            algorithms.push((Declared::of(&averaging, has_in_lists).unwrap(), visits()));
+        }
+    }
+    let delta = DeltaPageRank::default();
+    algorithms.push((Declared::of(&delta, true).unwrap(), delta.visits(true)));
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
     let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
@@ -190,7 +211,8 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
 fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
-        KernelName::Census | KernelName::NextPages | KernelName::PutOff => algorithm.traversal,
+        KernelName::NextPages => algorithm.traversal || algorithm.name == "delta-pagerank",
+        KernelName::Census | KernelName::PutOff => algorithm.traversal,
         kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }

@@ -1,6 +1,6 @@
 // PageRank: rank[v] = base + damping * (sum of rank[u] / out_degree[u] over edges u -> v). A rank is kept as the share that each
 // out-neighbour receives (the rank itself where there is none). With EXACT, sums are in fixed point, push and pull alike: the
-// same bits whichever thread comes first.
+// same bits whichever thread comes first. With PERSONAL, walks begin at the seeds, and only those have the base.
 
 struct Record {
     // What each out-neighbour is given, or what all in-neighbours have given so far.
@@ -77,7 +77,12 @@ fn list_close(record: Record, list: List) {
 }
 
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
-    return set_rank(vertex, 1.0 / (f32(step.vertices_last) + 1.0));
+    if PERSONAL {
+        // What seeds have at first was set before.
+        return set_rank(vertex, share_load(vertex));
+    } else {
+        return set_rank(vertex, 1.0 / (f32(step.vertices_last) + 1.0));
+    }
 }
 
 fn vertex_update(vertex: u32) -> vec4<f32> {
@@ -87,7 +92,11 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     } else {
         sum = sum_load(vertex);
     }
-    let totals = set_rank(vertex, step.scalars.x + step.scalars.y * sum);
+    var base = step.scalars.x;
+    if PERSONAL {
+        base = select(0.0, base, seed_test(vertex));
+    }
+    let totals = set_rank(vertex, base + step.scalars.y * sum);
     // Last, so that no read waits behind it.
     if EXACT {
         sum_store(vertex, Fixed());

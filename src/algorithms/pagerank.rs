@@ -9,6 +9,8 @@
 //!
 //! With [`Sums::Single`] sums are single-precision floats instead, of half the size: less to keep and, on GPUs, cheaper to add
 //! to. A sum then depends a little on the order of its terms, and loses a little with each of them.
+//!
+//! `PersonalizedPageRank` is the same where walks begin anew at seeds only, and shares all of it.
 
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
@@ -93,7 +95,7 @@ impl Default for PageRank {
 }
 
 /// Places in the declaration.
-const SHARE: usize = 0;
+pub(super) const SHARE: usize = 0;
 const SUM: usize = 1;
 
 /// Places in a step's scalars.
@@ -114,19 +116,71 @@ impl PageRank {
         }
     }
 
-    /// What every vertex has whoever points to it.
-    fn base(&self, graph: &Graph, dangling: f64) -> f64 {
+    /// What each of the vertices where walks begin anew has whoever points to it: all of them, or the seeds.
+    fn base(&self, among: u64, dangling: f64) -> f64 {
         let spread = match self.dangling {
             DanglingMass::Redistributed => self.damping * dangling,
             DanglingMass::Ignored => 0.0,
         };
-        (1.0 - self.damping + spread) / graph.vertices as f64
+        (1.0 - self.damping + spread) / among as f64
     }
 
-    fn step(&self, graph: &Graph, superstep: u32, dangling: f64) -> Step {
+    fn step(&self, graph: &Graph, among: u64, superstep: u32, dangling: f64) -> Step {
         let direction = self.direction(graph.has_in_lists);
-        let scalars = [self.base(graph, dangling), self.damping, 0.0, 0.0];
+        let scalars = [self.base(among, dangling), self.damping, 0.0, 0.0];
         Step { superstep, direction, visit: Visit::All, scalars }
+    }
+
+    /// The first superstep where walks begin anew at so many vertices.
+    pub(super) fn first_among(&self, graph: &Graph, among: u64, totals: Scalars) -> Option<Step> {
+        let none = self.stop == Stop::Iterations(0) || graph.vertices == 0;
+        (!none).then(|| self.step(graph, among, 0, totals[DANGLING]))
+    }
+
+    /// The next one.
+    pub(super) fn next_among(&self, graph: &Graph, among: u64, step: &Step, summary: &Summary) -> Option<Step> {
+        let done = step.superstep + 1;
+        let stop = match self.stop {
+            Stop::Iterations(iterations) => done >= iterations,
+            Stop::Tolerance { l1, iterations_max } => summary.totals[CHANGE] < l1 || done >= iterations_max,
+        };
+        (!stop).then(|| self.step(graph, among, done, summary.totals[DANGLING]))
+    }
+
+    /// The shader, with seeds or without.
+    pub(super) fn shader_for(&self, personal: bool) -> Shader {
+        let text = include_str!("../../shaders/algorithms/pagerank.wgsl");
+        let switches = vec![("EXACT", self.sums == Sums::Exact), ("PERSONAL", personal)];
+        Shader { file: "shaders/algorithms/pagerank.wgsl", text, switches }
+    }
+
+    /// Gives vertices their first ranks.
+    pub(super) fn begin(state: &State, vertices: Range<u64>, rank: impl Fn(u32) -> f64) -> Scalars {
+        let dangling = vertices.map(|vertex| Self::set_rank(state, vertex as u32, rank(vertex as u32))).sum();
+        [dangling, 0.0, 0.0, 0.0]
+    }
+
+    /// Gives vertices their next ranks, of which those where walks `begin` have what is theirs whoever points to them.
+    pub(super) fn update(
+        &self,
+        state: &State,
+        step: &Step,
+        vertices: Range<u64>,
+        begins: impl Fn(u32) -> bool,
+    ) -> Scalars {
+        let (base, damping) = (step.scalars[BASE], step.scalars[DAMPING]);
+        let sum = SumColumn::of(state, self.sums);
+        let (mut dangling, mut change) = (0.0, 0.0);
+        for vertex in vertices {
+            let vertex = vertex as u32;
+            let base = if begins(vertex) { base } else { 0.0 };
+            let rank = base + damping * sum.take(vertex);
+            change += (rank - Self::rank(state, vertex)).abs();
+            dangling += Self::set_rank(state, vertex, rank);
+        }
+        let mut totals = Scalars::default();
+        (totals[DANGLING], totals[CHANGE]) = (dangling, change);
+        totals
     }
 
     /// Sets a vertex's rank; returns it where it is dangling, else 0.
@@ -278,9 +332,7 @@ impl Algorithm for PageRank {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/pagerank.wgsl");
-        let switches = vec![("EXACT", self.sums == Sums::Exact)];
-        Some(Shader { file: "shaders/algorithms/pagerank.wgsl", text, switches })
+        Some(self.shader_for(false))
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -300,13 +352,11 @@ impl Algorithm for PageRank {
 
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
         let rank = 1.0 / state.graph.vertices as f64;
-        let dangling = vertices.map(|vertex| Self::set_rank(state, vertex as u32, rank)).sum();
-        [dangling, 0.0, 0.0, 0.0]
+        Self::begin(state, vertices, |_| rank)
     }
 
     fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step> {
-        let none = self.stop == Stop::Iterations(0) || graph.vertices == 0;
-        (!none).then(|| self.step(graph, 0, totals[DANGLING]))
+        self.first_among(graph, graph.vertices, totals)
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> PageRankKernel<'a> {
@@ -315,27 +365,11 @@ impl Algorithm for PageRank {
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
-        let (base, damping) = (step.scalars[BASE], step.scalars[DAMPING]);
-        let sum = SumColumn::of(state, self.sums);
-        let (mut dangling, mut change) = (0.0, 0.0);
-        for vertex in vertices {
-            let vertex = vertex as u32;
-            let rank = base + damping * sum.take(vertex);
-            change += (rank - Self::rank(state, vertex)).abs();
-            dangling += Self::set_rank(state, vertex, rank);
-        }
-        let mut totals = Scalars::default();
-        (totals[DANGLING], totals[CHANGE]) = (dangling, change);
-        totals
+        self.update(state, step, vertices, |_| true)
     }
 
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let done = step.superstep + 1;
-        let stop = match self.stop {
-            Stop::Iterations(iterations) => done >= iterations,
-            Stop::Tolerance { l1, iterations_max } => summary.totals[CHANGE] < l1 || done >= iterations_max,
-        };
-        (!stop).then(|| self.step(graph, done, summary.totals[DANGLING]))
+        self.next_among(graph, graph.vertices, step, summary)
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -5,7 +5,9 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp};
+use topostream::algorithms::{
+    Averaging, Bfs, Components, DeltaPageRank, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Widest,
+};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
 use topostream_formats::edge::WeightType;
@@ -27,10 +29,10 @@ pub struct PrintShader {
     /// The size of a page
     #[arg(long, default_value = "1MiB", value_parser = page_size, value_name = "SIZE")]
     page_size: u32,
-    /// Over a store with weights; SSSP always is
+    /// Over a store with weights; SSSP and widest paths always are
     #[arg(long)]
     weights: bool,
-    /// SSSP: weights are f32, not whole
+    /// SSSP, widest paths: weights are f32, not whole
     #[arg(long)]
     float_weights: bool,
     /// Components: of an undirected graph, after the first superstep
@@ -82,19 +84,45 @@ enum AlgorithmName {
     Bfs,
     Sssp,
     Components,
+    Widest,
+    #[value(alias = "rwr")]
+    PersonalizedPagerank,
+    DeltaPagerank,
+    /// Circuit simulation, too
+    Heat,
+    Adsorption,
 }
 
 impl PrintShader {
     pub fn run(self) -> Outcome {
         match self.algorithm {
-            AlgorithmName::Pagerank => self.print(&PageRank { sums: self.sums.into(), ..PageRank::default() }),
-            AlgorithmName::Bfs => self.print(&Bfs { parents: self.parents, ..Bfs::from(VertexId(0)) }),
-            AlgorithmName::Sssp => {
-                let weights = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
-                self.print(&Sssp { source: VertexId(0), weights })
+            AlgorithmName::Pagerank => self.print(&self.pagerank()),
+            AlgorithmName::PersonalizedPagerank => {
+                self.print(&PersonalizedPageRank { seeds: Vec::new(), ranks: self.pagerank() })
             }
+            AlgorithmName::DeltaPagerank => self.print(&DeltaPageRank::default()),
+            AlgorithmName::Heat => self.print(&self.averaging(Model::Heat { alpha: 0.5, sources: Vec::new() })),
+            AlgorithmName::Adsorption => {
+                self.print(&self.averaging(Model::Adsorption { inject: 0.5, abandon: 0.0, seeds: Vec::new() }))
+            }
+            AlgorithmName::Bfs => self.print(&Bfs { parents: self.parents, ..Bfs::from(VertexId(0)) }),
+            AlgorithmName::Sssp => self.print(&Sssp { source: VertexId(0), weights: self.weight_type() }),
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
+            AlgorithmName::Widest => self.print(&Widest { source: VertexId(0), weights: self.weight_type() }),
         }
+    }
+
+    fn pagerank(&self) -> PageRank {
+        PageRank { sums: self.sums.into(), ..PageRank::default() }
+    }
+
+    fn averaging(&self, model: Model) -> Averaging {
+        let weights = (self.weights || self.float_weights).then(|| self.weight_type());
+        Averaging { model, weights, stop: Stop::Iterations(1) }
+    }
+
+    fn weight_type(&self) -> WeightType {
+        if self.float_weights { WeightType::F32 } else { WeightType::U32 }
     }
 
     fn print(&self, algorithm: &impl Algorithm) -> Outcome {

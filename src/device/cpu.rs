@@ -143,9 +143,8 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     fn initialise(&mut self) -> error::Result<Scalars> {
         let Shared { algorithm, state, .. } = &*self.shared;
         self.pool.install(|| state.attributes.set_initial(&self.declared, &state.part));
-        let totals = self.over_vertices(|vertices| algorithm.initialise(state, vertices));
         state.plant(&self.declared, &algorithm.seeds());
-        Ok(totals)
+        Ok(self.over_vertices(|vertices| algorithm.initialise(state, vertices)))
     }
 
     fn pages(&mut self, step: &Step) -> error::Result<PagePlan> {

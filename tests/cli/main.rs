@@ -17,3 +17,4 @@ mod stripes;
 mod trace;
 mod usage;
 mod validate;
+mod values;

@@ -35,6 +35,13 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         ("run pagerank s --memory much", &["much", "sizes look like 64KiB"]),
         ("run pagerank s --memory 18446744073709551615", &["more than 1EiB"]),
         ("run pagerank s --sums double", &["double", "exact", "single"]),
+        ("run widest s", &["--source <ID>"]),
+        ("run rwr s", &["--seed <ID>"]),
+        ("run rwr s --seed here", &["here", "max-degree"]),
+        ("run heat s --source 1=hot", &["hot: expected a number"]),
+        ("run circuit s --source 1", &["expected ID=VALUE"]),
+        ("run adsorption s", &["--seed <ID>"]),
+        ("run delta-pagerank s --iterations 3", &["--iterations"]),
         ("shader pagerank", &["<KERNEL>"]),
         ("shader louvain lists", &["louvain", "pagerank, bfs, sssp, components"]),
         ("shader sssp lists --in-lists", &["--in-lists", "sssp", "out-lists"]),
@@ -80,6 +87,12 @@ fn every_command_has_help() {
         ("run pagerank", &["--damping", "--tolerance", "--dangling", "--top"]),
         ("run bfs", &["--source", "max-degree", "--parents"]),
         ("run sssp", &["--source", "max-degree", "f32", "negative"]),
+        ("run widest", &["--source", "least weight", "inf"]),
+        ("run rwr", &["--seed", "--damping", "--dangling"]),
+        ("run delta-pagerank", &["--tolerance", "--damping"]),
+        ("run heat", &["--source", "--alpha", "stable"]),
+        ("run circuit", &["--source", "conductances", "Jacobi"]),
+        ("run adsorption", &["--seed", "--inject", "--abandon"]),
         ("run components", &["--order", "--output"]),
         ("run wcc", &["--order", "--output"]),
         ("shader", &["Examples:", "topostream shader", "segments", "--in-lists"]),
@@ -121,6 +134,13 @@ fn shaders_are_printed() {
     let printed = folder.run("shader sssp segments --float-weights").succeeds();
     printed.prints(&["WEIGHTS_HEADER_WORDS", "fn dist_min", "fn refused_insert"]);
     assert!(!folder.run("shader sssp hubs").succeeds().stdout.contains("refused"), "whole weights are all right");
+    let printed = folder.run("shader widest lists --float-weights").succeeds();
+    printed.prints(&["fn width_max", "fn refused_insert", "fn activate"]);
+    let shader = |line: &str| folder.run(&format!("shader {line}")).succeeds().stdout;
+    assert!(shader("rwr vertex-phase").contains("seed_test") && !shader("pagerank vertex-phase").contains("seed"));
+    assert!(shader("heat segments --in-lists --weights").contains("factor = f32(weight)"));
+    assert!(shader("adsorption vertex-phase").contains("norm_load"));
+    assert!(shader("delta-pagerank next-pages").contains("pushing_word"));
     folder.run("shader components lists --undirected").succeeds().prints(&["fn label_min", "fn is_active"]);
     let all = folder.run("shader components lists").succeeds().stdout;
     assert!(all.contains("fn label_load") && !all.contains("is_active"), "{all}");

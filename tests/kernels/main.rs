@@ -258,8 +258,7 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
     let set = some_vertices(40, 9);
     let visited = |vertex| match visit {
         Visit::All => true,
-        Visit::Frontier => has(&set, vertex),
-        Visit::Within(_) => unreachable!("no case of these"),
+        Visit::Frontier | Visit::Within(_) => has(&set, vertex),
         Visit::Without(_) => !has(&set, vertex),
     };
     let of = |(source, dest, weight): (u32, u32, u32)| match direction {
@@ -333,6 +332,7 @@ fn only_lists_that_are_visited_are_read() {
     edges_are_told(&gpu, &graph, Direction::Out, Visit::Frontier, 14, false);
     edges_are_told(&gpu, &graph, Direction::Out, Visit::Without(3), 13, true);
     edges_are_told(&gpu, &graph, Direction::In, Visit::Without(3), 5 + 7, false);
+    edges_are_told(&gpu, &graph, Direction::Out, Visit::Within(3), 13, false);
 }
 
 /// Shares by chance, of very different sizes.
@@ -503,8 +503,9 @@ fn pages_with_a_vertex_to_visit_are_next() {
     let graph = Graph::new(record_id(1, 2), false);
     for direction in [Direction::Out, Direction::In] {
         let directory = graph.directory(direction);
+        let (within, without) = (Visit::Within(3), Visit::Without(3));
         for (visit, every) in
-            [(Visit::Frontier, 3000), (Visit::Frontier, 1), (Visit::Without(3), 1), (Visit::Without(3), 2)]
+            [(Visit::Frontier, 3000), (Visit::Frontier, 1), (within, 3000), (within, 1), (without, 1), (without, 2)]
         {
             let mut rig = Rig::new(&gpu, &graph, tally(), 12, false);
             let mut set = some_vertices(every, 4);
@@ -519,7 +520,7 @@ fn pages_with_a_vertex_to_visit_are_next() {
             let next = gpu.read(&rig.buffers[&Resource::NextPages]);
             for (number, page) in directory.iter().enumerate() {
                 let mut vertices = page.start_vertex..page.start_vertex + page.slot_count;
-                let expected = vertices.any(|vertex| has(&set, vertex) == (visit == Visit::Frontier));
+                let expected = vertices.any(|vertex| has(&set, vertex) == (visit != without));
                 assert_eq!(has(&next, number as u32), expected, "page {number} of {direction:?}, {visit:?}");
             }
         }

@@ -117,7 +117,7 @@ fn own_vertices_are_written(gpu: &Gpu, graph: &Graph, own: &Range<u32>, visit: V
     let visited = |vertex| match visit {
         Visit::All => true,
         Visit::Frontier => has(&frontier, vertex),
-        Visit::Within(_) => unreachable!("no case of these"),
+        Visit::Within(_) => has(&done, vertex),
         Visit::Without(_) => is_own(vertex) && !has(&done, vertex),
     };
     let tale = |vertex: u32| {
@@ -166,6 +166,7 @@ fn edges_write_own_vertices_only() {
     for own in &OWN {
         own_vertices_are_written(&gpu, &graph, own, Visit::Frontier, 14);
         own_vertices_are_written(&gpu, &graph, own, Visit::Without(4), 14);
+        own_vertices_are_written(&gpu, &graph, own, Visit::Within(4), 14);
     }
     own_vertices_are_written(&gpu, &graph, &OWN[1], Visit::All, 13);
 }

@@ -4,8 +4,11 @@
 //! | --- | --- | --- |
 //! | ranks after k iterations | pages of lists, shares in single precision | the edge vector, once an iteration |
 //! | converged ranks | power iteration | Gauss-Seidel on the linear system, then scaled |
+//! | ranks from seeds | pages of lists, shares in single precision | powers of a dense matrix |
+//! | temperatures, voltages, masses | pages of lists, sums in single precision | a dense matrix: its powers, or Gauss's elimination |
 //! | levels | bitmaps, pages | a queue |
 //! | distances | frontiers, bits of 32 | a heap (Dijkstra), in double precision or rounded as single is |
+//! | widths | frontiers, bits of 32 | edges from the widest down, and what they reach |
 //! | components | labels that travel | union-find |
 //! | clustering | lists held against each other, in ranges | every pair of neighbours among the edges |
 //! | communities | labels counted in tables of hashes | a map for each vertex |
@@ -13,8 +16,11 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod averaging;
 pub mod clustering;
 pub mod communities;
+pub mod personalized;
+pub mod widest;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

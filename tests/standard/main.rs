@@ -5,14 +5,21 @@
 #[allow(dead_code, reason = "the tests of the GPU use the rest")]
 mod adapter;
 mod asynchronous;
+mod averaging;
 mod clustering;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/mod.rs"]
+mod common;
 mod communities;
+mod delta_pagerank;
+mod everywhere;
 mod everywhere;
 mod others;
+mod personalized;
 #[path = "../published/mod.rs"]
 mod published;
 #[path = "../reference/mod.rs"]
 mod reference;
 mod searches;
+mod widest;

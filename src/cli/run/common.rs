@@ -61,16 +61,21 @@ pub fn source(text: &str) -> Result<Source, String> {
 }
 
 impl Source {
-    /// The vertex that is meant.
+    /// The vertex that is meant by `--source`.
     pub fn vertex(self, store: &Store) -> Result<VertexId, Failure> {
+        self.vertex_of("--source", store)
+    }
+
+    /// The vertex that is meant by an option.
+    pub fn vertex_of(self, option: &str, store: &Store) -> Result<VertexId, Failure> {
         if let Self::Original(id) = self {
-            let missing = || Failure::Other(format!("--source {id}: the graph has no vertex with that id"));
+            let missing = || Failure::Other(format!("{option} {id}: the graph has no vertex with that id"));
             return store.ids()?.vertex(id).ok_or_else(missing);
         }
         let degrees = store.out_degrees()?;
         let degrees = degrees.values().iter().enumerate();
         let largest = degrees.max_by_key(|&(vertex, degree)| (degree, std::cmp::Reverse(vertex)));
-        let none = || Failure::Other("--source max-degree: the graph has no vertices".into());
+        let none = || Failure::Other(format!("{option} max-degree: the graph has no vertices"));
         largest.map(|(vertex, _)| VertexId(vertex as u32)).ok_or_else(none)
     }
 }
@@ -165,6 +170,8 @@ pub enum Shown {
     Top(usize),
     /// How many vertices were reached, and how far they are.
     Reached,
+    /// How many vertices have values above 0.
+    Wide,
     /// How many components there are, and how large.
     Components,
     /// How many communities there are, and how large.
@@ -208,6 +215,12 @@ fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> R
             tables::table(&["vertex", answer.name], rows)
                 + &format!("mean coefficient: {mean:.6}; triangles: {triangles}\n")
         }
+        (Shown::Wide, AnswerValues::Integer(of)) => {
+            wide(vertices().filter_map(of).filter(|&value| value > 0).count(), store.vertices())
+        }
+        (Shown::Wide, AnswerValues::F64(of)) => {
+            wide(vertices().map(of).filter(|&value| value > 0.0).count(), store.vertices())
+        }
         (Shown::Components | Shown::Communities, AnswerValues::Vertex(of)) => {
             let noun = if let Shown::Communities = shown { "communities" } else { "components" };
             let (components, largest) = component_sizes(vertices().filter_map(of), store.vertices());
@@ -229,6 +242,10 @@ fn extent<T: PartialOrd>(values: impl Iterator<Item = T>) -> (u64, Option<T>) {
 fn reached(count: u64, vertices: u64, name: &str, largest: &str) -> String {
     let (count, all) = (tables::count(count), tables::count(vertices));
     format!("reached {count} of {all} vertices; largest {name} {largest}\n")
+}
+
+fn wide(count: usize, vertices: u64) -> String {
+    format!("reached {} of {} vertices\n", tables::count(count as u64), tables::count(vertices))
 }
 
 /// How many components there are, and the size of the largest. The page buffer has gone: there is room for the counts.

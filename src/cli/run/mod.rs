@@ -1,5 +1,6 @@
 //! `topostream run`: an algorithm over a store.
 
+mod averaging;
 mod common;
 mod communities;
 mod components;
@@ -27,12 +28,36 @@ Examples:
   topostream run bfs wiki --source max-degree
   topostream run sssp roads --source 0 --output distances.csv
   topostream run bfs wiki --source 30 --parents --validate
+  topostream run rwr wiki --seed 30 --seed 74 --top 20
+  topostream run circuit grid --source 0=5 --source 99=0 --max-iterations 5000
   topostream run components wiki --output components.txt";
 
 #[derive(Subcommand)]
 enum AlgorithmArgs {
     /// PageRank: how important vertices are by who points to them
     Pagerank(ranks::PageRankArgs),
+    /// Personalized PageRank: how important vertices are as seen from some of them (random walk with restart)
+    ///
+    /// Walks follow an edge with the probability `--damping`, and otherwise begin anew at a seed.
+    #[command(visible_alias = "rwr")]
+    PersonalizedPagerank(ranks::PersonalizedArgs),
+    /// PageRank by residuals: in later iterations only vertices that still have something to pass on are read
+    DeltaPagerank(ranks::DeltaArgs),
+    /// Heat simulation: how warm vertices get when some are held at given temperatures
+    ///
+    /// In each iteration a vertex goes a step (`--alpha`) from its temperature to the mean of its in-neighbours', by weight. It begins at
+    /// 0. Any step above 0 and up to 1 is stable.
+    Heat(averaging::HeatArgs),
+    /// Circuit simulation: the voltage at every vertex when some are held at given voltages
+    ///
+    /// Weights are conductances. In each iteration a vertex takes on the mean of its neighbours' voltages (Jacobi's method), which takes
+    /// many iterations where sources are few and far. In a directed graph the neighbours are those with edges to it.
+    Circuit(averaging::CircuitArgs),
+    /// Adsorption: how much of a label comes to every vertex from those that have it
+    ///
+    /// The label is taken at seeds with the probability `--inject`, and given up at every vertex with the probability `--abandon`;
+    /// otherwise the mean over in-neighbours, by weight, counts.
+    Adsorption(averaging::AdsorptionArgs),
     /// Breadth-first search: how many hops vertices are from a source
     Bfs(paths::BfsArgs),
     /// Shortest paths: how far vertices are from a source, by the weights of the edges
@@ -51,6 +76,11 @@ enum AlgorithmArgs {
     /// Every vertex takes the label that most of its neighbours have, of several the smallest; a label is the id of a vertex.
     #[command(visible_aliases = ["cdlp", "label-propagation"])]
     Communities(communities::CommunitiesArgs),
+    /// Widest paths: how much fits through to vertices from a source, by the least weight on the way there
+    ///
+    /// Vertices that are not reached get 0, as do those that only edges of weight 0 lead to. The source is as wide as can be:
+    /// 2^32 - 1 (whole weights) or inf (f32). A negative weight on the way is an error.
+    Widest(paths::WidestArgs),
     /// Connected components, whichever way the edges point
     ///
     /// A component is called by one of its vertices: the one with the smallest id, or, in a store that was made with --order, the
@@ -63,10 +93,16 @@ impl Run {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         match self.algorithm {
             AlgorithmArgs::Pagerank(args) => args.run(cancel),
+            AlgorithmArgs::PersonalizedPagerank(args) => args.run(cancel),
+            AlgorithmArgs::DeltaPagerank(args) => args.run(cancel),
+            AlgorithmArgs::Heat(args) => args.run(cancel),
+            AlgorithmArgs::Circuit(args) => args.run(cancel),
+            AlgorithmArgs::Adsorption(args) => args.run(cancel),
             AlgorithmArgs::Bfs(args) => args.run(cancel),
             AlgorithmArgs::Sssp(args) => args.run(cancel),
             AlgorithmArgs::Clustering(args) => args.run(cancel),
             AlgorithmArgs::Communities(args) => args.run(cancel),
+            AlgorithmArgs::Widest(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
         }
     }

@@ -1,11 +1,11 @@
-//! `run bfs` and `run sssp`.
+//! `run bfs`, `run sssp` and `run widest`.
 
 use super::common::{Common, Shown, Source, source};
 use crate::cli::Outcome;
 use crate::cli::check::{self, Checking};
 use clap::Args;
 use topostream::Store;
-use topostream::algorithms::{Bfs, Sssp};
+use topostream::algorithms::{Bfs, Sssp, Widest};
 use topostream_formats::edge::WeightType;
 use topostream_tools::progress::Cancel;
 
@@ -39,6 +39,15 @@ pub struct SsspArgs {
     common: Common,
 }
 
+#[derive(Args)]
+pub struct WidestArgs {
+    /// Where to start: an original id, or `max-degree` for the vertex with the most out-edges
+    #[arg(long, value_name = "ID", value_parser = source)]
+    source: Source,
+    #[command(flatten)]
+    common: Common,
+}
+
 impl BfsArgs {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let store = Store::open(&self.common.store)?;
@@ -60,5 +69,15 @@ impl SsspArgs {
         let checking = |engine: &_| Checking::new(check::sssp, source, &sssp, &store, engine);
         let checking = self.validate.then(|| checking(&self.common.resources.options(cancel))).transpose()?;
         self.common.run_checked(store, sssp, Shown::Reached, checking, cancel)
+    }
+}
+
+impl WidestArgs {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let store = Store::open(&self.common.store)?;
+        let source = self.source.vertex(&store)?;
+        // Where there are no weights the engine says so.
+        let weights = store.manifest().weights.unwrap_or(WeightType::U32);
+        self.common.run(store, Widest { source, weights }, Shown::Wide, cancel)
     }
 }

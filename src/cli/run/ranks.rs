@@ -1,10 +1,10 @@
-//! `run pagerank`.
+//! `run pagerank`, `run personalized-pagerank` and `run delta-pagerank`.
 
-use super::common::{Common, Shown};
-use crate::cli::Outcome;
+use super::common::{Common, Shown, Source, source};
+use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
-use topostream::Store;
-use topostream::algorithms::{DanglingMass, PageRank, Stop, Sums, Traffic};
+use topostream::algorithms::{DanglingMass, DeltaPageRank, PageRank, PersonalizedPageRank, Stop, Sums, Traffic};
+use topostream::{Store, VertexId};
 use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
@@ -37,9 +37,36 @@ pub struct PageRankArgs {
     common: Common,
 }
 
+#[derive(Args)]
+pub struct PersonalizedArgs {
+    /// Where walks begin: an original id, or `max-degree` for the vertex with the most out-edges; may be given several times
+    #[arg(long = "seed", value_name = "ID", required = true, value_parser = source)]
+    seeds: Vec<Source>,
+    #[command(flatten)]
+    ranks: PageRankArgs,
+}
+
+#[derive(Args)]
+pub struct DeltaArgs {
+    /// The probability of following an edge, from 0 to 1
+    #[arg(long, default_value_t = 0.85, value_name = "PROBABILITY")]
+    damping: f64,
+    /// Which part of itself a rank may be wrong by; 1e-6 at the least
+    #[arg(long, default_value_t = 1e-4, value_name = "PART")]
+    tolerance: f64,
+    /// What becomes of the rank of vertices without out-edges
+    #[arg(long, default_value = "redistribute", value_name = "RULE")]
+    dangling: DanglingName,
+    /// How many vertices of highest rank to print
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top: usize,
+    #[command(flatten)]
+    common: Common,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub enum DanglingName {
-    /// Spread over all vertices (NetworkX, LDBC Graphalytics)
+    /// Spread over all vertices (NetworkX, LDBC Graphalytics), or over the seeds
     Redistribute,
     /// Lost (GTS, GAP)
     Ignore,
@@ -73,6 +100,15 @@ impl From<SumsName> for Sums {
     }
 }
 
+impl From<DanglingName> for DanglingMass {
+    fn from(name: DanglingName) -> Self {
+        match name {
+            DanglingName::Redistribute => Self::Redistributed,
+            DanglingName::Ignore => Self::Ignored,
+        }
+    }
+}
+
 impl PageRankArgs {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let store = Store::open(&self.common.store)?;
@@ -82,10 +118,7 @@ impl PageRankArgs {
     fn algorithm(&self) -> PageRank {
         PageRank {
             damping: self.damping,
-            dangling: match self.dangling {
-                DanglingName::Redistribute => DanglingMass::Redistributed,
-                DanglingName::Ignore => DanglingMass::Ignored,
-            },
+            dangling: self.dangling.into(),
             stop: match self.iterations {
                 Some(iterations) => Stop::Iterations(iterations),
                 None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
@@ -97,5 +130,30 @@ impl PageRankArgs {
             },
             sums: self.sums.into(),
         }
+    }
+}
+
+impl PersonalizedArgs {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let store = Store::open(&self.ranks.common.store)?;
+        let seeds = seeds(&self.seeds, &store)?;
+        let algorithm = PersonalizedPageRank { seeds, ranks: self.ranks.algorithm() };
+        self.ranks.common.run(store, algorithm, Shown::Top(self.ranks.top), cancel)
+    }
+}
+
+/// The vertices that `--seed` names, each once.
+pub fn seeds(named: &[Source], store: &Store) -> Result<Vec<VertexId>, Failure> {
+    let mut seeds = named.iter().map(|seed| seed.vertex_of("--seed", store)).collect::<Result<Vec<_>, _>>()?;
+    seeds.sort_unstable();
+    seeds.dedup();
+    Ok(seeds)
+}
+
+impl DeltaArgs {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let store = Store::open(&self.common.store)?;
+        let (damping, dangling, tolerance) = (self.damping, self.dangling.into(), self.tolerance);
+        self.common.run(store, DeltaPageRank { damping, dangling, tolerance }, Shown::Top(self.top), cancel)
     }
 }

@@ -1,0 +1,42 @@
+// Widest paths: width[v] is the largest, over paths from the source, of the least weight on the path, as 32 bits that order as
+// weights do. With FLOAT they are those of a float from 0 on; refused[v] then says that the weight of an edge to v is negative or
+// no number.
+
+// Floats are looked at by their bits only: shaders need not know infinity.
+const INFINITY = 0x7f800000u;
+const NEGATIVE_ZERO = 0x80000000u;
+
+struct Record {
+    width: u32,
+}
+
+fn list_open(list: List) -> Record {
+    return Record(width_load(list.vertex));
+}
+
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    if FLOAT {
+        if weight <= INFINITY {
+            offer(neighbour, min((*record).width, weight));
+        } else if weight != NEGATIVE_ZERO {
+            refuse(neighbour);
+        }
+    } else {
+        offer(neighbour, min((*record).width, weight));
+    }
+    return true;
+}
+
+fn list_close(record: Record, list: List) {}
+
+fn offer(vertex: u32, width: u32) {
+    if width_max(vertex, width) {
+        activate(vertex);
+    }
+}
+
+fn refuse(vertex: u32) {
+    if refused_insert(vertex) {
+        activate(vertex);
+    }
+}
