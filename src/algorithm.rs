@@ -405,6 +405,11 @@ pub trait Algorithm: Send + Sync + 'static {
     /// The results, once it is done.
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>>;
 
+    /// What is to be said of the whole graph, once it is done: a line, without its end.
+    fn remark(&self, _state: &State) -> Option<String> {
+        None
+    }
+
     /// How many edges count as traversed, for algorithms whose speed is given so (Graph500's TEPS).
     fn traversed_edges(&self, _state: &State) -> Option<u64> {
         None

@@ -305,6 +305,21 @@ impl U32Column {
         value > cell.load(Relaxed) && value > cell.fetch_max(value, Relaxed)
     }
 
+    /// Sets bits of a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    #[inline(always)]
+    pub fn or(&self, vertex: u32, bits: u32) -> bool {
+        let Some(cell) = self.0.at(vertex) else { return false };
+        bits & !cell.load(Relaxed) != 0 && bits & !cell.fetch_or(bits, Relaxed) != 0
+    }
+
+    /// Adds to a vertex's value modulo 2^32, whoever else does at the same time, if it may be written here.
+    #[inline(always)]
+    pub fn add(&self, vertex: u32, term: u32) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.fetch_add(term, Relaxed);
+        }
+    }
+
     /// A vertex's value.
     #[inline(always)]
     pub fn get(&self, vertex: u32) -> u32 {

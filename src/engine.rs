@@ -134,6 +134,16 @@ impl<A: Algorithm> Run<A> {
         let algorithm = Arc::into_inner(self.algorithm).expect("devices have let go of it");
         (self.report, algorithm, self.state)
     }
+
+    /// What is to be said of the whole graph: a line, without its end.
+    pub fn remark(&self) -> Option<String> {
+        self.algorithm.remark(&self.state)
+    }
+
+    /// The algorithm.
+    pub fn algorithm(&self) -> &A {
+        &self.algorithm
+    }
 }
 
 /// Hears of every superstep as it ends.

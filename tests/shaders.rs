@@ -12,7 +12,8 @@ use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, 
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
 use topostream::algorithms::{
-    Averaging, Bfs, Components, DeltaPageRank, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Sums, Traffic, Widest,
+    Averaging, Betweenness, Bfs, Components, DeltaPageRank, DeltaStepping, KCore, Model, PageRank,
+    PersonalizedPageRank, Radius, Scc, Sssp, Stop, Sums, Traffic, Widest,
 };
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
@@ -45,7 +46,7 @@ fn list_open(list: List) -> Record {
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     count_add(neighbour, weight);
     if least_min(neighbour, (*record).best) || most_max(neighbour, list.degree) { activate(neighbour); }
-    if least_claim(neighbour, 7u, 8u) { return false; }
+    if least_claim(neighbour, 7u, 8u) || most_or(neighbour, 6u) { return false; }
     single_add(neighbour, (*record).sum);
     exact_add(neighbour, fixed_add(fixed_from((*record).sum), fixed_from(0.5)));
     if met_test(list.vertex) || met_word(neighbour >> 5u) == 0u || !is_active(neighbour) { return true; }
@@ -68,7 +69,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>(given_load(vertex), 0.0, 0.0, 0.0);
 }
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u);
+    let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u) && most_or(vertex, 3u);
     given_store(vertex, single_take(vertex) + fixed_to_f32(exact_take(vertex)) + f32(count_take(vertex)));
     return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w, f32(step.superstep));
 }
@@ -137,6 +138,8 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
         algorithms.push((Declared::of(&sssp, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
         let widest = Widest { source: VertexId(0), weights };
         algorithms.push((Declared::of(&widest, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
+        let buckets = DeltaStepping { paths: sssp, delta: 1.0 };
+        algorithms.push((Declared::of(&buckets, false).unwrap(), buckets.visits(false)));
     }
     for directed in [false, true] {
         let components = Components { directed };
@@ -161,6 +164,15 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     }
     let delta = DeltaPageRank::default();
     algorithms.push((Declared::of(&delta, true).unwrap(), delta.visits(true)));
+    algorithms.push((Declared::of(&Scc, true).unwrap(), Scc.visits(true)));
+    let radius = Radius::new(1, 1);
+    algorithms.push((Declared::of(&radius, false).unwrap(), radius.visits(false)));
+    let betweenness = Betweenness::exact();
+    algorithms.push((Declared::of(&betweenness, false).unwrap(), betweenness.visits(false)));
+    for (directed, in_lists) in [(false, false), (true, true), (true, false)] {
+        let kcore = KCore { directed, in_lists };
+        algorithms.push((Declared::of(&kcore, in_lists).unwrap(), kcore.visits(in_lists)));
+    }
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
     let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
@@ -211,7 +223,6 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
 fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
-        KernelName::NextPages => algorithm.traversal || algorithm.name == "delta-pagerank",
         KernelName::Census | KernelName::PutOff => algorithm.traversal,
         kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,

@@ -32,7 +32,7 @@ pub struct Sssp {
 }
 
 /// Places in the declaration.
-const DIST: usize = 0;
+pub(super) const DIST: usize = 0;
 /// Of `f32` weights only: vertices that an edge leads to whose weight is negative or no number.
 const REFUSED: usize = 1;
 
@@ -45,8 +45,13 @@ const INFINITY: u32 = f32::INFINITY.to_bits();
 const NEGATIVE_ZERO: u32 = (-0.0f32).to_bits();
 
 impl Sssp {
-    fn is_float(&self) -> bool {
+    pub(super) fn is_float(&self) -> bool {
         self.weights == WeightType::F32
+    }
+
+    /// Where vertices that an edge has no length to are noted.
+    pub(super) fn refused<'a>(&self, state: &'a State) -> Option<&'a Bits> {
+        self.is_float().then(|| state.attributes.bits(REFUSED))
     }
 
     fn unreached(&self) -> u32 {
@@ -56,13 +61,13 @@ impl Sssp {
 
 /// A distance and a weight added up.
 #[inline(always)]
-fn whole_sum(dist: u32, weight: u32) -> u32 {
+pub(super) fn whole_sum(dist: u32, weight: u32) -> u32 {
     dist.saturating_add(weight).min(TOO_FAR)
 }
 
 /// The same in floats, by their bits; none where there is no such sum.
 #[inline(always)]
-fn float_sum(dist: u32, weight: u32) -> Option<u32> {
+pub(super) fn float_sum(dist: u32, weight: u32) -> Option<u32> {
     let weight = match weight {
         0..0x0080_0000 | NEGATIVE_ZERO => 0.0,
         _ => f32::from_bits(weight),
@@ -175,7 +180,7 @@ impl Algorithm for Sssp {
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> SsspKernel<'a> {
         SsspKernel {
             dist: state.attributes.u32(DIST),
-            refused: self.is_float().then(|| state.attributes.bits(REFUSED)),
+            refused: self.refused(state),
             next: state.next_frontier(step.superstep),
         }
     }

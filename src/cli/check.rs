@@ -3,7 +3,7 @@
 use super::{Failure, tables};
 use std::time::Instant;
 use topostream::algorithm::{Algorithm, AnswerValues};
-use topostream::algorithms::{Bfs, Sssp};
+use topostream::algorithms::Bfs;
 use topostream::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
 use topostream::{Direction, EngineOptions, Error, Run, Store, VertexId};
 
@@ -65,7 +65,12 @@ pub fn bfs(run: &Run<Bfs>, source: VertexId, store: &Store, options: &CheckOptio
 }
 
 /// Distances.
-pub fn sssp(run: &Run<Sssp>, source: VertexId, store: &Store, options: &CheckOptions) -> Result<Checked, Error> {
+pub fn sssp<A: Algorithm>(
+    run: &Run<A>,
+    source: VertexId,
+    store: &Store,
+    options: &CheckOptions,
+) -> Result<Checked, Error> {
     let answers = run.answers();
     match &answers[0].values {
         AnswerValues::F64(distances) => check_sssp(store, source, distances, None, options),

@@ -6,7 +6,8 @@ use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use topostream::algorithm::Algorithm;
 use topostream::algorithms::{
-    Averaging, Bfs, Components, DeltaPageRank, Model, PageRank, PersonalizedPageRank, Sssp, Stop, Widest,
+    Averaging, Betweenness, Bfs, Components, DeltaPageRank, DeltaStepping, KCore, Model, PageRank,
+    PersonalizedPageRank, Radius, Scc, Sssp, Stop, Widest,
 };
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream::{Direction, VertexId};
@@ -91,6 +92,11 @@ enum AlgorithmName {
     /// Circuit simulation, too
     Heat,
     Adsorption,
+    Kcore,
+    Betweenness,
+    Scc,
+    Radius,
+    DeltaStepping,
 }
 
 impl PrintShader {
@@ -109,6 +115,14 @@ impl PrintShader {
             AlgorithmName::Sssp => self.print(&Sssp { source: VertexId(0), weights: self.weight_type() }),
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
             AlgorithmName::Widest => self.print(&Widest { source: VertexId(0), weights: self.weight_type() }),
+            AlgorithmName::Betweenness => self.print(&Betweenness::exact()),
+            AlgorithmName::Scc => self.print(&Scc),
+            AlgorithmName::Radius => self.print(&Radius::new(1, 1)),
+            AlgorithmName::DeltaStepping => {
+                let weights = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
+                self.print(&DeltaStepping { paths: Sssp { source: VertexId(0), weights }, delta: 1.0 })
+            }
+            AlgorithmName::Kcore => self.print(&KCore { directed: !self.undirected, in_lists: self.in_lists }),
         }
     }
 

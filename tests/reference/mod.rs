@@ -12,14 +12,22 @@
 //! | components | labels that travel | union-find |
 //! | clustering | lists held against each other, in ranges | every pair of neighbours among the edges |
 //! | communities | labels counted in tables of hashes | a map for each vertex |
+//! | betweenness | levels out and back, a source after another | distances between all pairs |
+//! | core numbers | peeling | h-indices |
+//! | radius | sketches that grow hop by hop | a search from each vertex that collects bits |
+//! | strong components | colours | two depth-first searches |
 //! | parents | any | properties that only a breadth-first tree has (Graph500's validation) |
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 pub mod averaging;
+pub mod betweenness;
 pub mod clustering;
 pub mod communities;
+pub mod kcore;
 pub mod personalized;
+pub mod radius;
+pub mod scc;
 pub mod widest;
 
 use std::cmp::Reverse;
@@ -58,7 +66,7 @@ impl EdgeList {
     }
 
     /// All lists, along the edges or against them.
-    fn lists(&self, along: bool) -> Vec<Vec<usize>> {
+    pub fn lists(&self, along: bool) -> Vec<Vec<usize>> {
         let mut lists = vec![Vec::new(); self.vertices as usize];
         for &(source, dest) in &self.edges {
             let (from, to) = if along { (source, dest) } else { (dest, source) };

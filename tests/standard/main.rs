@@ -6,20 +6,22 @@
 mod adapter;
 mod asynchronous;
 mod averaging;
+mod betweenness;
 mod clustering;
-#[path = "../common/mod.rs"]
-mod common;
 #[path = "../common/mod.rs"]
 mod common;
 mod communities;
 mod delta_pagerank;
+mod delta_stepping;
 mod everywhere;
-mod everywhere;
+mod kcore;
 mod others;
 mod personalized;
 #[path = "../published/mod.rs"]
 mod published;
+mod radius;
 #[path = "../reference/mod.rs"]
 mod reference;
+mod scc;
 mod searches;
 mod widest;

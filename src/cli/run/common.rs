@@ -136,7 +136,8 @@ impl Common {
             return print(&(json + "\n"));
         }
         let summary = summary(&run, &store, shown)?;
-        print(&(tables::run_report(&run.report) + &summary + &checked))
+        let remark = run.remark().map_or(String::new(), |remark| remark + "\n");
+        print(&(tables::run_report(&run.report) + &summary + &remark + &checked))
     }
 }
 
@@ -178,6 +179,8 @@ pub enum Shown {
     Communities,
     /// So many vertices with the largest coefficients, their mean, and all triangles.
     Clustering(usize),
+    /// The largest value, and how many vertices have it.
+    Largest,
 }
 
 fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> Result<String, Failure> {
@@ -220,6 +223,12 @@ fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> R
         }
         (Shown::Wide, AnswerValues::F64(of)) => {
             wide(vertices().map(of).filter(|&value| value > 0.0).count(), store.vertices())
+        }
+        (Shown::Largest, AnswerValues::Integer(of)) => {
+            let (_, largest) = extent(vertices().filter_map(of));
+            let count = vertices().filter(|&vertex| of(vertex) == largest).count() as u64;
+            let (name, largest) = (answer.name, tables::count(largest.unwrap_or(0)));
+            format!("largest {name} {largest}, of {} vertices\n", tables::count(count))
         }
         (Shown::Components | Shown::Communities, AnswerValues::Vertex(of)) => {
             let noun = if let Shown::Communities = shown { "communities" } else { "components" };

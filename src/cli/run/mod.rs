@@ -1,10 +1,13 @@
 //! `topostream run`: an algorithm over a store.
 
 mod averaging;
+mod betweenness;
 mod common;
 mod communities;
 mod components;
+mod cores;
 mod paths;
+mod radius;
 mod ranks;
 
 use super::Outcome;
@@ -87,6 +90,30 @@ enum AlgorithmArgs {
     /// one that this order puts first.
     #[command(visible_aliases = ["cc", "wcc"])]
     Components(components::ComponentsArgs),
+    /// Strongly connected components: parts of a directed graph in which edges lead from everybody to everybody
+    ///
+    /// Needs in-lists (format --in-edges). A component is called by one of its vertices.
+    #[command(visible_aliases = ["strong-components"])]
+    Scc(components::SccArgs),
+    /// Radius and effective diameter, estimated: how far vertices are from those that edges lead to, and how many there are
+    ///
+    /// Gives every vertex its eccentricity (at least so many hops), its effective radius (hops to nine tenths of what it reaches) and the
+    /// number of vertices that it reaches, from sketches; and for the graph its effective diameter.
+    #[command(visible_aliases = ["effective-diameter"])]
+    Radius(radius::RadiusArgs),
+    /// Betweenness centrality: how many shortest paths lead through vertices
+    ///
+    /// In hops, summed over all pairs; in an undirected graph each pair counts once (NetworkX's normalized=False). Exact betweenness
+    /// takes as many searches as there are vertices: larger graphs want --samples.
+    #[command(visible_aliases = ["bc"])]
+    Betweenness(betweenness::BetweennessArgs),
+    /// Core numbers: how far into the dense parts of the graph vertices are, whichever way the edges point
+    ///
+    /// A vertex's core number is the largest k such that it lies in a part of the graph where everybody has at least k edges to
+    /// others of that part. Repeated edges count as often as they stand, loops do not. Over a directed graph, in-lists (format
+    /// --in-edges) save most of the reading.
+    #[command(visible_aliases = ["core-numbers"])]
+    Kcore(cores::KCoreArgs),
 }
 
 impl Run {
@@ -104,6 +131,10 @@ impl Run {
             AlgorithmArgs::Communities(args) => args.run(cancel),
             AlgorithmArgs::Widest(args) => args.run(cancel),
             AlgorithmArgs::Components(args) => args.run(cancel),
+            AlgorithmArgs::Betweenness(args) => args.run(cancel),
+            AlgorithmArgs::Scc(args) => args.run(cancel),
+            AlgorithmArgs::Radius(args) => args.run(cancel),
+            AlgorithmArgs::Kcore(args) => args.run(cancel),
         }
     }
 }

@@ -4,8 +4,9 @@ use super::common::{Common, Shown, Source, source};
 use crate::cli::Outcome;
 use crate::cli::check::{self, Checking};
 use clap::Args;
-use topostream::Store;
-use topostream::algorithms::{Bfs, Sssp, Widest};
+use topostream::algorithm::Algorithm;
+use topostream::algorithms::{Bfs, DeltaStepping, Sssp, Widest};
+use topostream::{Store, VertexId};
 use topostream_formats::edge::WeightType;
 use topostream_tools::progress::Cancel;
 
@@ -32,6 +33,9 @@ pub struct SsspArgs {
     /// Where to start: an original id, or `max-degree` for the vertex with the most out-edges
     #[arg(long, value_name = "ID", value_parser = source)]
     source: Source,
+    /// Go by buckets of this width (delta-stepping), as a distance: fewer lists are read twice, in more supersteps
+    #[arg(long, value_name = "WIDTH")]
+    delta: Option<f64>,
     /// Check distances by Graph500's rules before they are written: reads the store once more
     #[arg(long)]
     validate: bool,
@@ -65,10 +69,17 @@ impl SsspArgs {
         let source = self.source.vertex(&store)?;
         // Where there are no weights the engine says so.
         let weights = store.manifest().weights.unwrap_or(WeightType::U32);
-        let sssp = Sssp { source, weights };
-        let checking = |engine: &_| Checking::new(check::sssp, source, &sssp, &store, engine);
+        let paths = Sssp { source, weights };
+        match self.delta {
+            Some(delta) => self.run_as(store, DeltaStepping { paths, delta }, source, cancel),
+            None => self.run_as(store, paths, source, cancel),
+        }
+    }
+
+    fn run_as<A: Algorithm>(self, store: Store, algorithm: A, source: VertexId, cancel: &Cancel) -> Outcome {
+        let checking = |engine: &_| Checking::new(check::sssp::<A>, source, &algorithm, &store, engine);
         let checking = self.validate.then(|| checking(&self.common.resources.options(cancel))).transpose()?;
-        self.common.run_checked(store, sssp, Shown::Reached, checking, cancel)
+        self.common.run_checked(store, algorithm, Shown::Reached, checking, cancel)
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) enum Operation {
     Add,
     Min,
     Max,
+    Or,
     Claim,
     Take,
     Insert,
@@ -32,7 +33,7 @@ pub(super) enum Operation {
     Join,
 }
 
-use Operation::{Add, Claim, Insert, Join, Learn, Load, Max, Min, Remove, Store, Take, Test, Word};
+use Operation::{Add, Claim, Insert, Join, Learn, Load, Max, Min, Or, Remove, Store, Take, Test, Word};
 
 /// How a column's buffers are declared in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,7 +211,7 @@ impl<'a> Accessors<'a> {
             Load | Test if has_seen => format!("return {name}_seen_{}(vertex);", operation.name()),
             Load => format!("return {}();", value_type(*of)),
             Store | Add | Take | Remove | Learn | Join => "return;".into(),
-            Test | Min | Max | Claim | Insert | Word => "return false;".into(),
+            Test | Min | Max | Or | Claim | Insert | Word => "return false;".into(),
         };
         let check = format!("if !is_own(vertex) {{ {otherwise} }}\n");
         let check = if self.kernel.is_over_pages() { check } else { String::new() };
@@ -297,7 +298,7 @@ impl<'a> Accessors<'a> {
 }
 
 impl Operation {
-    const ALL: [Self; 13] = [Load, Test, Word, Store, Add, Min, Max, Claim, Take, Insert, Remove, Learn, Join];
+    const ALL: [Self; 14] = [Load, Test, Word, Store, Add, Min, Max, Or, Claim, Take, Insert, Remove, Learn, Join];
 
     fn name(self) -> &'static str {
         match self {
@@ -308,6 +309,7 @@ impl Operation {
             Add => "add",
             Min => "min",
             Max => "max",
+            Or => "or",
             Claim => "claim",
             Take => "take",
             Insert => "insert",
@@ -329,7 +331,7 @@ impl Operation {
         match self {
             Test | Word | Insert | Remove | Join => of == AttributeType::Bit,
             Load | Store | Add | Take => of != AttributeType::Bit,
-            Min | Max | Claim => of == AttributeType::U32,
+            Min | Max | Or | Claim => of == AttributeType::U32,
             Learn => matches!(of, AttributeType::U32 | AttributeType::F32),
         }
     }
@@ -347,7 +349,7 @@ impl Operation {
             Remove => "(vertex: u32)".into(),
             Word => "(word: u32) -> u32".into(),
             Store | Add => format!("(vertex: u32, value: {value})"),
-            Min | Max => "(vertex: u32, value: u32) -> bool".into(),
+            Min | Max | Or => "(vertex: u32, value: u32) -> bool".into(),
             Learn => "(vertex: u32, value: u32)".into(),
             Join => "(word: u32, bits: u32)".into(),
             Claim => "(vertex: u32, expected: u32, value: u32) -> bool".into(),
@@ -372,6 +374,7 @@ fn plain_body(operation: Operation) -> &'static str {
         Add => "CELL += value;",
         Min => "if CELL <= value { return false; }\nCELL = value;\nreturn true;",
         Max => "if CELL >= value { return false; }\nCELL = value;\nreturn true;",
+        Or => "if (value & ~CELL) == 0u { return false; }\nCELL |= value;\nreturn true;",
         Claim => "if CELL != expected { return false; }\nCELL = value;\nreturn true;",
         Take => "let value = CELL;\nCELL = ZERO;\nreturn value;",
         Test | Word | Insert | Remove | Join => unreachable!("of bits"),
@@ -390,6 +393,9 @@ fn atomic_body(operation: Operation) -> &'static str {
         Add => "atomicAdd(&CELL, value);",
         Min => "if atomicLoad(&CELL) <= value { return false; }\nreturn atomicMin(&CELL, value) > value;",
         Max => "if atomicLoad(&CELL) >= value { return false; }\nreturn atomicMax(&CELL, value) < value;",
+        Or => {
+            "if (value & ~atomicLoad(&CELL)) == 0u { return false; }\nreturn (value & ~atomicOr(&CELL, value)) != 0u;"
+        }
         Claim => {
             "var seen = atomicLoad(&CELL);
 while seen == expected {

@@ -1,0 +1,107 @@
+// Core numbers: degree[v] is how many edges lead from v to vertices that have not gone, and once v has gone its core number.
+// Those that went in the last vertex phase take themselves from their neighbours' degrees. With BOTH_ENDS an edge stands in one
+// list only, which is read for either of its ends.
+
+// What a superstep does (step.scalars.w): counts edges, or takes away those of vertices that went; the last one of a round ends
+// with who goes next. The other two look for the least degree.
+const COUNT = 0u;
+const COUNT_LAST = 1u;
+const PEEL = 2u;
+const PEEL_LAST = 3u;
+const LEAP = 4u;
+const SEARCH = 5u;
+
+struct Record {
+    // Whether the vertex is taken from its neighbours' degrees.
+    goes: bool,
+    // How many neighbours are taken from its own.
+    lost: u32,
+}
+
+fn is_counting() -> bool {
+    return u32(step.scalars.w) <= COUNT_LAST;
+}
+
+// So many edges more or, modulo 2^32, less.
+fn change(edges: u32) -> u32 {
+    return select(0u - edges, edges, is_counting());
+}
+
+fn list_open(list: List) -> Record {
+    if BOTH_ENDS {
+        return Record(is_counting() || went_test(list.vertex), 0u);
+    } else {
+        return Record(true, 0u);
+    }
+}
+
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    if neighbour == list.vertex {
+        return true;
+    }
+    if (*record).goes && !gone_test(neighbour) {
+        degree_add(neighbour, change(1u));
+    }
+    if BOTH_ENDS {
+        if is_counting() || went_test(neighbour) {
+            (*record).lost += 1u;
+        }
+    }
+    return true;
+}
+
+fn list_close(record: Record, list: List) {
+    if BOTH_ENDS {
+        if record.lost > 0u && !gone_test(list.vertex) {
+            degree_add(list.vertex, change(record.lost));
+        }
+    }
+}
+
+fn vertex_initialise(vertex: u32) -> vec4<f32> {
+    return vec4<f32>();
+}
+
+// The degree that the step speaks of: 16 bits a number, which floats can hold.
+fn level() -> u32 {
+    return u32(step.scalars.x) + (u32(step.scalars.y) << 16u);
+}
+
+fn vertex_update(vertex: u32) -> vec4<f32> {
+    let mode = u32(step.scalars.w);
+    if mode == COUNT || mode == PEEL {
+        return vec4<f32>();
+    }
+    if gone_test(vertex) {
+        if went_test(vertex) {
+            went_remove(vertex);
+        }
+        return vec4<f32>();
+    }
+    if mode == COUNT_LAST || mode == PEEL_LAST {
+        return peel(vertex);
+    }
+    let stride = u32(step.scalars.z);
+    if mode == LEAP {
+        return vec4<f32>(at_most(vertex, stride, 1u), at_most(vertex, stride, 4u), at_most(vertex, stride, 16u), 0.0);
+    }
+    return vec4<f32>(at_most(vertex, stride, 1u), at_most(vertex, stride, 2u), at_most(vertex, stride, 3u), 0.0);
+}
+
+// Who went, who would go one level up, and who is left.
+fn peel(vertex: u32) -> vec4<f32> {
+    let above = degree_load(vertex) - min(degree_load(vertex), level());
+    if above > 0u {
+        return vec4<f32>(0.0, select(0.0, 1.0, above == 1u), 1.0, 0.0);
+    }
+    degree_store(vertex, level());
+    gone_insert(vertex);
+    went_insert(vertex);
+    return vec4<f32>(1.0, 0.0, 0.0, 0.0);
+}
+
+// 1 where a vertex's degree is no more than so many strides above the level.
+fn at_most(vertex: u32, stride: u32, times: u32) -> f32 {
+    let above = degree_load(vertex) - level();
+    return select(0.0, 1.0, above / stride < times || above == stride * times);
+}

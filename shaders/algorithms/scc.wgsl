@@ -1,0 +1,90 @@
+// Strongly connected components by colours: label[v] is the largest colour that reaches v along edges. The vertex that a colour is
+// from is a root, and its component are the vertices of its colour from which edges lead to it.
+
+// What a superstep does (step.scalars.w): paints along edges; finds roots; goes against edges from what is known to be in a root's
+// component; begins anew with what is left.
+const PAINT = 0u;
+const FIND_ROOTS = 1u;
+const CONFIRM = 2u;
+const RESTART = 3u;
+
+struct Record {
+    label: u32,
+}
+
+fn list_open(list: List) -> Record {
+    return Record(label_load(list.vertex));
+}
+
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    if done_test(neighbour) {
+        return true;
+    }
+    if PULL {
+        if label_load(neighbour) == (*record).label {
+            changed_insert(neighbour);
+        }
+    } else {
+        if label_max(neighbour, (*record).label) {
+            changed_insert(neighbour);
+        }
+    }
+    return true;
+}
+
+fn list_close(record: Record, list: List) {}
+
+// Everybody's own colour: a permutation of the numbers (the finalizer of MurmurHash3).
+fn colour_of(vertex: u32) -> u32 {
+    var x = vertex;
+    x = (x ^ (x >> 16u)) * 0x85ebca6bu;
+    x = (x ^ (x >> 13u)) * 0xc2b2ae35u;
+    return x ^ (x >> 16u);
+}
+
+fn vertex_initialise(vertex: u32) -> vec4<f32> {
+    label_store(vertex, colour_of(vertex));
+    if degree_out(vertex) == 0u {
+        done_insert(vertex);
+        return vec4<f32>();
+    }
+    return visit_next(vertex, true);
+}
+
+// Whether a vertex's list is read next: counted.
+fn visit_next(vertex: u32, is_in: bool) -> vec4<f32> {
+    if is_in {
+        visited_insert(vertex);
+        return vec4<f32>(1.0, 0.0, 0.0, 0.0);
+    }
+    if visited_test(vertex) {
+        visited_remove(vertex);
+    }
+    return vec4<f32>();
+}
+
+fn vertex_update(vertex: u32) -> vec4<f32> {
+    let mode = u32(step.scalars.w);
+    if mode == PAINT || mode == CONFIRM {
+        let is_in = changed_test(vertex);
+        if is_in {
+            changed_remove(vertex);
+            if mode == CONFIRM {
+                done_insert(vertex);
+            }
+        }
+        return visit_next(vertex, is_in);
+    }
+    if done_test(vertex) {
+        return vec4<f32>();
+    }
+    if mode == RESTART {
+        label_store(vertex, colour_of(vertex));
+        return visit_next(vertex, true);
+    }
+    let is_root = label_load(vertex) == colour_of(vertex);
+    if is_root {
+        done_insert(vertex);
+    }
+    return visit_next(vertex, is_root);
+}

@@ -1,0 +1,97 @@
+//! Core numbers.
+
+use crate::common::{TestStore, engine_options, small_pages};
+use crate::everywhere::{everywhere, run};
+use crate::reference::kcore::core_numbers;
+use crate::reference::{EdgeList, random_edges};
+use proptest::prelude::*;
+use topostream::Engine;
+use topostream::algorithms::KCore;
+use topostream::fetch::FetcherKind;
+use topostream_formats::Encoding;
+use topostream_tools::format::FormatOptions;
+
+fn undirected(options: FormatOptions) -> FormatOptions {
+    FormatOptions { symmetrize: true, in_edges: false, ..options }
+}
+
+/// Loops, repeated edges, vertices without edges, a list of several pages, a clique of high degree in a sparse graph (so that the
+/// core number leaps), and a path that hangs from it.
+fn motley() -> EdgeList {
+    let mut edges = random_edges(0..9_000, 12_000, 5);
+    edges.extend((0..400).map(|number| (number % 40, number % 40)));
+    edges.extend((0..200).map(|number| (9_100, 9_101 + number % 3)));
+    edges.extend((9_200..9_260).flat_map(|a| (9_200..a).map(move |b| (a, b))));
+    edges.extend((9_260..9_275).map(|vertex| (vertex, vertex - 1)));
+    edges.extend((0..20_000).map(|number| (7, number % 9_000)));
+    EdgeList::new(9_600, edges)
+}
+
+#[test]
+fn core_numbers_of_an_undirected_graph() {
+    let graph = motley();
+    let store = TestStore::new(&graph, &undirected(small_pages(Encoding::VertexId)));
+    let expected = core_numbers(&graph);
+    assert_eq!((expected[9_230], expected[9_270], expected[9_550], expected[9_100]), (59.0, 1.0, 0.0, 67.0));
+    let make = |_: &Engine| KCore { directed: false, in_lists: false };
+    everywhere(&store, make, |found, way| {
+        assert_eq!(found.column("core"), expected, "{way}");
+        // Everybody's list is read twice at the most: to count, and when its vertex goes.
+        let edges: u64 = found.report.steps.iter().map(|step| step.edges).sum();
+        assert!(edges <= 4 * graph.edges.len() as u64, "{way}: {edges} edges");
+    });
+}
+
+#[test]
+fn core_numbers_of_a_directed_graph() {
+    let graph = motley();
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let expected = core_numbers(&graph);
+    for in_lists in [true, false] {
+        everywhere(
+            &store,
+            |_| KCore { directed: true, in_lists },
+            |found, way| assert_eq!(found.column("core"), expected, "{way}, in-lists: {in_lists}"),
+        );
+    }
+}
+
+/// Grouped lists have parts in several pages, and devices that shard see the pages of their own shards.
+#[test]
+fn core_numbers_over_shards() {
+    let graph = EdgeList::new(5_000, random_edges(0..5_000, 10_000, 8));
+    let store = TestStore::new(&graph, &FormatOptions { shards: 3, ..undirected(small_pages(Encoding::VertexId)) });
+    let expected = core_numbers(&graph);
+    everywhere(
+        &store,
+        |_| KCore { directed: false, in_lists: false },
+        |found, way| assert_eq!(found.column("core"), expected, "{way}"),
+    );
+}
+
+#[test]
+fn stores_that_do_not_fit_are_refused() {
+    let graph = EdgeList::new(2, vec![(0, 1)]);
+    let directed = TestStore::new(&graph, &FormatOptions { in_edges: false, ..small_pages(Encoding::VertexId) });
+    let engine = directed.engine(engine_options(None, 1, FetcherKind::Auto));
+    let refused = |algorithm| run(&engine, algorithm).map(drop).unwrap_err().to_string();
+    let undirected = refused(KCore { directed: false, in_lists: false });
+    assert!(undirected.contains("the store has a directed one"), "{undirected}");
+    let in_lists = refused(KCore { directed: true, in_lists: true });
+    assert!(in_lists.contains("--in-edges"), "{in_lists}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Small graphs of any shape: few vertices, so that edges repeat.
+    #[test]
+    fn small_graphs(vertices in 1u32..40, edges in prop::collection::vec((any::<u32>(), any::<u32>()), 0..200), way in 0..3) {
+        let edges = edges.into_iter().map(|(a, b)| (a % vertices, b % vertices)).collect();
+        let graph = EdgeList::new(vertices, edges);
+        let options = small_pages(Encoding::VertexId);
+        let store = TestStore::new(&graph, &if way == 0 { undirected(options) } else { options });
+        let engine = store.engine(engine_options(None, 1, FetcherKind::Threads));
+        let found = run(&engine, KCore { directed: way > 0, in_lists: way == 1 }).unwrap();
+        prop_assert_eq!(found.column("core"), core_numbers(&graph));
+    }
+}
