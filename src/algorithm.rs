@@ -114,6 +114,14 @@ impl State {
         }
     }
 
+    /// Adds the sets with which bit attributes begin.
+    pub fn plant_sets(&self, declared: &[Attribute], sets: &[(usize, &Bits)]) {
+        for &(place, set) in sets {
+            assert!(!declared[place].role.is_written(), "sets are planted where edges do not write");
+            self.attributes.bits(place).learn_all(set);
+        }
+    }
+
     /// Copies the values of its own vertices to a state that holds all.
     pub fn copy_own(&self, declared: &[Attribute], all: &Self) {
         (0..declared.len()).for_each(|place| self.attributes.copy(place, &self.part.own, &all.attributes));
@@ -274,7 +282,7 @@ pub trait Kernel: Sync {
     fn prefetch(&self, _neighbour: u32) {}
 
     /// Ends the list, or the part of it that was read.
-    fn close(&self, record: Self::Record);
+    fn close(&self, _record: Self::Record) {}
 }
 
 /// Why a run that came to its end has no answer: what was found at a vertex.
@@ -327,9 +335,11 @@ pub trait Algorithm: Send + Sync + 'static {
     }
 
     /// Whether vertices are activated in a superstep for the next one, and so whether it needs frontiers. A vertex's writable
-    /// attributes then change only in supersteps that activate it too.
+    /// attributes then change only in supersteps that activate it too. By default whoever visits frontiers is one.
     fn is_traversal(&self) -> bool {
-        false
+        [false, true]
+            .iter()
+            .any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
     }
 
     /// Whether it is a traversal whose values go one way only, and end as the same whichever lists are read first, and however often:
@@ -347,10 +357,12 @@ pub trait Algorithm: Send + Sync + 'static {
     ///
     /// # Errors
     /// A sentence for the user.
-    fn check(&self, graph: &Graph) -> Result<(), String>;
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Which lists of which vertices supersteps may visit, over a store with or without in-lists: what a device can prepare
-    /// for.
+    /// for. One at least.
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)>;
 
     /// Which ends of an edge the edge function writes to, in supersteps that read lists along their edges, or against them. Where a
@@ -374,8 +386,22 @@ pub trait Algorithm: Send + Sync + 'static {
         Seeds::default()
     }
 
-    /// The first superstep.
-    fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step>;
+    /// Whole sets that bit attributes begin with, by the attribute's place in the declaration, beside seeds: for sets that
+    /// are large. Of attributes that edges do not write.
+    fn seed_sets(&self) -> Vec<(usize, &Bits)> {
+        Vec::new()
+    }
+
+    /// Main memory that the algorithm itself holds, beside what it declares, in bytes.
+    fn held_bytes(&self) -> u64 {
+        0
+    }
+
+    /// The first superstep; by default what [`visits`](Self::visits) begins with.
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        let (direction, visit) = *self.visits(graph.has_in_lists).first()?;
+        Some(Step { superstep: 0, direction, visit, scalars: Scalars::default() })
+    }
 
     /// The algorithm for GPUs; without it, it runs on the CPU device only.
     fn shader(&self) -> Option<Shader> {
@@ -391,8 +417,13 @@ pub trait Algorithm: Send + Sync + 'static {
         Scalars::default()
     }
 
-    /// The next superstep, or none when the algorithm is done.
-    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step>;
+    /// The next superstep, or none when the algorithm is done. By default a traversal goes on with what [`visits`](Self::visits)
+    /// ends with for as long as vertices are activated, and others are done after one superstep.
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let (direction, visit) = *self.visits(graph.has_in_lists).last()?;
+        let superstep = step.superstep + 1;
+        (summary.activated > 0).then_some(Step { superstep, direction, visit, scalars: step.scalars })
+    }
 
     /// Whether the results, once it is done, are right: it may have met edges that it has no rule for.
     ///

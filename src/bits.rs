@@ -38,6 +38,16 @@ impl Bits {
         len.div_ceil(WORD) * 8 + len.div_ceil(BLOCK).div_ceil(WORD) * 8
     }
 
+    /// How many vertices there are, in the set or not.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are no vertices at all.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Whether a vertex is in the set.
     #[inline(always)]
     pub fn contains(&self, vertex: u32) -> bool {
@@ -73,6 +83,18 @@ impl Bits {
             }
         }
         before & bit == 0
+    }
+
+    /// Adds what another set over as many vertices has, whosever it is.
+    pub fn learn_all(&self, other: &Self) {
+        for (at, word) in other.words.iter().enumerate() {
+            let bits = word.load(Relaxed);
+            if bits != 0 {
+                self.words[at].fetch_or(bits, Relaxed);
+                let block = at as u64 * WORD / BLOCK;
+                self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
+            }
+        }
     }
 
     /// Empties the set; takes time in proportion to what is in it.

@@ -21,7 +21,7 @@ pub struct MemoryPlan {
     pub degrees_bytes: u64,
     /// The page directories, mapped, and what is derived from them.
     pub directory_bytes: u64,
-    /// Code, stacks, channels.
+    /// Code, stacks, channels, and what the algorithm itself holds.
     pub program_bytes: u64,
     /// What several devices that share the run need in main memory: what they tell each other through, and the attributes of
     /// those that compute there.
@@ -69,7 +69,7 @@ impl MemoryPlan {
             frontier_bytes: if traversal { 2 * Bits::memory_bytes(vertices) } else { 0 },
             degrees_bytes: 4 * vertices,
             directory_bytes: 36 * pages,
-            program_bytes: PROGRAM_BYTES,
+            program_bytes: PROGRAM_BYTES + algorithm.held_bytes(),
             sharing_bytes,
             frames: 0,
             frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),

@@ -5,20 +5,20 @@
 
 use std::collections::HashSet;
 use std::mem::offset_of;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use topostream::algorithm::{Algorithm, Shader, Visit};
 use topostream::algorithms::{
-    Averaging, Betweenness, Bfs, Components, DeltaPageRank, DeltaStepping, KCore, Model, PageRank,
-    PersonalizedPageRank, Radius, Scc, Sssp, Stop, Sums, Traffic, Widest,
+    Averaging, Betweenness, Bfs, Components, CrossEdges, Degrees, DeltaPageRank, DeltaStepping, KCore, Model,
+    Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp, Stop, Sums, Traffic, Widest,
 };
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
-use topostream::{Direction, VertexId};
+use topostream::{Direction, VertexId, VertexSet};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
 
@@ -123,10 +123,19 @@ fn told() -> Declared {
 fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     let mut algorithms = Vec::new();
     for parents in [false, true] {
-        let bfs = Bfs { source: VertexId(0), parents, bottom_up: true };
+        let bfs = Bfs { parents, ..Bfs::from(VertexId(0)) };
         let visits = vec![(Direction::Out, Visit::Frontier), (Direction::In, Visit::Without(1))];
         algorithms.push((Declared::of(&bfs, true).unwrap(), visits));
     }
+    let against = Bfs { against: true, ..Bfs::from(VertexId(0)) };
+    let visits = [against.visits(true), against.visits(false)].concat();
+    algorithms.push((Declared::of(&against, true).unwrap(), visits));
+    let neighbourhood = Neighbourhood { sources: vec![VertexId(0)], hops_max: None };
+    algorithms.push((Declared::of(&neighbourhood, true).unwrap(), neighbourhood.visits(true)));
+    algorithms.push((Declared::of(&Degrees::counted(), false).unwrap(), vec![(Direction::Out, Visit::All)]));
+    let none = Arc::new(VertexSet::new(1));
+    let cross_edges = CrossEdges { from: Arc::clone(&none), to: none };
+    algorithms.push((Declared::of(&cross_edges, false).unwrap(), cross_edges.visits(false)));
     for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
         for sums in [Sums::Exact, Sums::Single] {
             let pagerank = PageRank { traffic, sums, ..PageRank::default() };
@@ -534,7 +543,7 @@ fn messages_are_of_traversals_without_sums() {
     for kernel in [KernelName::Collect, KernelName::Ship, KernelName::Apply] {
         let error = check(&compose(&everything(), kernel, &options)).unwrap_err().to_string();
         assert!(error.starts_with("everything.wgsl:1: ") && error.contains("fixed-point sum"), "{error}");
-        let (pagerank, _) = algorithms().swap_remove(2);
+        let (pagerank, _) = algorithms().into_iter().find(|(algorithm, _)| algorithm.name == "pagerank").unwrap();
         let error = check(&compose(&pagerank, kernel, &options)).unwrap_err().to_string();
         assert!(error.contains("messages are those of traversals"), "{error}");
         check(&compose(&told(), kernel, &options)).unwrap();

@@ -1,5 +1,6 @@
-// Breadth-first search: level[v] is the number of hops from the source, parent[v] a predecessor one level up. Top-down, an
-// active vertex reaches its out-neighbours; bottom-up, a vertex that is not reached looks for an active in-neighbour.
+// Breadth-first search: level[v] is the number of hops from a source, parent[v] a predecessor one level up. Top-down, an
+// active vertex reaches its out-neighbours; bottom-up, a vertex that is not reached looks for an active in-neighbour. AGAINST the
+// edges, out- and in-neighbours change places.
 
 struct Record {
     unused: u32,
@@ -10,13 +11,27 @@ fn list_open(list: List) -> Record {
 }
 
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
-    if PULL {
-        if is_active(neighbour) {
-            reach(list.vertex, neighbour);
-            return false;
+    if AGAINST {
+        if PULL {
+            reach(neighbour, list.vertex);
+        } else {
+            return look(list, neighbour);
         }
     } else {
-        reach(neighbour, list.vertex);
+        if PULL {
+            return look(list, neighbour);
+        } else {
+            reach(neighbour, list.vertex);
+        }
+    }
+    return true;
+}
+
+// Whether there is more to look for.
+fn look(list: List, neighbour: u32) -> bool {
+    if is_active(neighbour) {
+        reach(list.vertex, neighbour);
+        return false;
     }
     return true;
 }

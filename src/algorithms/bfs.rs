@@ -1,27 +1,36 @@
-//! Breadth-first search: `level[v]` is the number of hops from the source along out-edges; optionally a parent, any
-//! out-neighbour's predecessor one level up (the source is its own).
+//! Breadth-first search: `level[v]` is the number of hops from the nearest source along out-edges, or against them;
+//! optionally a parent, any predecessor one level up (a source is its own). With a bound on hops, what is farther away counts
+//! as not reached: the neighbourhood of the sources.
 //!
 //! Top-down, the lists of active vertices are read, and only the pages that hold them. Where the store has in-lists, a
 //! superstep may go bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at the
 //! first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds).
+//!
+//! Against the edges the lists change their parts: in-lists are read top-down. Where the store has none, every superstep goes
+//! bottom-up over the out-lists of all vertices that are not reached yet.
 
 use crate::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
+    Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
 use std::ops::ControlFlow;
 use topostream_formats::{Direction, VertexId};
 
-/// Breadth-first search from one source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Breadth-first search from one source or from several at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bfs {
-    /// Where it starts.
-    pub source: VertexId,
+    /// Where it starts: one at least, each once.
+    pub sources: Vec<VertexId>,
     /// Whether parents are kept.
     pub parents: bool,
     /// Whether supersteps may go bottom-up where the store has in-lists.
     pub bottom_up: bool,
+    /// The most hops that it goes, where there is a bound.
+    pub hops_max: Option<u32>,
+    /// Whether it goes against the edges.
+    pub against: bool,
 }
 
 /// The level of a vertex that has not been reached.
@@ -44,7 +53,47 @@ const BETA: f64 = 18.0;
 impl Bfs {
     /// Levels from a source.
     pub fn from(source: VertexId) -> Self {
-        Self { source, parents: false, bottom_up: true }
+        Self { sources: vec![source], parents: false, bottom_up: true, hops_max: None, against: false }
+    }
+
+    /// What a superstep visits that goes top-down, or bottom-up.
+    fn visit(&self, bottom_up: bool) -> (Direction, Visit) {
+        let direction = if bottom_up == self.against { Direction::Out } else { Direction::In };
+        (direction, if bottom_up { Visit::Without(VISITED) } else { Visit::Frontier })
+    }
+
+    /// Whether a search cannot but go bottom-up.
+    fn only_bottom_up(&self, has_in_lists: bool) -> bool {
+        self.against && !has_in_lists
+    }
+
+    /// Whether it has gone as far as it may when vertices have got this level.
+    fn ends_at(&self, level: u32) -> bool {
+        self.hops_max.is_some_and(|hops_max| level >= hops_max)
+    }
+}
+
+/// A vertex that is not reached has none.
+fn reached(value: u32) -> Option<u32> {
+    Some(value).filter(|&value| value != UNREACHED)
+}
+
+/// Levels as an answer.
+pub(super) fn levels(level: &U32Column) -> Answer<'_> {
+    let of = Box::new(move |vertex| reached(level.get(vertex)).map(u64::from));
+    Answer { name: "level", values: AnswerValues::Integer(of) }
+}
+
+/// Whether all sources are there.
+pub(super) fn check_sources(sources: &[VertexId], graph: &Graph) -> Result<(), String> {
+    if sources.is_empty() {
+        return Err("a search needs a source".into());
+    }
+    match sources.iter().find(|source| u64::from(source.0) >= graph.vertices) {
+        None => Ok(()),
+        Some(source) => {
+            Err(format!("source vertex {source} does not exist: the graph has {} vertices", graph.vertices))
+        }
     }
 }
 
@@ -129,39 +178,47 @@ impl Algorithm for Bfs {
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
-        if u64::from(self.source.0) < graph.vertices {
-            return Ok(());
-        }
-        Err(format!("source vertex {} does not exist: the graph has {} vertices", self.source, graph.vertices))
+        check_sources(&self.sources, graph)
     }
 
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        let mut visits = vec![(Direction::Out, Visit::Frontier)];
-        if self.bottom_up && has_in_lists {
-            visits.push((Direction::In, Visit::Without(VISITED)));
+        let mut visits = vec![self.visit(self.only_bottom_up(has_in_lists))];
+        if self.bottom_up && has_in_lists && !self.against {
+            visits.push(self.visit(true));
         }
         visits
     }
 
+    fn writes(&self, direction: Direction) -> Ends {
+        // Lists are read the way of the search to hand on, and the other way to look for somebody who does.
+        if (direction == Direction::In) == self.against { Ends::Neighbour } else { Ends::List }
+    }
+
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/bfs.wgsl");
-        Some(Shader { file: "shaders/algorithms/bfs.wgsl", text, switches: vec![("PARENTS", self.parents)] })
+        let switches = vec![("PARENTS", self.parents), ("AGAINST", self.against)];
+        Some(Shader { file: "shaders/algorithms/bfs.wgsl", text, switches })
     }
 
     fn seeds(&self) -> Seeds {
-        let vertex = self.source.0;
-        let mut values = vec![Seed { attribute: LEVEL, vertex, bits: 0 }, Seed { attribute: VISITED, vertex, bits: 1 }];
+        let active: Vec<u32> = self.sources.iter().map(|source| source.0).collect();
+        let seed = |attribute, bits: fn(u32) -> u32| {
+            active.iter().map(move |&vertex| Seed { attribute, vertex, bits: bits(vertex) })
+        };
+        let mut values: Vec<Seed> = seed(LEVEL, |_| 0).chain(seed(VISITED, |_| 1)).collect();
         if self.parents {
-            values.push(Seed { attribute: PARENT, vertex, bits: vertex });
+            values.extend(seed(PARENT, |vertex| vertex));
         }
-        Seeds { active: vec![vertex], values }
+        Seeds { active, values }
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         let mut scalars = Scalars::default();
-        scalars[UNEXPLORED] = graph.edges as f64 - f64::from(graph.out_degree(self.source.0));
-        scalars[ACTIVE] = 1.0;
-        Some(Step { superstep: 0, direction: Direction::Out, visit: Visit::Frontier, scalars })
+        let explored: f64 = self.sources.iter().map(|source| f64::from(graph.out_degree(source.0))).sum();
+        scalars[UNEXPLORED] = graph.edges as f64 - explored;
+        scalars[ACTIVE] = self.sources.len() as f64;
+        let (direction, visit) = self.visit(self.only_bottom_up(graph.has_in_lists));
+        (!self.ends_at(0)).then_some(Step { superstep: 0, direction, visit, scalars })
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BfsKernel<'a> {
@@ -172,35 +229,30 @@ impl Algorithm for Bfs {
             frontier: state.frontier(step.superstep),
             next: state.next_frontier(step.superstep),
             next_level: step.superstep + 1,
-            bottom_up: step.direction == Direction::In,
+            bottom_up: (step.direction == Direction::In) != self.against,
         }
     }
 
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        if summary.activated == 0 {
+        if summary.activated == 0 || self.ends_at(step.superstep + 1) {
             return None;
         }
         let (edges, active) = (summary.activated_edges as f64, summary.activated as f64);
         let growing = active > step.scalars[ACTIVE];
         let bottom_up = match step.direction {
-            _ if !(self.bottom_up && graph.has_in_lists) => false,
+            // What is known of the active vertices are the lengths of their out-lists: they tell nothing of the way against them.
+            _ if self.against || !(self.bottom_up && graph.has_in_lists) => self.only_bottom_up(graph.has_in_lists),
             Direction::Out => edges > step.scalars[UNEXPLORED] / ALPHA,
             Direction::In => growing || active > graph.vertices as f64 / BETA,
         };
-        let (direction, visit) = match bottom_up {
-            true => (Direction::In, Visit::Without(VISITED)),
-            false => (Direction::Out, Visit::Frontier),
-        };
+        let (direction, visit) = self.visit(bottom_up);
         let mut scalars = Scalars::default();
         (scalars[UNEXPLORED], scalars[ACTIVE]) = (step.scalars[UNEXPLORED] - edges, active);
         Some(Step { superstep: step.superstep + 1, direction, visit, scalars })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let reached = |value: u32| Some(value).filter(|&value| value != UNREACHED);
-        let level = state.attributes.u32(LEVEL);
-        let levels = Box::new(move |vertex| reached(level.get(vertex)).map(u64::from));
-        let mut answers = vec![Answer { name: "level", values: AnswerValues::Integer(levels) }];
+        let mut answers = vec![levels(state.attributes.u32(LEVEL))];
         if self.parents {
             let parent = state.attributes.u32(PARENT);
             let parents = Box::new(move |vertex| reached(parent.get(vertex)));
@@ -209,8 +261,10 @@ impl Algorithm for Bfs {
         answers
     }
 
-    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.
+    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine. Where no
+    /// out-edge leads out of that part, these are all of its vertices'.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
-        Some(state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1)
+        let closed = self.hops_max.is_none() && !self.against;
+        closed.then(|| state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1)
     }
 }

@@ -146,15 +146,21 @@ impl Generate {
 fn write(to: &OutputArgs, open: &mut dyn FnMut() -> Result<Box<dyn EdgeSource>>, cancel: &Cancel) -> Outcome {
     match (&to.store, &to.edges_file) {
         (Some(store), _) => format_with_report(open, store, &to.layout.options(true)?, cancel),
-        (None, Some(file)) => write_edges(file, &mut *open()?, cancel),
+        (None, Some(file)) => print(&write_edges(file, &mut *open()?, cancel)?),
         (None, None) => Err(Failure::Other("either --store or --edges-file is needed".into())),
     }
 }
 
-fn write_edges(path: &Path, source: &mut dyn EdgeSource, cancel: &Cancel) -> Outcome {
+/// Writes an edge list; returns a line for people.
+pub fn write_edges(path: &Path, source: &mut dyn EdgeSource, cancel: &Cancel) -> Result<String, Failure> {
     let bars = Bars::default();
     let mut writer = EdgeListWriter::create(path, EdgeListWriter::kind_of(path)?, source.info().weights)?;
-    bars.begin("write edges", source.info().edges, Unit::Edges);
+    let (bytes, edges) = (source.info().bytes, source.info().edges);
+    bars.begin(
+        "write edges",
+        edges.or(bytes),
+        if edges.is_none() && bytes.is_some() { Unit::Bytes } else { Unit::Edges },
+    );
     let mut chunk = Vec::new();
     loop {
         cancel.check()?;
@@ -163,10 +169,10 @@ fn write_edges(path: &Path, source: &mut dyn EdgeSource, cancel: &Cancel) -> Out
             break;
         }
         writer.write(&chunk)?;
-        bars.position(writer.edges());
+        bars.position(if edges.is_none() && bytes.is_some() { source.bytes_read() } else { writer.edges() });
     }
     let edges = writer.edges();
     let bytes = writer.finish()?;
     drop(bars);
-    print(&format!("{}: {} edges, {}\n", path.display(), tables::count(edges), tables::bytes(bytes)))
+    Ok(format!("{}: {} edges, {}\n", path.display(), tables::count(edges), tables::bytes(bytes)))
 }

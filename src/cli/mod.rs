@@ -6,6 +6,7 @@ mod calibration;
 mod check;
 mod demo;
 mod devices;
+mod extract;
 mod format;
 mod generate;
 mod info;
@@ -41,6 +42,7 @@ Examples:
   topostream run pagerank wiki --output ranks.csv       run an algorithm from disk
   topostream run bfs wiki --source 30 --memory 512MiB   in a given amount of memory
   topostream run components wiki                        what hangs together
+  topostream extract wiki near --ego 30 --hops 2        take a part of it
   topostream generate rmat --scale 24 --store big       make a large graph without input
 
 Sizes are written 64KiB, 512MiB, 2GiB (powers of two) or 64KB, 512MB, 2GB (powers of ten).
@@ -52,6 +54,8 @@ enum Command {
     Generate(generate::Generate),
     /// Make a store from an edge list.
     Format(format::Format),
+    /// Take a part of a graph out of its store: into a new store, or into an edge list.
+    Extract(extract::Extract),
     /// Show what a store holds.
     Info(info::Info),
     /// Check every page of a store.
@@ -139,6 +143,7 @@ pub fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Generate(command) => command.run(&cancel),
         Command::Format(command) => command.run(&cancel),
+        Command::Extract(command) => command.run(&cancel),
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(&cancel),
         Command::Run(command) => command.run(&cancel),

@@ -4,13 +4,14 @@ use super::args::{EncodingName, page_size, widths};
 use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
+use std::sync::Arc;
 use topostream::algorithm::Algorithm;
 use topostream::algorithms::{
-    Averaging, Betweenness, Bfs, Components, DeltaPageRank, DeltaStepping, KCore, Model, PageRank,
-    PersonalizedPageRank, Radius, Scc, Sssp, Stop, Widest,
+    Averaging, Betweenness, Bfs, Components, CrossEdges, Degrees, DeltaPageRank, DeltaStepping, KCore, Model,
+    Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp, Stop, Widest,
 };
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
-use topostream::{Direction, VertexId};
+use topostream::{Direction, VertexId, VertexSet};
 use topostream_formats::edge::WeightType;
 
 /// Print a shader as GPUs are given it: what one kernel of one algorithm needs, checked. shaders/README.md explains it.
@@ -45,6 +46,9 @@ pub struct PrintShader {
     /// Over lists that are grouped for shards
     #[arg(long)]
     grouped: bool,
+    /// BFS: against the edges
+    #[arg(long)]
+    against: bool,
     /// BFS: keep parents
     #[arg(long)]
     parents: bool,
@@ -97,6 +101,9 @@ enum AlgorithmName {
     Scc,
     Radius,
     DeltaStepping,
+    CrossEdges,
+    Degrees,
+    Neighbourhood,
 }
 
 impl PrintShader {
@@ -111,8 +118,16 @@ impl PrintShader {
             AlgorithmName::Adsorption => {
                 self.print(&self.averaging(Model::Adsorption { inject: 0.5, abandon: 0.0, seeds: Vec::new() }))
             }
-            AlgorithmName::Bfs => self.print(&Bfs { parents: self.parents, ..Bfs::from(VertexId(0)) }),
+            AlgorithmName::Bfs => {
+                self.print(&Bfs { parents: self.parents, against: self.against, ..Bfs::from(VertexId(0)) })
+            }
             AlgorithmName::Sssp => self.print(&Sssp { source: VertexId(0), weights: self.weight_type() }),
+            AlgorithmName::CrossEdges => {
+                let none = Arc::new(VertexSet::new(self.vertices));
+                self.print(&CrossEdges { from: Arc::clone(&none), to: none })
+            }
+            AlgorithmName::Degrees => self.print(&Degrees::counted()),
+            AlgorithmName::Neighbourhood => self.print(&Neighbourhood { sources: vec![VertexId(0)], hops_max: None }),
             AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
             AlgorithmName::Widest => self.print(&Widest { source: VertexId(0), weights: self.weight_type() }),
             AlgorithmName::Betweenness => self.print(&Betweenness::exact()),

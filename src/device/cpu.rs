@@ -144,6 +144,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         let Shared { algorithm, state, .. } = &*self.shared;
         self.pool.install(|| state.attributes.set_initial(&self.declared, &state.part));
         state.plant(&self.declared, &algorithm.seeds());
+        state.plant_sets(&self.declared, &algorithm.seed_sets());
         Ok(self.over_vertices(|vertices| algorithm.initialise(state, vertices)))
     }
 

@@ -3,11 +3,11 @@
 use super::{Broken, Checked, Lengths, Parents, Rule, Search, out_lists};
 use crate::bits::Bits;
 use crate::error::Result;
+use crate::pages::PageBuffers;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use topostream_formats::buffer::AlignedBuffer;
-use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds, weights};
+use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds};
 use topostream_formats::store::PageReader;
 use topostream_formats::{Encoding, PageId};
 
@@ -24,12 +24,6 @@ struct ReachedEdge {
     to: f64,
     /// The source's value and the edge's length.
     sum: f64,
-}
-
-/// A page and its weights, in memory.
-struct PageBuffers {
-    page: AlignedBuffer,
-    weights: AlignedBuffer,
 }
 
 impl Search<'_> {
@@ -100,10 +94,7 @@ impl Search<'_> {
         let topology = out_lists(self.store);
         let reader = PageReader::open(topology)?;
         let weight_page_bytes = if self.lengths.has_weights() { topology.weight_page_bytes() } else { 0 };
-        let buffers = || PageBuffers {
-            page: AlignedBuffer::new(topology.page_bytes() as usize),
-            weights: AlignedBuffer::new(weight_page_bytes as usize),
-        };
+        let buffers = || PageBuffers::new(topology, self.lengths.has_weights());
         let pages_at_once = PAGES_A_THREAD * rayon::current_num_threads() as u32;
         for first in (0..topology.page_count()).step_by(pages_at_once as usize) {
             let pages = first..topology.page_count().min(first.saturating_add(pages_at_once));
@@ -129,15 +120,10 @@ impl Search<'_> {
     ) -> Result<u64> {
         self.check_cancel()?;
         let topology = out_lists(self.store);
-        let context = self.store.page_context(topology);
-        reader.read(number, &mut buffers.page, &mut buffers.weights)?;
-        let weight_bytes = (!buffers.weights.is_empty()).then_some(&buffers.weights[..]);
-        topology.check(number, &buffers.page, weight_bytes, &context)?;
-        let page = Page::open(&buffers.page, context.encoding);
-        let page = page.map_err(|defect| topology.page_error(number, false, defect))?;
-        let weights = weight_bytes.map_or(&[][..], |bytes| weights(bytes, page.header().edge_count));
+        buffers.fill(reader, self.store, topology, number)?;
+        let (page, weights) = buffers.open(self.store, topology, number)?;
         let starts = topology.directory().starts();
-        let checked = match context.encoding {
+        let checked = match self.store.manifest().encoding {
             Encoding::VertexId => self.check_lists(&page, VertexIds::new(&page), weights, take),
             Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
                 self.check_lists(&page, RecordIdsOf::<2, 2>::new(&page, starts), weights, take)

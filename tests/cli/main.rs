@@ -4,6 +4,7 @@ mod bad_input;
 mod budget;
 mod damage;
 mod devices;
+mod extract;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod graph;

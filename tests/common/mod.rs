@@ -162,7 +162,7 @@ pub fn ranks(engine: &Engine, algorithm: PageRank) -> Result<Answers<f64>, Error
 /// A search from the vertex with an original id.
 pub fn search(engine: &Engine, source: u64, parents: bool, bottom_up: bool) -> Result<Search, Error> {
     let source = engine.store().ids()?.vertex(source).expect("the source exists");
-    let run = engine.run(Bfs { source, parents, bottom_up }, &mut |_| {})?;
+    let run = engine.run(Bfs { parents, bottom_up, ..Bfs::from(source) }, &mut |_| {})?;
     let values = column(engine, &run, "level", integer)?;
     let ids = engine.store().ids()?;
     let parents = parents.then(|| {

@@ -118,7 +118,7 @@ gpu_test! {
                 let store = TestStore::new(&graph.edges, &setting.store_options());
                 let bottom_up = (number / 2 + which) % 2 == 0;
                 let what = format!("{}, bottom-up: {bottom_up}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
-                let search = Bfs { source: VertexId(graph.source), parents: true, bottom_up };
+                let search = Bfs { parents: true, bottom_up, ..Bfs::from(VertexId(graph.source)) };
                 let mut team = team(&store, search, sharded, &setting, kinds).unwrap();
                 let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert!(values(&team, &state, "level", integer) == levels, "{what}");
@@ -310,8 +310,8 @@ enum Moment {
 
 /// The first superstep of a search, in which the second device is lost.
 fn lose(store: &TestStore, source: VertexId, sharded: bool, moment: Moment) -> Result<(), Error> {
-    let search = Bfs { source, parents: false, bottom_up: false };
-    let mut team = team(store, search, sharded, &Setting::default(), TEAMS[0]).unwrap();
+    let search = Bfs { bottom_up: false, ..Bfs::from(source) };
+    let mut team = team(store, search.clone(), sharded, &Setting::default(), TEAMS[0]).unwrap();
     for member in &mut team.members {
         member.initialise().unwrap();
     }

@@ -431,7 +431,7 @@ fn pagerank_ranks_vertices() {
 
 /// A superstep of BFS: the frontier is at level 3, some vertices are nearer.
 fn bfs_goes_a_level_on(gpu: &Gpu, graph: &Graph, sharing: Sharing, bottom_up: bool, parents: bool) {
-    let bfs = Bfs { source: VertexId(5), parents, bottom_up: true };
+    let bfs = Bfs { parents, ..Bfs::from(VertexId(5)) };
     let mut rig = Rig::new(gpu, graph, Declared::of(&bfs, true).unwrap(), 12, false);
     let (frontier, nearer) = (some_vertices(100, 1), some_vertices(10, 2));
     let visited: Vec<u32> = frontier.iter().zip(&nearer).map(|(a, b)| a | b).collect();

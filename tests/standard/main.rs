@@ -11,10 +11,14 @@ mod clustering;
 #[path = "../common/mod.rs"]
 mod common;
 mod communities;
+mod cross_edges;
+mod degrees;
 mod delta_pagerank;
 mod delta_stepping;
 mod everywhere;
+mod example;
 mod kcore;
+mod neighbourhood;
 mod others;
 mod personalized;
 #[path = "../published/mod.rs"]

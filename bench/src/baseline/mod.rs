@@ -11,6 +11,7 @@ pub mod cores;
 pub mod diffusion;
 pub mod paths;
 pub mod sets;
+pub mod sketches;
 
 use crate::Result;
 use topostream_formats::buffer::AlignedBuffer;

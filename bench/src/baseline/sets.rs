@@ -16,15 +16,15 @@ pub fn levels(out_lists: &Csr, source: u32) -> Vec<f64> {
     numbers(super::bfs(out_lists, source))
 }
 
-/// Levels as far as so many hops, infinity beyond.
-pub fn within(out_lists: &Csr, source: u32, hops_max: u32) -> Vec<f64> {
-    let mut levels = vec![UNREACHED; out_lists.vertices()];
+/// Levels as far as so many hops in any of these lists, infinity beyond.
+pub fn within(lists: &[&Csr], source: u32, hops_max: u32) -> Vec<f64> {
+    let mut levels = vec![UNREACHED; lists[0].vertices()];
     let mut outermost = vec![source];
     levels[source as usize] = 0;
     for level in 1..=hops_max {
         let mut next = Vec::new();
         for vertex in outermost {
-            for &neighbour in out_lists.list(vertex as usize) {
+            for &neighbour in lists.iter().flat_map(|lists| lists.list(vertex as usize)) {
                 if levels[neighbour as usize] == UNREACHED {
                     levels[neighbour as usize] = level;
                     next.push(neighbour);
@@ -58,7 +58,7 @@ mod tests {
         let lists = lists(4, &[(0, 1, 1), (1, 2, 1), (2, 3, 1), (1, 1, 1), (3, 1, 1), (3, 1, 1)]);
         assert_eq!(in_degrees(&lists), [0.0, 4.0, 1.0, 1.0]);
         assert_eq!(levels(&lists, 1), [f64::INFINITY, 0.0, 1.0, 2.0]);
-        assert_eq!(within(&lists, 0, 2), [0.0, 1.0, 2.0, f64::INFINITY]);
+        assert_eq!(within(&[&lists], 0, 2), [0.0, 1.0, 2.0, f64::INFINITY]);
         assert_eq!(crossing(&lists, |vertex| vertex > 0, |vertex| vertex < 2), [0.0, 1.0, 0.0, 2.0]);
     }
 }

@@ -98,12 +98,12 @@ fn row(work: &str, strategy: Strategy, told: &Told) -> Vec<Cell> {
 }
 
 /// Runs an algorithm on all devices, checks the answer, and counts.
-fn told<A: Algorithm + Copy>(bench: &Bench, path: &Path, strategy: Strategy, algorithm: A) -> Result<Told> {
+fn told<A: Algorithm + Clone>(bench: &Bench, path: &Path, strategy: Strategy, algorithm: A) -> Result<Told> {
     let devices = bench.devices.len();
-    let team = run_on(&bench.setup(devices, strategy), path, algorithm)?;
+    let team = run_on(&bench.setup(devices, strategy), path, algorithm.clone())?;
     let alone = Setup { devices: vec![DeviceChoice::Cpu], rates: None, ..bench.setup(1, strategy) };
     let store = Store::open(path)?;
-    check(&team, &run_on(&alone, path, algorithm)?, store.vertices())?;
+    check(&team, &run_on(&alone, path, algorithm.clone())?, store.vertices())?;
     let report = team.report;
     let declared = algorithm.attributes(store.topology(topostream::Direction::In).is_some());
     let written = declared.iter().filter(|attribute| attribute.role.is_written());
@@ -123,11 +123,11 @@ fn told<A: Algorithm + Copy>(bench: &Bench, path: &Path, strategy: Strategy, alg
 }
 
 /// The second run of two: the first fills buffers and opens devices.
-fn run_on<A: Algorithm + Copy>(setup: &Setup, path: &Path, algorithm: A) -> Result<Run<A>> {
+fn run_on<A: Algorithm + Clone>(setup: &Setup, path: &Path, algorithm: A) -> Result<Run<A>> {
     let store = Store::open(path)?;
     let options = setup.options(&store, 0);
     let engine = Engine::new(store, options);
-    engine.run(algorithm, &mut |_| {})?;
+    engine.run(algorithm.clone(), &mut |_| {})?;
     Ok(engine.run(algorithm, &mut |_| {})?)
 }
 

@@ -1,4 +1,4 @@
-//! Values of vertices, `vertex value` a line: the form of Graphalytics' reference outputs.
+//! Values of vertices, `vertex value` a line: the form of Graphalytics' reference outputs. Or vertices alone, one a line.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -29,6 +29,30 @@ impl VertexValues {
     /// # Errors
     /// By line, where it does not hold a vertex id and one value: `expected` says which.
     pub fn next_value<T: FromStr>(&mut self, expected: &str) -> Result<Option<(u64, T)>> {
+        let Some(line) = self.next_line()? else { return Ok(None) };
+        let mut cursor = Cursor::new(line);
+        let (id, word) = (cursor.number(), cursor.word().and_then(|word| std::str::from_utf8(word).ok()));
+        match (id, word.and_then(|word| word.parse().ok()), cursor.is_end()) {
+            (Some(id), Some(value), true) => Ok(Some((id, value))),
+            _ => Err(self.blocks.error_here(format!("a vertex id and {expected}"))),
+        }
+    }
+
+    /// The id of the next line that is neither blank nor a comment, where lines hold nothing else; `None` at the end.
+    ///
+    /// # Errors
+    /// By line, where it does not hold one vertex id.
+    pub fn next_id(&mut self) -> Result<Option<u64>> {
+        let Some(line) = self.next_line()? else { return Ok(None) };
+        let mut cursor = Cursor::new(line);
+        match (cursor.number(), cursor.is_end()) {
+            (Some(id), true) => Ok(Some(id)),
+            _ => Err(self.blocks.error_here("a vertex id and nothing else".to_owned())),
+        }
+    }
+
+    /// The next line that is neither blank nor a comment.
+    fn next_line(&mut self) -> Result<Option<&[u8]>> {
         if std::mem::take(&mut self.given) {
             self.blocks.advance();
         }
@@ -36,13 +60,7 @@ impl VertexValues {
             return Ok(None);
         }
         self.given = true;
-        let line = self.blocks.line()?.unwrap_or_default();
-        let mut cursor = Cursor::new(line);
-        let (id, word) = (cursor.number(), cursor.word().and_then(|word| std::str::from_utf8(word).ok()));
-        match (id, word.and_then(|word| word.parse().ok()), cursor.is_end()) {
-            (Some(id), Some(value), true) => Ok(Some((id, value))),
-            _ => Err(self.blocks.error_here(format!("a vertex id and {expected}"))),
-        }
+        self.blocks.line().map(|line| Some(line.unwrap_or_default()))
     }
 
     /// An error in the line that was given last.

@@ -94,7 +94,20 @@ impl Common {
         checking: Option<Checking<A>>,
         cancel: &Cancel,
     ) -> Outcome {
-        self.run_by(store, |engine, observer| engine.run(algorithm, observer), shown, checking, cancel)
+        let check = |run: &_, store: &_| checking.map_or(Ok(String::new()), |checking| checking.run(run, store));
+        self.run_and(store, algorithm, shown, check, cancel)
+    }
+
+    /// The same with something that is done with the answer before it is written, and what people are to read of that.
+    pub fn run_and<A: Algorithm>(
+        &self,
+        store: Store,
+        algorithm: A,
+        shown: Shown,
+        then: impl FnOnce(&FinishedRun<A>, &Store) -> Result<String, Failure>,
+        cancel: &Cancel,
+    ) -> Outcome {
+        self.run_by(store, |engine, observer| engine.run(algorithm, observer), shown, then, cancel)
     }
 
     /// The same for what runs an engine by itself.
@@ -103,7 +116,7 @@ impl Common {
         store: Store,
         run: impl FnOnce(&Engine, &mut Observer<'_>) -> Result<FinishedRun<A>, Error>,
         shown: Shown,
-        checking: Option<Checking<A>>,
+        then: impl FnOnce(&FinishedRun<A>, &Store) -> Result<String, Failure>,
         cancel: &Cancel,
     ) -> Outcome {
         // What is needed at the end is looked at before the beginning.
@@ -127,7 +140,7 @@ impl Common {
         let store = Store::open(&self.store)?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(&run.report, cancel))?;
-        let checked = checking.map_or(Ok(String::new()), |checking| checking.run(&run, &store))?;
+        let said = then(&run, &store)?;
         if let Some(output) = output {
             output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
         }
@@ -137,7 +150,7 @@ impl Common {
         }
         let summary = summary(&run, &store, shown)?;
         let remark = run.remark().map_or(String::new(), |remark| remark + "\n");
-        print(&(tables::run_report(&run.report) + &summary + &remark + &checked))
+        print(&(tables::run_report(&run.report) + &summary + &remark + &said))
     }
 }
 
@@ -167,6 +180,8 @@ impl TraceFile {
 /// What people want to see of the results.
 #[derive(Clone, Copy)]
 pub enum Shown {
+    /// Nothing but what is told of the run.
+    Nothing,
     /// So many vertices with the largest values.
     Top(usize),
     /// How many vertices were reached, and how far they are.

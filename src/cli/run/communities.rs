@@ -39,7 +39,13 @@ impl CommunitiesArgs {
         let store = Store::open(&self.common.store)?;
         let Self { iterations, table, common } = self;
         let shown = Shown::Communities;
-        common.run_by(store, |engine, each| LabelPropagation::run(engine, iterations, table, each), shown, None, cancel)
+        common.run_by(
+            store,
+            |engine, each| LabelPropagation::run(engine, iterations, table, each),
+            shown,
+            |_, _| Ok(String::new()),
+            cancel,
+        )
     }
 }
 
@@ -48,6 +54,12 @@ impl ClusteringArgs {
         let store = Store::open(&self.common.store)?;
         let Self { table, top, common } = self;
         let shown = Shown::Clustering(top);
-        common.run_by(store, |engine, each| Clustering::run(engine, table, each), shown, None, cancel)
+        common.run_by(
+            store,
+            |engine, each| Clustering::run(engine, table, each),
+            shown,
+            |_, _| Ok(String::new()),
+            cancel,
+        )
     }
 }

@@ -21,6 +21,9 @@ pub struct BfsArgs {
     /// Never read in-lists, even where the store has them: top-down only
     #[arg(long)]
     top_down: bool,
+    /// Go so many hops and no farther: what lies beyond counts as not reached
+    #[arg(long, value_name = "N", conflicts_with = "validate")]
+    max_depth: Option<u32>,
     /// Check levels, and parents where they are kept, by Graph500's rules before they are written: reads the store once more
     #[arg(long)]
     validate: bool,
@@ -56,7 +59,8 @@ impl BfsArgs {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let store = Store::open(&self.common.store)?;
         let source = self.source.vertex(&store)?;
-        let bfs = Bfs { source, parents: self.parents, bottom_up: !self.top_down };
+        let bfs =
+            Bfs { parents: self.parents, bottom_up: !self.top_down, hops_max: self.max_depth, ..Bfs::from(source) };
         let checking = |engine: &_| Checking::new(check::bfs, source, &bfs, &store, engine);
         let checking = self.validate.then(|| checking(&self.common.resources.options(cancel))).transpose()?;
         self.common.run_checked(store, bfs, Shown::Reached, checking, cancel)

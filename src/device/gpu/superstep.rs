@@ -14,6 +14,7 @@ use super::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes, hub_bytes};
 use super::timing::{DeviceSpan, overlap_ns, union_ns};
 use crate::algorithm::{Algorithm, Scalars, Seeds, Step, Summary, Visit};
 use crate::attributes::{Attribute, AttributeType, Initial, Merge};
+use crate::bits::Bits;
 use crate::device::StepEnd;
 use crate::error::Result;
 use crate::strategy::Move;
@@ -29,6 +30,9 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(600);
 const WORKGROUP: u64 = layout::WORKGROUP as u64;
 /// How many pages a workgroup of `next-pages` looks at side by side.
 const PAGES_A_GROUP: u32 = 8;
+
+/// Words of a set that are uploaded at once.
+const PIECE_WORDS: usize = 1 << 20;
 
 /// Kernels over pages: what counts as computing.
 const OVER_PAGES: [&str; 3] = [KernelName::Lists.name(), KernelName::Segments.name(), KernelName::Hubs.name()];
@@ -52,6 +56,7 @@ impl<A: Algorithm> Driver<A> {
         }
         self.home.gpu.queue().submit([encoder.finish()]);
         self.plant(&self.algorithm.seeds());
+        self.algorithm.seed_sets().iter().for_each(|(place, set)| self.plant_set(*place, set));
         // What is visited first is what "the superstep before the first" has activated.
         self.step = Step { superstep: u32::MAX, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
         self.write_step();
@@ -109,6 +114,23 @@ impl<A: Algorithm> Driver<A> {
             for span in self.buffers.spans(place, &(vertex..vertex + 1), log2) {
                 let words = span.words(&attributes[place]);
                 queue.write_buffer(span.buffer, 4 * words.start, &value.to_le_bytes());
+            }
+        }
+    }
+
+    /// Sets the bits of an attribute that edges do not write: all vertices' values are held here.
+    fn plant_set(&self, place: usize, set: &Bits) {
+        let attribute = &self.declared.attributes[place];
+        assert!(!attribute.role.is_written(), "sets are planted where edges do not write");
+        for span in self.buffers.spans(place, &(0..self.part.vertices), self.plan.chunk_vertices_log2) {
+            let words = span.words(attribute);
+            for begin in words.clone().step_by(PIECE_WORDS) {
+                let piece = begin..words.end.min(begin + PIECE_WORDS as u64);
+                let bits: Vec<u32> = piece.map(|word| set.half_word((span.first / 32 + word) as u32)).collect();
+                self.home.gpu.queue().write_buffer(span.buffer, 4 * begin, bytemuck::cast_slice(&bits));
+                // Staging memory is given back piece by piece.
+                self.home.gpu.queue().submit([]);
+                self.home.gpu.device().poll(wgpu::PollType::Poll).ok();
             }
         }
     }

@@ -103,17 +103,17 @@ impl Work {
                 vec![work.scans(store, visits[0].0, supersteps)]
             }
             Some((direction, visit)) => {
-                let bottom_up = visits.iter().any(|(_, visit)| matches!(visit, Visit::Without(_)));
+                let bottom_up = visits.iter().find(|(_, visit)| matches!(visit, Visit::Without(_)));
                 let (first, pattern) = match visit {
                     _ if weighted => (Kernel::Weighted, WEIGHTED),
                     Visit::All if visits.len() == 1 => (Kernel::Labels, COMPONENTS_DIRECTED),
                     Visit::All => (Kernel::Labels, COMPONENTS),
-                    _ if bottom_up => (Kernel::TopDown, TOP_DOWN_RESTS),
+                    _ if bottom_up.is_some() => (Kernel::TopDown, TOP_DOWN_RESTS),
                     _ => (Kernel::TopDown, TOP_DOWN),
                 };
                 let mut phases = vec![work.patterned(store, *direction, first, &pattern)];
-                if bottom_up {
-                    phases.push(work.patterned(store, Direction::In, Kernel::BottomUp, &BOTTOM_UP));
+                if let Some((direction, _)) = bottom_up {
+                    phases.push(work.patterned(store, *direction, Kernel::BottomUp, &BOTTOM_UP));
                 }
                 phases
             }

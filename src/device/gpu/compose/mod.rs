@@ -180,6 +180,28 @@ pub struct ModuleOptions {
     pub in_place: bool,
 }
 
+impl Default for ModuleOptions {
+    /// All out-lists of a store as it is made where nothing is asked for, with a million vertices, for any device.
+    fn default() -> Self {
+        Self {
+            encoding: Encoding::VertexId,
+            page_bytes: topostream_formats::page::PAGE_BYTES_DEFAULT,
+            weights: false,
+            direction: Direction::Out,
+            visit: Visit::All,
+            grouped: false,
+            attribute_chunk_vertices_log2: 28,
+            vertices: 1 << 20,
+            sharded: false,
+            held_vertices: 1 << 20,
+            float_atomics: false,
+            wide_integers: false,
+            subgroups: false,
+            in_place: false,
+        }
+    }
+}
+
 impl ModuleOptions {
     /// How many buffers hold an attribute of all vertices.
     pub fn chunks(&self) -> u32 {

@@ -1,0 +1,56 @@
+//! `least[v]` is the least vertex that `v` can be reached from, `v` itself counted.
+
+use std::ops::ControlFlow;
+use topostream::{Direction, algorithm::*, attributes::*, bits::Bits};
+
+pub struct LeastAncestor;
+
+/// On CPUs: a vertex hands on what it has, and whoever gets something less is active in the next superstep.
+pub struct HandOn<'a>(&'a U32Column, &'a Bits);
+
+impl Kernel for HandOn<'_> {
+    type Record = u32;
+    fn open(&self, list: List) -> Option<u32> {
+        Some(self.0.get(list.vertex))
+    }
+    fn edge(&self, least: &mut u32, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        if self.0.min(neighbour, *least) {
+            self.1.insert(neighbour);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The same on GPUs.
+const WGSL: &str = "
+struct Record { least: u32 }
+fn list_open(list: List) -> Record { return Record(least_load(list.vertex)); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    if least_min(neighbour, (*record).least) { activate(neighbour); }
+    return true;
+}
+fn list_close(record: Record, list: List) {}";
+
+impl Algorithm for LeastAncestor {
+    type Kernel<'a> = HandOn<'a>;
+    fn name(&self) -> &'static str {
+        "least-ancestor"
+    }
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (of, role, merge, initial) = (AttributeType::U32, Role::Writable, Merge::Min, Initial::Vertex);
+        vec![Attribute { name: "least", of, role, merge, initial }]
+    }
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Frontier)]
+    }
+    fn shader(&self) -> Option<Shader> {
+        Some(Shader { file: "least_ancestor.wgsl", text: WGSL, switches: Vec::new() })
+    }
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> HandOn<'a> {
+        HandOn(state.attributes.u32(0), state.next_frontier(step.superstep))
+    }
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let least = state.attributes.u32(0);
+        vec![Answer { name: "least", values: AnswerValues::Vertex(Box::new(|vertex| Some(least.get(vertex)))) }]
+    }
+}

@@ -1,0 +1,69 @@
+//! `run cross-edges`.
+
+use super::common::{Common, Shown};
+use crate::cli::generate::write_edges;
+use crate::cli::{Failure, Outcome, tables};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use topostream::algorithm::AnswerValues;
+use topostream::algorithms::CrossEdges;
+use topostream::extract::{ExtractOptions, crossing};
+use topostream::{Run, Store, VertexSet};
+use topostream_tools::progress::Cancel;
+
+#[derive(Args)]
+pub struct CrossEdgesArgs {
+    /// The vertices that edges leave: a file of original ids, one a line
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+    /// The vertices that they enter: another
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+    /// Also write the edges, with their weights where there are any: .el, .wel, .txt, .u32 or .u64
+    #[arg(long, value_name = "FILE")]
+    edges: Option<PathBuf>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Main memory that writing an edge list needs for itself.
+const BASE_BYTES: u64 = 32 << 20;
+
+impl CrossEdgesArgs {
+    pub fn run(self, cancel: &Cancel) -> Outcome {
+        let store = Store::open(&self.common.store)?;
+        let from = Arc::new(VertexSet::read(&self.from, &store)?);
+        let to = Arc::new(VertexSet::read(&self.to, &store)?);
+        let written = self.edges.as_deref().map(|path| self.write(path, &from, &to, cancel)).transpose()?;
+        let sizes = (from.count(), to.count());
+        let then = |run: &Run<CrossEdges>, store: &Store| {
+            Ok::<_, Failure>(summary(run, store, sizes) + &written.unwrap_or_default())
+        };
+        self.common.run_and(store, CrossEdges { from, to }, Shown::Nothing, then, cancel)
+    }
+
+    /// Writes the edges, before the counts take their memory.
+    fn write(
+        &self,
+        path: &Path,
+        from: &Arc<VertexSet>,
+        to: &Arc<VertexSet>,
+        cancel: &Cancel,
+    ) -> Result<String, Failure> {
+        let memory_bytes = self.common.resources.options(cancel).memory_bytes.saturating_sub(BASE_BYTES);
+        let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
+        let store = Arc::new(Store::open(&self.common.store)?);
+        let mut edges = crossing(store, Arc::clone(from), Arc::clone(to), &options)?;
+        write_edges(path, &mut edges, cancel)
+    }
+}
+
+fn summary(run: &Run<CrossEdges>, store: &Store, sizes: (u64, u64)) -> String {
+    let answers = run.answers();
+    let AnswerValues::Integer(of) = &answers[0].values else { unreachable!("edges are counted in whole numbers") };
+    let counts = (0..store.vertices()).filter_map(|vertex| of(vertex as u32)).filter(|&count| count > 0);
+    let (vertices, edges) = counts.fold((0, 0), |(vertices, edges), count| (vertices + 1, edges + count));
+    let [edges, from, to, vertices] = [edges, sizes.0, sizes.1, vertices].map(tables::count);
+    format!("cross-edges: {edges}, from {from} vertices to {to}; {vertices} of the first have some\n")
+}

@@ -1,0 +1,47 @@
+//! Pages for those who read a store page by page and not superstep by superstep: read, checked, opened.
+
+use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::page::{Page, weights};
+use topostream_formats::store::PageReader;
+use topostream_formats::{PageId, Result, Store, Topology};
+
+/// Room for a page and its weights.
+pub struct PageBuffers {
+    page: AlignedBuffer,
+    weights: AlignedBuffer,
+}
+
+impl PageBuffers {
+    /// Room for a page of a topology, and for its weights where they are wanted.
+    pub fn new(topology: &Topology, with_weights: bool) -> Self {
+        let weight_page_bytes = if with_weights { topology.weight_page_bytes() } else { 0 };
+        Self {
+            page: AlignedBuffer::new(topology.page_bytes() as usize),
+            weights: AlignedBuffer::new(weight_page_bytes as usize),
+        }
+    }
+
+    /// Reads a page and checks it, its bytes first.
+    ///
+    /// # Errors
+    /// Where it cannot be read, by file; its first defect, by file and page.
+    pub fn fill(&mut self, reader: &PageReader<'_>, store: &Store, topology: &Topology, number: PageId) -> Result<()> {
+        reader.read(number, &mut self.page, &mut self.weights)?;
+        topology.check(number, &self.page, self.weight_bytes(), &store.page_context(topology))
+    }
+
+    /// The page that was read last, and the weights of its edges.
+    ///
+    /// # Errors
+    /// None for a page that has been checked.
+    pub fn open(&self, store: &Store, topology: &Topology, number: PageId) -> Result<(Page<'_>, &[u32])> {
+        let page = Page::open(&self.page, store.manifest().encoding);
+        let page = page.map_err(|defect| topology.page_error(number, false, defect))?;
+        let weights = self.weight_bytes().map_or(&[][..], |bytes| weights(bytes, page.header().edge_count));
+        Ok((page, weights))
+    }
+
+    fn weight_bytes(&self) -> Option<&[u8]> {
+        (!self.weights.is_empty()).then_some(&self.weights[..])
+    }
+}
