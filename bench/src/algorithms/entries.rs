@@ -199,7 +199,7 @@ pub const ENTRIES: &[Entry] = &[
         needs: UNDIRECTED,
         run: |engine, _| {
             let tables = "4 a vertex, 8 a neighbour of a range".into();
-            let kept = Kept { tables, ..Kept::of(&LabelPropagation::without_table(false), engine.store()) };
+            let kept = Kept { tables, ..Kept::of(&LabelPropagation::without_table(false, 1), engine.store()) };
             prepared(engine, kept, || LabelPropagation::run(engine, ITERATIONS, None, &mut |_| {}))
         },
         baseline: |plain, _| communities::labels(&plain.out_lists, ITERATIONS),
