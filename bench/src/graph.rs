@@ -1,17 +1,23 @@
 //! The graphs that are measured on: stores in the scratch directory, made once and kept.
 
 use crate::Result;
+use crate::answers::hash;
 use std::path::{Path, PathBuf};
 use topostream_formats::write::Layout;
-use topostream_formats::{Direction, EdgeSource, Encoding, Store, VertexId, readers};
+use topostream_formats::{Direction, Edge, EdgeSource, Encoding, SourceInfo, Store, VertexId, WeightType, readers};
 use topostream_tools::format::{FormatOptions, OpenSource, format};
-use topostream_tools::generate::{RandomWeights, Rmat, Uniform};
+use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::{Cancel, Quiet};
 
 /// Edges for each vertex of the R-MAT graphs here.
 pub const EDGE_FACTOR: u64 = 16;
-/// The seed of the R-MAT graphs here.
+/// The seed of the graphs here.
 const SEED: u64 = 1;
+/// Random weights that are whole.
+const WHOLE_MIN: u32 = 1;
+const WHOLE_MAX: u32 = 255;
+/// The least of those that are not; the largest is 1.
+const FLOAT_MIN: f32 = 1.0 / 16.0;
 
 /// A store that a benchmark wants.
 #[derive(Clone, Debug)]
@@ -28,8 +34,12 @@ pub struct Wanted {
     pub second_stripe: Option<PathBuf>,
     /// How many shards the out-lists are grouped for.
     pub shards: u32,
-    /// Whether edges have weights, from 1 to 255.
-    pub weights: bool,
+    /// Whether edges have weights: whole ones from 1 to 255, or floats from 1/16 to 1. A file's own stay where they are of the type.
+    pub weights: Option<WeightType>,
+    /// Whether every edge gets its reverse.
+    pub undirected: bool,
+    /// Whether repeated edges and loops are left out.
+    pub distinct: bool,
 }
 
 impl Default for Wanted {
@@ -42,7 +52,9 @@ impl Default for Wanted {
             memory_bytes: 2 << 30,
             second_stripe: None,
             shards: 1,
-            weights: false,
+            weights: None,
+            undirected: false,
+            distinct: false,
         }
     }
 }
@@ -52,8 +64,20 @@ impl Wanted {
     pub fn options(&self) -> FormatOptions {
         let stripes = std::iter::once(PathBuf::from(".")).chain(self.second_stripe.clone()).collect();
         let layout = Layout { page_bytes: self.page_bytes, encoding: self.encoding, stripes, ..Layout::default() };
-        let Self { in_edges, memory_bytes, shards, .. } = *self;
-        FormatOptions { layout, in_edges, memory_bytes, shards, ..FormatOptions::default() }
+        let Self { in_edges, memory_bytes, shards, undirected: symmetrize, distinct, .. } = *self;
+        let keep_weights = self.weights.is_some();
+        let (remove_duplicates, remove_self_loops) = (distinct, distinct);
+        FormatOptions {
+            layout,
+            keep_weights,
+            symmetrize,
+            remove_duplicates,
+            remove_self_loops,
+            in_edges,
+            shards,
+            memory_bytes,
+            ..FormatOptions::default()
+        }
     }
 
     /// The part of a store's name that says what it is.
@@ -62,8 +86,21 @@ impl Wanted {
         let in_edges = if self.in_edges { "-in" } else { "" };
         let stripes = if self.second_stripe.is_some() { "-two-stripes" } else { "" };
         let shards = if self.shards > 1 { format!("-{}-shards", self.shards) } else { String::new() };
-        let weights = if self.weights { "-weights" } else { "" };
-        format!("{}k-{encoding}{in_edges}{stripes}{shards}{weights}", self.page_bytes >> 10)
+        let weights = match self.weights {
+            None => "",
+            Some(WeightType::U32) => "-weights",
+            Some(WeightType::F32) => "-floats",
+        };
+        let undirected = if self.undirected { "-undirected" } else { "" };
+        let distinct = if self.distinct { "-distinct" } else { "" };
+        format!("{}k-{encoding}{in_edges}{stripes}{shards}{undirected}{distinct}{weights}", self.page_bytes >> 10)
+    }
+
+    fn random_weights(&self) -> Option<RandomWeights> {
+        self.weights.map(|weights| match weights {
+            WeightType::U32 => RandomWeights::U32 { min: WHOLE_MIN, max: WHOLE_MAX },
+            WeightType::F32 => RandomWeights::F32 { min: FLOAT_MIN, max: 1.0 },
+        })
     }
 
     /// An R-MAT graph with Graph500's parameters and edge factor 16.
@@ -81,8 +118,7 @@ impl Wanted {
     pub fn rmat_of(&self, folder: &Path, scale: u32, edge_factor: u64) -> Result<Store> {
         let density = if edge_factor == EDGE_FACTOR { String::new() } else { format!("-{edge_factor}") };
         let path = folder.join(format!("rmat-{scale}{density}-{}", self.suffix()));
-        let weights = self.weights.then_some(RandomWeights::U32 { min: 1, max: 255 });
-        let rmat = Rmat { weights, ..Rmat::new(scale, edge_factor, SEED) };
+        let rmat = Rmat { weights: self.random_weights(), ..Rmat::new(scale, edge_factor, SEED) };
         self.open_or_make(&path, &mut || Ok(Box::new(rmat.generate()?)))
     }
 
@@ -97,6 +133,16 @@ impl Wanted {
         self.open_or_make(path, &mut || Ok(Box::new(Uniform::new(vertices, vertices, SEED).generate()?)))
     }
 
+    /// A square grid without diagonals, with so many vertices to a side.
+    ///
+    /// # Errors
+    /// Where it can neither be opened nor made.
+    pub fn grid(&self, folder: &Path, side: u64) -> Result<Store> {
+        let path = folder.join(format!("grid-{side}-{}", self.suffix()));
+        let grid = Grid { weights: self.random_weights(), seed: SEED, ..Grid::new(side, side) };
+        self.open_or_make(&path, &mut || Ok(Box::new(grid.generate()?)))
+    }
+
     /// A graph from an edge list.
     ///
     /// # Errors
@@ -104,7 +150,13 @@ impl Wanted {
     pub fn file(&self, folder: &Path, file: &Path) -> Result<Store> {
         let name = file.file_name().ok_or("an edge list is a file")?.to_string_lossy();
         let path = folder.join(format!("{name}-{}", self.suffix()));
-        self.open_or_make(&path, &mut || readers::open(file, &readers::Options::default()))
+        self.open_or_make(&path, &mut || {
+            let source = readers::open(file, &readers::Options::default())?;
+            Ok(match self.weights {
+                Some(weights) if source.info().weights != Some(weights) => Box::new(Weighed::new(source, weights)),
+                _ => source,
+            })
+        })
     }
 
     fn open_or_make(&self, path: &Path, source: &mut OpenSource<'_>) -> Result<Store> {
@@ -121,6 +173,49 @@ impl Wanted {
             true => Ok(store),
             false => Err(format!("{}: made over {found:?}, not over {wanted:?}; remove it", path.display()).into()),
         }
+    }
+}
+
+/// A source whose edges are given weights by chance, the same to both directions of an edge.
+struct Weighed {
+    source: Box<dyn EdgeSource>,
+    info: SourceInfo,
+}
+
+impl Weighed {
+    fn new(source: Box<dyn EdgeSource>, weights: WeightType) -> Self {
+        let info = SourceInfo { weights: Some(weights), ..source.info().clone() };
+        Self { source, info }
+    }
+}
+
+impl EdgeSource for Weighed {
+    fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> topostream_formats::Result<()> {
+        self.source.read(chunk)?;
+        for edge in chunk {
+            let word = hash(edge.source.min(edge.dest), edge.source.max(edge.dest)) >> 32;
+            edge.weight = match self.info.weights {
+                Some(WeightType::F32) => (FLOAT_MIN + (1.0 - FLOAT_MIN) * (word as f32 / u32::MAX as f32)).to_bits(),
+                _ => WHOLE_MIN + (word % u64::from(WHOLE_MAX - WHOLE_MIN + 1)) as u32,
+            };
+        }
+        Ok(())
+    }
+
+    fn extra_vertices(&mut self, ids: &mut Vec<u64>) -> topostream_formats::Result<()> {
+        self.source.extra_vertices(ids)
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.source.bytes_read()
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.source.memory_bytes()
     }
 }
 

@@ -9,7 +9,9 @@
 //! Ratios are taken within a round, so that a slower minute of the machine slows both sides.
 #![cfg(target_os = "linux")]
 
+mod algorithms;
 mod answers;
+mod asynchronous;
 mod baseline;
 mod billion;
 mod buffered;
@@ -93,6 +95,8 @@ enum Bench {
     Gpu(gpu::Options),
     Devices(devices::Options),
     Export(export::Options),
+    Algorithms(algorithms::Options),
+    Asynchronous(asynchronous::Options),
     /// A part of another benchmark in a process of its own
     #[command(hide = true)]
     Child {
@@ -127,6 +131,8 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Gpu(options) => gpu::run(&options),
         Bench::Devices(options) => devices::run(&options),
         Bench::Export(options) => export::run(&options),
+        Bench::Algorithms(options) => algorithms::run(&options),
+        Bench::Asynchronous(options) => asynchronous::run(&options),
         Bench::Child { task } => child::main(&task),
     }
 }

@@ -194,3 +194,62 @@ fn gpu() {
     }
     assert!(String::from_utf8_lossy(&output.stderr).contains("cuda: left out"));
 }
+
+/// Runs a benchmark that has a folder for its results; returns the JSON of one of them.
+fn results(folder: &Path, name: &str, arguments: &[&str], file: &str) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.arg(name).args(arguments).args(["--page-size", "64KiB", "--dir"]).arg(folder);
+    let output = command.arg("--results").arg(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&std::fs::read(folder.join(file)).unwrap()).unwrap()
+}
+
+fn rows(value: &Value, table: usize) -> usize {
+    value["tables"][table]["rows"].as_array().unwrap().len()
+}
+
+#[test]
+fn every_algorithm() {
+    let folder = folder();
+    let arguments = ["--scale", "9", "--runs", "2", "--threads", "2"];
+    let value = results(folder.path(), "algorithms", &arguments, "algorithms-rmat-9-cpu.json");
+    assert!(rows(&value, 0) > 20 && rows(&value, 0) == rows(&value, 1), "{value}");
+    assert!(!value["notes"].to_string().contains("left out"), "{}", value["notes"]);
+    assert_eq!(value["claims"].as_array().unwrap().len(), rows(&value, 0));
+}
+
+#[test]
+fn algorithms_of_a_file_and_of_a_store() {
+    let folder = folder();
+    let file = folder.path().join("ring.txt");
+    let ring: String =
+        (0..50).map(|vertex| format!("{vertex} {}\n{vertex} {}\n", (vertex + 1) % 50, (vertex * 7) % 50)).collect();
+    std::fs::write(&file, ring).unwrap();
+    let graph = file.to_str().unwrap();
+    let some = ["--runs", "1", "--only", "bfs,scc,sssp,clustering,circuit"];
+    let of_file = [&["--graph", graph][..], &some].concat();
+    let value = results(folder.path(), "algorithms", &of_file, "algorithms-ring-cpu.json");
+    assert_eq!(rows(&value, 0), 5, "{value}");
+    let store = folder.path().join("ring.txt-64k-vertexid-undirected-distinct");
+    let of_store = [&["--graph", store.to_str().unwrap()][..], &some].concat();
+    let file = "algorithms-ring-cpu.json";
+    let value = results(folder.path(), "algorithms", &of_store, file);
+    assert_eq!(rows(&value, 0), 2, "{value}");
+    let notes = value["notes"].to_string();
+    for left_out in ["scc: left out: the graph is undirected", "sssp: left out: no such weights", "circuit: left out"] {
+        assert!(notes.contains(left_out), "{notes}");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    let output = command.args(["algorithms", "--only", "bfs,nothing"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--only nothing: there are bfs, pagerank"));
+}
+
+#[test]
+fn asynchronous() {
+    let folder = folder();
+    let arguments = ["--scale", "10", "--grid", "200"];
+    let value = results(folder.path(), "asynchronous", &arguments, "asynchronous-10-200-cpu.json");
+    assert_eq!(rows(&value, 0), 8);
+    let claims = value["claims"].as_array().unwrap();
+    assert!(claims.iter().all(|claim| claim["measured"]["median"].as_f64().unwrap() > 0.0), "{claims:?}");
+}

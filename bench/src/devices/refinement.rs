@@ -61,7 +61,8 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         bench.devices.len()
     );
     let mut table = Table::new(title, &columns);
-    let weighted = bench.store(&Wanted { weights: true, in_edges: false, ..bench.wanted() })?.path().to_owned();
+    let weighted =
+        bench.store(&Wanted { weights: Some(WeightType::U32), in_edges: false, ..bench.wanted() })?.path().to_owned();
     for strategy in [Strategy::Replicate, Strategy::Shard] {
         let top_down = Bfs { bottom_up: false, ..Bfs::from(plain.hub) };
         let sssp = Sssp { source: plain.hub, weights: WeightType::U32 };

@@ -3,9 +3,19 @@
 //!
 //! Nothing is shared with the engine but the pages that the arrays are filled from.
 
+pub mod betweenness;
+pub mod clustering;
+pub mod communities;
+pub mod components;
+pub mod cores;
+pub mod diffusion;
+pub mod paths;
+pub mod sets;
+pub mod sketches;
+
 use crate::Result;
 use topostream_formats::buffer::AlignedBuffer;
-use topostream_formats::page::{Neighbours, Page, RecordIds, VertexIds};
+use topostream_formats::page::{self, Neighbours, Page, RecordIds, VertexIds};
 use topostream_formats::store::PageReader;
 use topostream_formats::{Direction, Encoding, PageId, Store, Topology};
 
@@ -19,6 +29,58 @@ pub const UNREACHED: u32 = u32::MAX;
 pub struct Csr {
     offsets: Vec<u64>,
     neighbours: Vec<u32>,
+    /// Empty where they were not asked for.
+    weights: Vec<u32>,
+}
+
+/// A graph as plain arrays.
+#[derive(Debug)]
+pub struct Plain {
+    /// The out-lists, with weights where the store has them.
+    pub out_lists: Csr,
+    against: Option<Csr>,
+    /// False where every edge stands in the lists of both of its ends.
+    pub directed: bool,
+}
+
+impl Plain {
+    /// Reads a store.
+    ///
+    /// # Errors
+    /// Where a page is not sound.
+    pub fn read(store: &Store) -> Result<Self> {
+        let read = |direction| Csr::read_all(store, direction, store.manifest().weights.is_some());
+        let against = store.topology(Direction::In).map(|_| read(Direction::In)).transpose()?;
+        Ok(Self { out_lists: read(Direction::Out)?, against, directed: store.manifest().directed })
+    }
+
+    /// The lists against the edges; of an undirected graph they are the others.
+    ///
+    /// # Panics
+    /// Where the graph is directed and its store has none.
+    pub fn in_lists(&self) -> &Csr {
+        match &self.against {
+            Some(lists) => lists,
+            None => {
+                assert!(!self.directed, "the store has no in-lists");
+                &self.out_lists
+            }
+        }
+    }
+
+    /// How many vertices there are.
+    pub fn vertices(&self) -> usize {
+        self.out_lists.vertices()
+    }
+
+    /// Whether there are no repeated edges and no loops.
+    pub fn is_distinct(&self) -> bool {
+        // Lists ascend.
+        let distinct = |(vertex, list): (usize, &[u32])| {
+            !list.contains(&(vertex as u32)) && list.windows(2).all(|pair| pair[0] < pair[1])
+        };
+        (0..self.vertices()).map(|vertex| (vertex, self.out_lists.list(vertex))).all(distinct)
+    }
 }
 
 impl Csr {
@@ -27,6 +89,11 @@ impl Csr {
     /// # Errors
     /// Where the store has none, or a page is not sound.
     pub fn read(store: &Store, direction: Direction) -> Result<Self> {
+        Self::read_all(store, direction, false)
+    }
+
+    /// Reads all lists of a direction, with weights or without.
+    fn read_all(store: &Store, direction: Direction, weighted: bool) -> Result<Self> {
         let topology = store.topology(direction).ok_or("the store has no in-lists")?;
         let mut offsets = vec![0];
         for &degree in topology.degrees(store.vertices())?.values() {
@@ -34,16 +101,20 @@ impl Csr {
         }
         // Where lists are grouped for shards, a list comes in several parts.
         let (mut next, mut all) = (offsets.clone(), vec![0; store.edges() as usize]);
-        each_page(store, topology, |page, neighbours| {
+        let mut all_weights = vec![0; if weighted { all.len() } else { 0 }];
+        each_weighted_page(store, topology, weighted, |page, neighbours, weights| {
             for slot in 0..page.header().slot_count {
                 let next = &mut next[(page.header().start_vertex + slot) as usize];
                 for edge in page.record(slot) {
                     all[*next as usize] = neighbours.vertex(edge);
+                    if weighted {
+                        all_weights[*next as usize] = weights[edge];
+                    }
                     *next += 1;
                 }
             }
         })?;
-        Ok(Self { offsets, neighbours: all })
+        Ok(Self { offsets, neighbours: all, weights: all_weights })
     }
 
     /// How many vertices there are.
@@ -55,6 +126,18 @@ impl Csr {
     #[inline(always)]
     pub fn list(&self, vertex: usize) -> &[u32] {
         &self.neighbours[self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize]
+    }
+
+    /// A vertex's neighbours, each with its weight's bits.
+    #[inline(always)]
+    pub fn weighted(&self, vertex: usize) -> impl Iterator<Item = (u32, u32)> {
+        let range = self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize;
+        self.neighbours[range.clone()].iter().copied().zip(self.weights[range].iter().copied())
+    }
+
+    /// How many edges there are.
+    pub fn edges(&self) -> usize {
+        self.neighbours.len()
     }
 
     /// How long a vertex's list is.
@@ -87,11 +170,22 @@ impl Neighbours for AnyNeighbours<'_> {
 /// # Errors
 /// Where a page cannot be read or is not sound.
 pub fn each_page(store: &Store, topology: &Topology, mut take: impl FnMut(&Page<'_>, AnyNeighbours<'_>)) -> Result<()> {
+    each_weighted_page(store, topology, false, |page, neighbours, _| take(page, neighbours))
+}
+
+/// The same with weights, or with none.
+fn each_weighted_page(
+    store: &Store,
+    topology: &Topology,
+    weighted: bool,
+    mut take: impl FnMut(&Page<'_>, AnyNeighbours<'_>, &[u32]),
+) -> Result<()> {
     let (reader, context) = (PageReader::open(topology)?, store.page_context(topology));
     let mut bytes = AlignedBuffer::new(topology.page_bytes() as usize);
+    let mut weights = weighted.then(|| AlignedBuffer::new(topology.weight_page_bytes() as usize));
     for number in (0..topology.page_count()).map(PageId) {
-        reader.read(number, &mut bytes, &mut [])?;
-        topology.check(number, &bytes, None, &context)?;
+        reader.read(number, &mut bytes, weights.as_deref_mut().unwrap_or_default())?;
+        topology.check(number, &bytes, weights.as_deref(), &context)?;
         let page = Page::open(&bytes, context.encoding).map_err(|defect| topology.page_error(number, false, defect))?;
         let neighbours = match context.encoding {
             Encoding::VertexId => AnyNeighbours::Vertex(VertexIds::new(&page)),
@@ -100,7 +194,8 @@ pub fn each_page(store: &Store, topology: &Topology, mut take: impl FnMut(&Page<
                 AnyNeighbours::Record(RecordIds::new(&page, starts, page_bytes, slot_bytes))
             }
         };
-        take(&page, neighbours);
+        let edges = page.header().edge_count;
+        take(&page, neighbours, weights.as_ref().map_or(&[], |weights| page::weights(weights, edges)));
     }
     Ok(())
 }
@@ -167,12 +262,28 @@ pub fn bfs(out_lists: &Csr, source: u32) -> Vec<u32> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Lists from edges with weights, each once along itself.
+    pub(crate) fn lists(vertices: u32, edges: &[(u32, u32, u32)]) -> Csr {
+        let mut edges = edges.to_vec();
+        edges.sort_unstable();
+        let offset = |vertex| edges.partition_point(|&(source, ..)| source < vertex) as u64;
+        let offsets = (0..=vertices).map(offset).collect();
+        let (neighbours, weights) = edges.iter().map(|&(_, dest, weight)| (dest, weight)).unzip();
+        Csr { offsets, neighbours, weights }
+    }
+
+    /// The same of an undirected graph: each edge in the lists of both ends.
+    pub(crate) fn undirected(vertices: u32, edges: &[(u32, u32)]) -> Plain {
+        let both: Vec<_> = edges.iter().flat_map(|&(one, other)| [(one, other, 1), (other, one, 1)]).collect();
+        Plain { out_lists: lists(vertices, &both), against: None, directed: false }
+    }
 
     /// 0 → 1 → 3, 0 → 2 → 3, 3 → 0; 4 stands alone.
     fn diamond() -> Csr {
-        Csr { offsets: vec![0, 2, 3, 4, 5, 5], neighbours: vec![1, 2, 3, 3, 0] }
+        lists(5, &[(0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1), (3, 0, 1)])
     }
 
     #[test]
@@ -183,7 +294,7 @@ mod tests {
 
     #[test]
     fn pull_and_push_agree() {
-        let in_lists = Csr { offsets: vec![0, 1, 2, 3, 5, 5], neighbours: vec![3, 0, 0, 1, 2] };
+        let in_lists = lists(5, &[(0, 3, 1), (1, 0, 1), (2, 0, 1), (3, 1, 1), (3, 2, 1)]);
         let pulled = pagerank(&in_lists, &[2, 1, 1, 1, 0], 20);
         let pushed = reference_pagerank(&diamond(), 20, true);
         assert!(pulled.iter().zip(&pushed).all(|(&a, &b)| (f64::from(a) - b).abs() < 1e-6), "{pulled:?} {pushed:?}");

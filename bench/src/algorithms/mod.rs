@@ -1,0 +1,267 @@
+//! Every algorithm: supersteps, bytes, times with all pages in memory and from disk, beside one thread over plain arrays.
+//!
+//! ```text
+//!  entries (a table) ─▶ store of the kind it needs ─┬─▶ arrays ─▶ baseline ─▶ values ─┐
+//!                       (made once, kept)           ├─▶ buffered, warm ───────────────┼─▶ compared, then a row
+//!                                                   └─▶ from disk, a quarter buffered ┘
+//! ```
+
+mod compare;
+mod entries;
+pub(crate) mod entry;
+pub(crate) mod setting;
+
+use crate::Result;
+use crate::baseline::Plain;
+use crate::graph;
+use crate::measure::{Spread, ratio, timed};
+use crate::outcome::{Cell, Goal, Outcome, Table};
+pub(crate) use compare::Compare;
+use entries::ENTRIES;
+use entry::{Edges, Entry, Finished, Hubs, Kept, Needs};
+use setting::{Buffer, Setting};
+use std::path::{Path, PathBuf};
+use topostream::Engine;
+use topostream_formats::Store;
+
+const EXPECTATION: &str = "with every page in the page buffer, two threads are at least as fast as one thread over plain arrays in \
+    memory wherever both visit the same edges (PageRank and its kin, labels, degrees: 1.5 times), and where the baseline goes another \
+    way (Dijkstra, union-find, buckets, Tarjan, Brandes) not slower than half of it; from disk, with a page buffer of a quarter \
+    of what is read, runs that read all lists in every superstep take at most twice as long, and searches up to five times. All answers \
+    are the baseline's. No algorithm keeps more for a vertex than GTS does, but for exact sums (PageRank) and 32-bit levels (BFS)";
+/// Our speed over the baseline's, where both visit the same edges, and where not.
+const TARGETS: [(Edges, f64); 2] = [(Edges::Visited, 1.0), (Edges::Once, 0.5)];
+/// A baseline that takes longer is measured once.
+const LONG_NS: f64 = 20e9;
+/// The most supersteps that are reported one by one.
+const STEPS_MAX: usize = 64;
+
+/// Each algorithm beside one thread over plain arrays: supersteps, bytes read, times, memory for a vertex
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// The scale of the R-MAT graph of edge factor 16
+    #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=30))]
+    pub scale: u32,
+    /// A real graph instead: an edge list of any kind, of which stores are made, or a store, on which those run that can
+    #[arg(long, value_name = "FILE_OR_STORE")]
+    pub graph: Option<PathBuf>,
+    /// How often everything is measured after a warm-up
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    /// Only these algorithms
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub only: Vec<String>,
+    #[command(flatten)]
+    pub setting: Setting,
+}
+
+impl Options {
+    /// Those that were asked for, or all.
+    fn entries(&self) -> Result<Vec<&'static Entry>> {
+        let named = |name: &String| ENTRIES.iter().any(|entry| entry.name == name);
+        if let Some(unknown) = self.only.iter().find(|name| !named(name)) {
+            let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+            return Err(format!("--only {unknown}: there are {}", names.join(", ")).into());
+        }
+        let asked = |entry: &&Entry| self.only.is_empty() || self.only.iter().any(|name| entry.name == name);
+        Ok(ENTRIES.iter().filter(asked).collect())
+    }
+
+    /// What the graph is called, in file names too.
+    fn graph_name(&self) -> String {
+        let stem = |path: &Path| path.file_stem().map_or("graph".into(), |stem| stem.to_string_lossy().into_owned());
+        self.graph.as_deref().map_or_else(|| format!("rmat-{}", self.scale), stem)
+    }
+
+    /// The graph in a store of some kind; a store that is given is what it is.
+    fn store(&self, needs: &Needs) -> Result<Store> {
+        let (wanted, folder) = (self.setting.wanted(needs), &self.setting.dir);
+        match &self.graph {
+            None => wanted.rmat(folder, self.scale),
+            Some(path) if path.join("graph.json").exists() => Ok(Store::open(path)?),
+            Some(file) => wanted.file(folder, file),
+        }
+    }
+}
+
+/// A graph in one kind of store, and as arrays.
+struct Case {
+    needs: Needs,
+    store: Store,
+    plain: Plain,
+    hubs: Hubs,
+}
+
+impl Case {
+    fn new(options: &Options, needs: Needs) -> Result<Self> {
+        let store = options.store(&needs)?;
+        let plain = Plain::read(&store)?;
+        let [first, second] = graph::largest_vertices(&store, 2)?[..] else {
+            return Err(format!("{}: a graph of two vertices at least", store.path().display()).into());
+        };
+        Ok(Self { needs, store, plain, hubs: Hubs { first, second } })
+    }
+}
+
+/// Measures.
+///
+/// # Errors
+/// Where anything fails, a wrong answer among it.
+pub fn run(options: &Options) -> Result<()> {
+    let entries = options.entries()?;
+    eprintln!("expected: {EXPECTATION}");
+    let mut bench = Bench::new(options);
+    let mut case: Option<Case> = None;
+    for entry in entries {
+        let now = match case.take().filter(|case| case.needs.same_store(&entry.needs)) {
+            Some(case) => case,
+            None => Case::new(options, entry.needs)?,
+        };
+        match entry.needs.obstacle(&now.store, &now.plain) {
+            Some(obstacle) => bench.outcome.notes.push(format!("{}: left out: {obstacle}", entry.name)),
+            None => {
+                let (took, measured) = timed(|| bench.measure(entry, &now));
+                measured.map_err(|error| format!("{}: {error}", entry.name))?;
+                eprintln!("{}: {:.1} s", entry.name, took.as_secs_f64());
+            }
+        }
+        case = Some(now);
+    }
+    let Bench { mut outcome, times, memory, .. } = bench;
+    outcome.tables.extend([times, memory]);
+    let file = format!("algorithms-{}-{}.json", options.graph_name(), options.setting.device_name());
+    outcome.publish(Some(&options.setting.results.join(file)))
+}
+
+struct Bench<'a> {
+    options: &'a Options,
+    outcome: Outcome,
+    times: Table,
+    memory: Table,
+}
+
+/// What was measured side by side.
+struct Round {
+    baseline_ns: f64,
+    buffered_ns: f64,
+    disk_ns: f64,
+}
+
+impl<'a> Bench<'a> {
+    fn new(options: &'a Options) -> Self {
+        let mut outcome = Outcome::new("algorithms", EXPECTATION);
+        outcome.verified(
+            "every run: its answer beside that of one thread over arrays in memory, which shares no code with the engine; the column \
+             `answer` has how close",
+        );
+        let setting = &options.setting;
+        outcome.notes.push(format!("{}, {} threads", setting.device_name(), setting.threads()));
+        outcome.notes.push(
+            "from disk: with O_DIRECT, an empty page buffer at the start, of a quarter of the pages that are read, and no page kept on \
+             devices; edges are those that were visited, or those of the graph once where the baseline goes another way; the time \
+             of clustering and communities has the making of their tables in it, the bytes have not"
+                .into(),
+        );
+        let columns = [
+            "algorithm",
+            "store",
+            "supersteps",
+            "read MB",
+            "buffered ms",
+            "from disk ms",
+            "M edges/s buffered",
+            "edges",
+            "one thread ms",
+            "times as fast, buffered",
+            "times as fast, from disk",
+            "answer",
+        ];
+        let graph = options.graph_name();
+        let times = Table::new(format!("{graph}: beside one thread over arrays"), &columns);
+        let columns = ["algorithm", "written", "only read", "frontiers", "together", "GTS, table 4", "tables"];
+        let memory = Table::new("Bytes of a vertex", &columns);
+        Self { options, outcome, times, memory }
+    }
+
+    fn measure(&mut self, entry: &Entry, case: &Case) -> Result<()> {
+        let setting = &self.options.setting;
+        let baseline = || timed(|| (entry.baseline)(&case.plain, case.hubs));
+        let (took, expected) = baseline();
+        let first_ns = took.as_nanos() as f64;
+        let run = |engine: &Engine| -> Result<Finished> {
+            let finished = (entry.run)(engine, case.hubs)?;
+            entry.compare.check(&finished.values, &expected)?;
+            Ok(finished)
+        };
+        let buffered = setting.engine(case.store.path(), Buffer::All, false)?;
+        let warm = run(&buffered)?;
+        let page_bytes = warm.kept.page_bytes(&case.store, entry.needs.weights.is_some());
+        let (mut rounds, mut last) = (Vec::new(), None);
+        for round in 0..self.options.runs {
+            let again = round > 0 && first_ns < LONG_NS;
+            let baseline_ns = if again { baseline().0.as_nanos() as f64 } else { first_ns };
+            let in_memory = run(&buffered)?;
+            if in_memory.report.total.disk_bytes > 0 {
+                return Err("pages were read with everything buffered".into());
+            }
+            let streaming = setting.engine(case.store.path(), Buffer::QuarterOf(page_bytes), false)?;
+            let streamed = run(&streaming)?;
+            rounds.push(Round { baseline_ns, buffered_ns: in_memory.ns, disk_ns: streamed.ns });
+            last = Some((in_memory, streamed));
+        }
+        let (in_memory, streamed) = last.ok_or("no run was asked for")?;
+        self.record(entry, case, &rounds, &in_memory, &streamed);
+        Ok(())
+    }
+
+    fn record(&mut self, entry: &Entry, case: &Case, rounds: &[Round], buffered: &Finished, streamed: &Finished) {
+        let over = |value: fn(&Round) -> f64| Spread::over(rounds, value);
+        let edges = match entry.edges {
+            Edges::Visited => buffered.report.total.edges as f64,
+            Edges::Once => case.store.edges() as f64,
+        };
+        let speed_up = over(|round| ratio(round.baseline_ns, round.buffered_ns));
+        let long = rounds[0].baseline_ns >= LONG_NS;
+        let baseline = Spread::over(&rounds[..if long { 1 } else { rounds.len() }], |round| round.baseline_ns / 1e6);
+        self.times.row(vec![
+            entry.name.into(),
+            entry.needs.name.into(),
+            streamed.report.steps.len().to_string().into(),
+            (streamed.report.total.disk_bytes as f64 / 1e6).into(),
+            over(|round| round.buffered_ns / 1e6).into(),
+            over(|round| round.disk_ns / 1e6).into(),
+            Spread::over(rounds, |round| ratio(1e3 * edges, round.buffered_ns)).into(),
+            entry.edges.name().into(),
+            baseline.into(),
+            speed_up.into(),
+            over(|round| ratio(round.baseline_ns, round.disk_ns)).into(),
+            entry.compare.name().into(),
+        ]);
+        self.memory.row(memory_row(entry, &buffered.kept));
+        let target = TARGETS.iter().find(|(edges, _)| *edges == entry.edges).map_or(1.0, |&(_, target)| target);
+        self.outcome.claim(format!("{}: times as fast, buffered", entry.name), Goal::AtLeast, target, speed_up);
+        if !streamed.report.direct_io {
+            self.outcome.notes.push(format!("{}: page files were not read past the system's cache", entry.name));
+        }
+        for (how, finished) in [("buffered", buffered), ("from disk", streamed)] {
+            let mut report = finished.report.clone();
+            // A run of a thousand supersteps would fill the file.
+            report.steps.truncate(STEPS_MAX);
+            self.outcome.report(format!("{}, {how}", entry.name), &report);
+        }
+    }
+}
+
+fn memory_row(entry: &Entry, kept: &Kept) -> Vec<Cell> {
+    let frontier_bits = if kept.frontiers { 2 } else { 0 };
+    let bytes = |bits: u64| -> Cell { format!("{}", bits as f64 / 8.0).into() };
+    vec![
+        entry.name.into(),
+        bytes(kept.written_bits),
+        bytes(kept.read_bits),
+        bytes(frontier_bits),
+        bytes(kept.written_bits + kept.read_bits + frontier_bits),
+        entry.gts_bytes.map_or(Cell::from("-"), |bytes| bytes.to_string().into()),
+        kept.tables.as_str().into(),
+    ]
+}

@@ -1,0 +1,94 @@
+//! Where and with what something is measured: devices, threads, folders.
+
+use super::entry::Needs;
+use crate::gpu::api::{DeviceChoice, Setup, Share};
+use crate::graph::Wanted;
+use crate::machine::Machine;
+use crate::{Result, page_size};
+use std::path::{Path, PathBuf};
+use topostream::plan::FRAMES_MIN;
+use topostream::{Engine, EngineOptions, Store};
+
+/// The options of both benchmarks of algorithms.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Setting {
+    /// What computes, as `topostream run --device` has it
+    #[arg(long, value_delimiter = ',', default_value = "cpu", value_name = "LIST")]
+    pub device: Vec<DeviceChoice>,
+    /// Threads of the CPU: all cores where none are given
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Where stores are made and kept; on the disk that is to be measured
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    pub dir: PathBuf,
+    /// Where the outcome goes
+    #[arg(long, value_name = "DIR", default_value = "bench/results")]
+    pub results: PathBuf,
+    /// The page size of stores that are made
+    #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
+    pub page_size: u32,
+    /// Main memory for making stores [default: a quarter of what there is]
+    #[arg(long, value_name = "SIZE", value_parser = crate::size)]
+    pub format_memory: Option<u64>,
+}
+
+/// Main memory for making stores at the least.
+const FORMAT_MEMORY_MIN: u64 = 512 << 20;
+
+/// What a run finds in main memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// Room for all pages, in main memory and on devices.
+    All,
+    /// Room for a quarter of so many bytes in main memory, and none on devices.
+    QuarterOf(u64),
+}
+
+impl Setting {
+    /// How many threads compute.
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// The devices, as file names and tables have them.
+    pub fn device_name(&self) -> String {
+        self.device.iter().map(DeviceChoice::to_string).collect::<Vec<_>>().join("-").replace([' ', '/'], "-")
+    }
+
+    /// Stores of a kind.
+    pub fn wanted(&self, needs: &Needs) -> Wanted {
+        let quarter = (Machine::this().memory_bytes / 4).max(FORMAT_MEMORY_MIN);
+        Wanted {
+            page_bytes: self.page_size,
+            memory_bytes: self.format_memory.unwrap_or(quarter),
+            in_edges: needs.in_lists,
+            weights: needs.weights,
+            undirected: needs.undirected,
+            distinct: needs.distinct,
+            ..Wanted::default()
+        }
+    }
+
+    /// An engine over a store.
+    ///
+    /// # Errors
+    /// Where it does not open.
+    pub fn engine(&self, path: &Path, buffer: Buffer, asynchronous: bool) -> Result<Engine> {
+        let store = Store::open(path)?;
+        let cache = if buffer == Buffer::All { Share::All } else { Share::Nothing };
+        let setup = Setup {
+            devices: self.device.clone(),
+            buffer: Share::All,
+            cache,
+            ..Setup::new(DeviceChoice::Cpu, self.threads())
+        };
+        let options = setup.options(&store, 0);
+        let frame_bytes = store.topologies().map(|lists| lists.page_bytes() + lists.weight_page_bytes()).max();
+        let least = u64::from(FRAMES_MIN) * u64::from(frame_bytes.unwrap_or(0));
+        let buffer_bytes = match buffer {
+            Buffer::All => None,
+            Buffer::QuarterOf(bytes) => Some((bytes / 4).max(least)),
+        };
+        Ok(Engine::new(store, EngineOptions { buffer_bytes, asynchronous, ..options }))
+    }
+}

@@ -1,0 +1,185 @@
+//! Asynchronous relaxation: bytes from disk with pages processed again while they are in the buffer, and without.
+//!
+//! ```text
+//!  grid ──┬─▶ SSSP       ─┬─▶ superstep by superstep ∥ asynchronous ─▶ answers compared ─▶ bytes of one over the other's
+//!  R-MAT ─┴─▶ components ─┘   (a page buffer of a quarter of what is read)
+//! ```
+
+use crate::Result;
+use crate::algorithms::entry::{Finished, Kept, Needs, UNDIRECTED, WEIGHTED, run as run_on};
+use crate::algorithms::setting::{Buffer, Setting};
+use crate::baseline::{Plain, components, paths};
+use crate::graph;
+use crate::measure::{Spread, ratio};
+use crate::outcome::{Goal, Outcome, Table};
+use std::path::PathBuf;
+use topostream::algorithms::{Components, Sssp};
+use topostream::{Engine, VertexId};
+use topostream_formats::{Store, WeightType};
+
+const EXPECTATION: &str = "on the grid, where a superstep goes one hop and reads most pages for it, asynchronous relaxation reads at \
+    least 2 times fewer bytes from disk for shortest paths and for components; on R-MAT, where a few supersteps are all, it reads \
+    no more than half as much again, and on other graphs no more. Answers are the same";
+/// Bytes without over bytes with, on the grid, on R-MAT, and on a graph from a file.
+const GRID_TARGET: f64 = 2.0;
+const RMAT_TARGET: f64 = 0.67;
+const FILE_TARGET: f64 = 1.0;
+
+/// Bytes read from disk with and without asynchronous relaxation, on a grid and on R-MAT
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// The scale of the R-MAT graph of edge factor 16
+    #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=30))]
+    pub scale: u32,
+    /// Vertices to a side of the grid
+    #[arg(long, default_value_t = 2048, value_parser = clap::value_parser!(u64).range(2..=65_535))]
+    pub grid: u64,
+    /// An edge list, to be measured on too
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
+    /// How often everything is measured
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    #[command(flatten)]
+    pub setting: Setting,
+}
+
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    Sssp,
+    Components,
+}
+
+impl Work {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sssp => "SSSP",
+            Self::Components => "components",
+        }
+    }
+
+    fn expected(self, plain: &Plain, source: VertexId) -> Vec<f64> {
+        match self {
+            Self::Sssp => paths::shortest(&plain.out_lists, source.0),
+            Self::Components => components::connected(&plain.out_lists),
+        }
+    }
+
+    fn run(self, engine: &Engine, source: VertexId) -> Result<Finished> {
+        match self {
+            Self::Sssp => run_on(engine, Sssp { source, weights: WeightType::U32 }),
+            Self::Components => run_on(engine, Components { directed: false }),
+        }
+    }
+
+    /// Bytes of the pages that it reads.
+    fn page_bytes(self, store: &Store) -> u64 {
+        let of_search = Kept::of(&Components { directed: false }, store);
+        of_search.page_bytes(store, self == Self::Sssp)
+    }
+}
+
+/// Measures.
+///
+/// # Errors
+/// Where anything fails, a wrong answer among it.
+pub fn run(options: &Options) -> Result<()> {
+    eprintln!("expected: {EXPECTATION}");
+    let Options { setting, scale, grid, .. } = options;
+    let mut outcome = Outcome::new("asynchronous", EXPECTATION);
+    outcome.verified("every run: all values equal to those of one thread over arrays in memory (Dijkstra, union-find)");
+    outcome.notes.push(format!(
+        "{}, {} threads; reads with O_DIRECT, an empty page buffer at the start, of a quarter of the pages that are read",
+        setting.device_name(),
+        setting.threads()
+    ));
+    let columns = [
+        "graph",
+        "work",
+        "mode",
+        "supersteps",
+        "of them from disk",
+        "pages processed",
+        "read MB",
+        "ms",
+        "bytes without over with",
+        "time without over with",
+    ];
+    let mut table = Table::new("With and without asynchronous relaxation", &columns);
+    for (store, work, target) in trials(options)? {
+        measure(options, &store, work, target, &mut table, &mut outcome)
+            .map_err(|error| format!("{}, {}: {error}", graph::name(&store), work.name()))?;
+    }
+    outcome.tables.push(table);
+    let file = format!("asynchronous-{scale}-{grid}-{}.json", setting.device_name());
+    outcome.publish(Some(&setting.results.join(file)))
+}
+
+/// The stores, what is run over them, and how many times fewer bytes it should read.
+fn trials(options: &Options) -> Result<Vec<(Store, Work, f64)>> {
+    let Options { setting, scale, grid, .. } = options;
+    // The grid's edges come once, and are mirrored as they are.
+    let weighted = Needs { weights: WEIGHTED.weights, undirected: false, distinct: false, ..UNDIRECTED };
+    let grid = || setting.wanted(&weighted).grid(&setting.dir, *grid);
+    let rmat = |needs| setting.wanted(needs).rmat(&setting.dir, *scale);
+    let mut trials = vec![
+        (grid()?, Work::Sssp, GRID_TARGET),
+        (grid()?, Work::Components, GRID_TARGET),
+        (rmat(&WEIGHTED)?, Work::Sssp, RMAT_TARGET),
+        (rmat(&UNDIRECTED)?, Work::Components, RMAT_TARGET),
+    ];
+    if let Some(graph) = &options.graph {
+        let file = |needs| setting.wanted(needs).file(&setting.dir, graph);
+        let weighted = Needs { undirected: true, ..WEIGHTED };
+        trials.push((file(&weighted)?, Work::Sssp, FILE_TARGET));
+        trials.push((file(&UNDIRECTED)?, Work::Components, FILE_TARGET));
+    }
+    Ok(trials)
+}
+
+/// A run without and one with, again and again.
+fn measure(
+    options: &Options,
+    store: &Store,
+    work: Work,
+    target: f64,
+    table: &mut Table,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    let source = graph::largest_vertex(store)?;
+    let expected = work.expected(&Plain::read(store)?, source);
+    let buffer = Buffer::QuarterOf(work.page_bytes(store));
+    let mut rounds: Vec<[Finished; 2]> = Vec::new();
+    for _ in 0..options.runs {
+        let one = |asynchronous| -> Result<Finished> {
+            let finished = work.run(&options.setting.engine(store.path(), buffer, asynchronous)?, source)?;
+            crate::algorithms::Compare::Exact.check(&finished.values, &expected)?;
+            Ok(finished)
+        };
+        rounds.push([one(false)?, one(true)?]);
+    }
+    let bytes = |finished: &Finished| finished.report.total.disk_bytes as f64;
+    let fewer = Spread::over(&rounds, |[without, with]| ratio(bytes(without), bytes(with)));
+    let faster = Spread::over(&rounds, |[without, with]| ratio(without.ns, with.ns));
+    let graph = graph::name(store);
+    for (place, mode) in ["superstep by superstep", "asynchronous"].into_iter().enumerate() {
+        let over = |value: fn(&Finished) -> f64| Spread::over(&rounds, |round| value(&round[place]));
+        let ratios = if place == 1 { [fewer.into(), faster.into()] } else { ["".into(), "".into()] };
+        let [fewer, faster] = ratios;
+        table.row(vec![
+            graph.as_str().into(),
+            work.name().into(),
+            mode.into(),
+            over(|finished| finished.report.steps.len() as f64).into(),
+            over(|finished| finished.report.steps.iter().filter(|step| step.disk_bytes > 0).count() as f64).into(),
+            over(|finished| finished.report.total.pages as f64).into(),
+            over(|finished| finished.report.total.disk_bytes as f64 / 1e6).into(),
+            over(|finished| finished.ns / 1e6).into(),
+            fewer,
+            faster,
+        ]);
+    }
+    outcome.claim(format!("{graph}, {}: bytes without over bytes with", work.name()), Goal::AtLeast, target, fewer);
+    Ok(())
+}
