@@ -228,11 +228,12 @@ fn algorithms_of_a_file_and_of_a_store() {
     let graph = file.to_str().unwrap();
     let some = ["--runs", "1", "--only", "bfs,scc,sssp,clustering,circuit"];
     let of_file = [&["--graph", graph][..], &some].concat();
-    let value = results(folder.path(), "algorithms", &of_file, "algorithms-ring-cpu.json");
+    let value =
+        results(folder.path(), "algorithms", &of_file, "algorithms-ring-cpu-bfs-scc-sssp-clustering-circuit.json");
     assert_eq!(rows(&value, 0), 5, "{value}");
     let store = folder.path().join("ring.txt-64k-vertexid-undirected-distinct");
     let of_store = [&["--graph", store.to_str().unwrap()][..], &some].concat();
-    let file = "algorithms-ring-cpu.json";
+    let file = "algorithms-ring-cpu-bfs-scc-sssp-clustering-circuit.json";
     let value = results(folder.path(), "algorithms", &of_store, file);
     assert_eq!(rows(&value, 0), 2, "{value}");
     let notes = value["notes"].to_string();

@@ -199,7 +199,9 @@ pub const ENTRIES: &[Entry] = &[
         needs: UNDIRECTED,
         run: |engine, _| {
             let tables = "4 a vertex, 8 a neighbour of a range".into();
-            let kept = Kept { tables, ..Kept::of(&LabelPropagation::without_table(false, 1), engine.store()) };
+            // A range's counts take as much as a table may by default.
+            let ranges = (8 * engine.store().edges()).div_ceil(1 << 30).max(1) as usize;
+            let kept = Kept { tables, ..Kept::of(&LabelPropagation::without_table(false, ranges), engine.store()) };
             prepared(engine, kept, || LabelPropagation::run(engine, ITERATIONS, None, &mut |_| {}))
         },
         baseline: |plain, _| communities::labels(&plain.out_lists, ITERATIONS),
