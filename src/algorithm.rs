@@ -312,10 +312,13 @@ pub enum AnswerValues<'a> {
     Vertex(Box<dyn Fn(u32) -> Option<u32> + Sync + 'a>),
 }
 
-/// An algorithm that streams a graph.
+/// An algorithm that streams a graph. Only the CPU device, which runs the edge function, knows its type: for everybody else it is a
+/// `dyn Algorithm`.
 pub trait Algorithm: Send + Sync + 'static {
     /// The edge function over the state of a run.
-    type Kernel<'a>: Kernel;
+    type Kernel<'a>: Kernel
+    where
+        Self: Sized;
 
     /// For reports.
     fn name(&self) -> &'static str;
@@ -409,7 +412,9 @@ pub trait Algorithm: Send + Sync + 'static {
     }
 
     /// The edge function of a superstep.
-    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a>;
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a>
+    where
+        Self: Sized;
 
     /// What happens to vertices after all edges of a superstep; the sums are given to [`next`](Self::next). Only
     /// algorithms that are no traversals have one.

@@ -16,11 +16,11 @@ mod session;
 
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State};
 use crate::cache::PageCache;
-use crate::device::DeviceChoice;
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
-use crate::device::roster::{Kinds, Roster};
+use crate::device::roster::{Kinds, MakeCpu, Roster};
 use crate::device::settings::GpuSettings;
+use crate::device::{CpuDevice, DeviceChoice, Member};
 use crate::error::{Error, Result};
 use crate::fetch::{FetcherKind, Frame, PagePool};
 use crate::plan::MemoryPlan;
@@ -181,14 +181,28 @@ impl Engine {
     /// page that could not be had; [`Error::Interrupted`]; [`Error::Parameter`] at the end, naming a vertex, where the
     /// algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
-        let (team, kinds) = self.team_plan(&algorithm)?;
-        let plan = self.memory_plan(&algorithm, team.as_ref(), &kinds)?;
-        let graph = Arc::new(self.graph(&algorithm)?);
+        let algorithm = Arc::new(algorithm);
+        let of_cpu = Arc::clone(&algorithm);
+        let cpu = move |setup| -> Box<dyn Member> { Box::new(CpuDevice::new(Arc::clone(&of_cpu), setup)) };
+        let (report, state) = self.drive(Arc::clone(&algorithm) as Arc<dyn Algorithm>, &cpu, observer)?;
+        drop(cpu);
+        Ok(Run { report, algorithm, state })
+    }
+
+    /// The same for an algorithm of any type: nothing but the CPU device, which `cpu` makes, knows its edge function.
+    fn drive(
+        &self,
+        algorithm: Arc<dyn Algorithm>,
+        cpu: &MakeCpu,
+        observer: &mut Observer<'_>,
+    ) -> Result<(RunReport, State)> {
+        let (team, kinds) = self.team_plan(&*algorithm)?;
+        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds)?;
+        let graph = Arc::new(self.graph(&*algorithm)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
-        let algorithm = Arc::new(algorithm);
         let (mut report, state) = runtime.block_on(async {
-            let mut session = Session::new(self, &plan, Arc::clone(&algorithm), graph, team)?;
+            let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;
             let report = session.run(observer).await?;
             let Session { device, cache, .. } = session;
             self.keep(cache, &plan);
@@ -202,11 +216,11 @@ impl Engine {
         report.peak_memory_bytes = peak_memory_bytes();
         let rates = self.options.rates.as_deref();
         report.predicted = rates.and_then(|rates| explain(rates, &*algorithm, &self.store, &self.options, &report));
-        Ok(Run { report, algorithm, state })
+        Ok((report, state))
     }
 
     /// Whether asynchronous relaxation can be had, where it is asked for.
-    fn check_asynchronous<A: Algorithm>(&self, algorithm: &A) -> Result<()> {
+    fn check_asynchronous(&self, algorithm: &dyn Algorithm) -> Result<()> {
         let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
         let why = match () {
             () if !self.options.asynchronous => return Ok(()),
@@ -224,7 +238,7 @@ impl Engine {
     }
 
     /// Decides how several devices share a run; none for one device.
-    fn team_plan<A: Algorithm>(&self, algorithm: &A) -> Result<(Option<TeamPlan>, Kinds)> {
+    fn team_plan(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds)> {
         let options = &self.options;
         let kinds = self.roster.open(&options.devices, algorithm.shader().is_some(), &options.gpu)?;
         if kinds.cpu.len() < 2 {
@@ -251,7 +265,7 @@ impl Engine {
     }
 
     /// Shares out what the timeline leaves.
-    fn memory_plan<A: Algorithm>(&self, algorithm: &A, team: Option<&TeamPlan>, kinds: &Kinds) -> Result<MemoryPlan> {
+    fn memory_plan(&self, algorithm: &dyn Algorithm, team: Option<&TeamPlan>, kinds: &Kinds) -> Result<MemoryPlan> {
         let EngineOptions { memory_bytes, buffer_bytes, trace, .. } = &self.options;
         let left_bytes = memory_bytes.saturating_sub(self.options.trace_bytes());
         let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
@@ -279,7 +293,7 @@ impl Engine {
     }
 
     /// The graph, once the algorithm has agreed to it.
-    fn graph<A: Algorithm>(&self, algorithm: &A) -> Result<Graph> {
+    fn graph(&self, algorithm: &dyn Algorithm) -> Result<Graph> {
         let store = &self.store;
         let has_in_lists = store.topology(Direction::In).is_some();
         let (vertices, edges) = (store.vertices(), store.edges());

@@ -47,8 +47,8 @@ impl MemoryPlan {
     ///
     /// # Errors
     /// [`Error::Memory`] with all parts where it cannot be done.
-    pub fn new<A: Algorithm>(
-        algorithm: &A,
+    pub fn new(
+        algorithm: &dyn Algorithm,
         store: &Store,
         memory_bytes: u64,
         buffer_bytes: Option<u64>,

@@ -84,17 +84,26 @@ struct SharedPage {
     check_ns: u64,
 }
 
+/// What a CPU device is given for a run, beside the algorithm.
+pub struct CpuSetup {
+    /// The graph.
+    pub graph: Arc<Graph>,
+    /// The store.
+    pub store: Arc<Store>,
+    /// Workers.
+    pub threads: usize,
+    /// Hears of checks and edge functions.
+    pub trace: Option<Arc<Timeline>>,
+    /// Which vertices are the device's.
+    pub part: DevicePart,
+    /// Where it tells other devices what they have to know; none where it is alone.
+    pub exchange: Option<Arc<ExchangeMemory>>,
+}
+
 impl<A: Algorithm> CpuDevice<A> {
-    /// Allocates what the algorithm keeps of its part of the vertices, and starts `threads` workers over it. They report checks
-    /// and edge functions to `trace`. What other devices have to know of goes through the exchange memory, where there are any.
-    pub fn new(
-        algorithm: Arc<A>,
-        graph: Arc<Graph>,
-        store: Arc<Store>,
-        threads: usize,
-        trace: Option<Arc<Timeline>>,
-        (part, exchange): (DevicePart, Option<Arc<ExchangeMemory>>),
-    ) -> Self {
+    /// Allocates what the algorithm keeps of its part of the vertices, and starts workers over it.
+    pub fn new(algorithm: Arc<A>, setup: CpuSetup) -> Self {
+        let CpuSetup { graph, store, threads, trace, part, exchange } = setup;
         let declared = algorithm.attributes(graph.has_in_lists);
         let layout = algorithm.is_traversal().then(|| MessageLayout::new(&declared, part.sharded));
         let state = State::new(graph, &declared, algorithm.is_traversal(), part).with_tables(&algorithm.tables());

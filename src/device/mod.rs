@@ -8,7 +8,7 @@ pub mod roster;
 pub mod settings;
 
 pub use choice::DeviceChoice;
-pub use cpu::CpuDevice;
+pub use cpu::{CpuDevice, CpuSetup};
 
 use crate::algorithm::{Scalars, State, Step, Summary};
 use crate::cache::Policy;

@@ -1,6 +1,6 @@
 //! The devices of an engine: opened when the first run wants them, kept between runs.
 
-use super::{CpuDevice, Device, DeviceChoice, Member};
+use super::{CpuSetup, Device, DeviceChoice, Member};
 use crate::algorithm::{Algorithm, Graph};
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
@@ -33,10 +33,15 @@ enum Seat {
     },
 }
 
+/// Makes a CPU device: what knows the algorithm's type, and so its edge function.
+pub type MakeCpu = dyn Fn(CpuSetup) -> Box<dyn Member>;
+
 /// What a run gives its devices.
-pub struct Setting<A> {
+pub struct Setting<'a> {
     /// The algorithm.
-    pub algorithm: Arc<A>,
+    pub algorithm: Arc<dyn Algorithm>,
+    /// Makes the CPU device of the algorithm.
+    pub cpu: &'a MakeCpu,
     /// The graph.
     pub graph: Arc<Graph>,
     /// The store.
@@ -135,7 +140,7 @@ impl Roster {
     ///
     /// # Errors
     /// What the devices say.
-    pub fn device<A: Algorithm>(&self, setting: &Setting<A>, plan: Option<TeamPlan>) -> Result<Box<dyn Device>> {
+    pub fn device(&self, setting: &Setting<'_>, plan: Option<TeamPlan>) -> Result<Box<dyn Device>> {
         let seats = self.seats().clone();
         let mut kept = self.exchange.lock().expect("nothing panics while it is held");
         let Some(plan) = plan else {
@@ -177,17 +182,16 @@ impl Seat {
     }
 
     /// The device that sits here, for one run.
-    fn member<A: Algorithm>(
+    fn member(
         &self,
-        setting: &Setting<A>,
+        setting: &Setting<'_>,
         part: Part,
         exchange: Option<Arc<ExchangeMemory>>,
         threads: usize,
     ) -> Result<Box<dyn Member>> {
-        let (algorithm, graph) = (Arc::clone(&setting.algorithm), Arc::clone(&setting.graph));
-        let (store, trace) = (Arc::clone(&setting.store), setting.trace.clone());
+        let (graph, store, trace) = (Arc::clone(&setting.graph), Arc::clone(&setting.store), setting.trace.clone());
         match self {
-            Self::Cpu => Ok(Box::new(CpuDevice::new(algorithm, graph, store, threads, trace, (part, exchange)))),
+            Self::Cpu => Ok((setting.cpu)(CpuSetup { graph, store, threads, trace, part, exchange })),
             #[cfg(feature = "gpu")]
             Self::Gpu { home: keep, adapter, .. } => {
                 let kept = keep.lock().expect("nothing panics while it is held").take();
@@ -195,6 +199,7 @@ impl Seat {
                     Some(home) => home,
                     None => gpu::Home::open(adapter, &setting.gpu)?,
                 };
+                let algorithm = Arc::clone(&setting.algorithm);
                 let (pool, frames) = (Arc::clone(&setting.pool), setting.frames);
                 let threads = setting.threads.max(1);
                 let setup = gpu::RunSetup { algorithm, graph, store, pool, frames, threads, trace, part, exchange };

@@ -5,7 +5,7 @@ use crate::algorithm::{Algorithm, Graph, Step, Summary, Visit};
 use crate::asynchronous::Turns;
 use crate::backlog::Backlog;
 use crate::cache::{PageCache, Policy};
-use crate::device::roster::Setting;
+use crate::device::roster::{MakeCpu, Setting};
 use crate::device::{Device, PageDone, PageTask, StepEnd};
 use crate::error::{Error, Result};
 use crate::fetch::{self, Fetcher, Frame, PageFilled, PageRead, PageRef};
@@ -23,11 +23,11 @@ use std::time::Instant;
 use topostream_formats::{Direction, Store};
 
 /// One run in progress.
-pub(super) struct Session<'a, A: Algorithm> {
+pub(super) struct Session<'a> {
     store: &'a Store,
     options: &'a EngineOptions,
     plan: &'a MemoryPlan,
-    algorithm: Arc<A>,
+    algorithm: Arc<dyn Algorithm>,
     graph: Arc<Graph>,
     pub cache: PageCache<Frame>,
     fetcher: Box<dyn Fetcher>,
@@ -54,12 +54,12 @@ enum Event {
     Done(Result<Vec<PageDone>>),
 }
 
-impl<'a, A: Algorithm> Session<'a, A> {
+impl<'a> Session<'a> {
     /// Opens the fetcher and the device.
     pub fn new(
         engine: &'a Engine,
         plan: &'a MemoryPlan,
-        algorithm: Arc<A>,
+        (algorithm, cpu): (Arc<dyn Algorithm>, &MakeCpu),
         graph: Arc<Graph>,
         team: Option<TeamPlan>,
     ) -> Result<Self> {
@@ -71,6 +71,7 @@ impl<'a, A: Algorithm> Session<'a, A> {
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
         let setting = Setting {
             algorithm: Arc::clone(&algorithm),
+            cpu,
             graph: Arc::clone(&graph),
             store: Arc::clone(store),
             pool: Arc::clone(pool),

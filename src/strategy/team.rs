@@ -72,7 +72,7 @@ impl TeamPlan {
     /// # Errors
     /// [`Error::Parameter`] where there are too many devices, or one binds too little at once; [`Error::Store`] where pages
     /// have to be looked at and cannot be.
-    pub fn new<A: Algorithm>(algorithm: &A, request: &TeamRequest<'_>) -> Result<Self> {
+    pub fn new(algorithm: &dyn Algorithm, request: &TeamRequest<'_>) -> Result<Self> {
         let TeamRequest { store, speeds, strategy, .. } = *request;
         if speeds.len() > DEVICES_MAX {
             return Err(Error::Parameter(format!("{} devices: at most {DEVICES_MAX} share a run", speeds.len())));
@@ -152,7 +152,7 @@ fn parts(store: &Store, own: &[std::ops::Range<u64>], sharded: bool) -> Vec<Part
 }
 
 /// The direction that an algorithm reads lists in, where there is only one.
-fn only_direction<A: Algorithm>(algorithm: &A, has_in_lists: bool) -> Option<Direction> {
+fn only_direction(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Direction> {
     let visits = algorithm.visits(has_in_lists);
     let (first, _) = *visits.first()?;
     visits.iter().all(|&(direction, _)| direction == first).then_some(first)

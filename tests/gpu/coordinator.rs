@@ -11,7 +11,7 @@ use topostream::attributes::{Attribute, AttributeType, Role};
 use topostream::cache::Policy;
 use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
 use topostream::device::settings::GpuSettings;
-use topostream::device::{CpuDevice, Member, PageTask};
+use topostream::device::{CpuDevice, CpuSetup, Member, PageTask};
 use topostream::fetch::{Frame, PagePool, PageRef};
 use topostream::strategy::message::{BLOCK_VERTICES, MessageLayout};
 use topostream::strategy::{ExchangeMemory, Move, Part};
@@ -121,15 +121,15 @@ impl<A: Algorithm> Team<A> {
         let mut losers: Vec<Box<dyn FnMut() + Send>> = Vec::new();
         for (kind, part) in kinds.iter().zip(&parts) {
             let (algorithm, graph, store) = (Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(&store));
-            let shared = (part.clone(), Some(Arc::clone(&exchange)));
+            let (part, exchange) = (part.clone(), Some(Arc::clone(&exchange)));
             if *kind == Kind::Cpu {
-                members.push(Box::new(CpuDevice::new(algorithm, graph, store, 1, None, shared)));
+                let setup = CpuSetup { graph, store, threads: 1, trace: None, part, exchange };
+                members.push(Box::new(CpuDevice::new(algorithm, setup)));
                 continue;
             }
             let adapter = adapters::choose(&adapter::device())?.expect("a GPU is asked for");
             let home = Home::open(&adapter, gpu)?;
             losers.push(Box::new(home.gpu().loser()));
-            let (part, exchange) = shared;
             let (pool, frames) = (Arc::clone(&pool), frames.len().max(1) as u32);
             let setup = RunSetup { algorithm, graph, store, pool, frames, threads: 1, trace: None, part, exchange };
             members.push(Box::new(GpuDevice::new(home, Arc::new(Mutex::new(None)), setup)?));

@@ -3,7 +3,6 @@
 use super::buffers::Span;
 use super::driver::Driver;
 use super::superstep::read_buffer;
-use crate::algorithm::Algorithm;
 use crate::attributes::{Attribute, AttributeType};
 use crate::error::Result;
 use crossbeam_channel::Sender;
@@ -22,7 +21,7 @@ pub struct Piece {
     pub words: Vec<u32>,
 }
 
-impl<A: Algorithm> Driver<A> {
+impl Driver {
     /// Sends the values of all of this device's own vertices, and none behind them.
     pub(super) fn download(&mut self, reply: &Sender<Result<Option<Piece>>>) {
         let last = self.sound().and_then(|()| self.send_pieces(reply)).map(|()| None);

@@ -48,8 +48,8 @@ pub(super) struct Launch {
 }
 
 /// See the module.
-pub(super) struct Driver<A> {
-    pub(super) algorithm: Arc<A>,
+pub(super) struct Driver {
+    pub(super) algorithm: Arc<dyn Algorithm>,
     pub(super) declared: Declared,
     pub(super) graph: Arc<Graph>,
     pub(super) store: Arc<Store>,
@@ -94,11 +94,11 @@ pub(super) struct Driver<A> {
     pub(super) failure: Option<Error>,
 }
 
-impl<A: Algorithm> Driver<A> {
+impl Driver {
     /// Plans, composes and allocates.
     pub fn new(
         mut home: Home,
-        setup: RunSetup<A>,
+        setup: RunSetup,
         messages: Sender<Message>,
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
@@ -362,7 +362,7 @@ fn soon(take: &Messages) -> Option<Message> {
 }
 
 /// What an algorithm declares, and what it gets of the device's memory.
-fn plan_for<A: Algorithm>(home: &Home, setup: &RunSetup<A>) -> Result<(Declared, DevicePlan)> {
+fn plan_for(home: &Home, setup: &RunSetup) -> Result<(Declared, DevicePlan)> {
     let RunSetup { algorithm, graph, store, pool, frames, part, exchange, .. } = setup;
     let name = algorithm.name();
     let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));

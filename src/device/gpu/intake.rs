@@ -6,7 +6,7 @@ use super::compose::units;
 use super::driver::Driver;
 use super::timing::DeviceSpan;
 use super::transfer::Copy;
-use crate::algorithm::{Algorithm, Visit};
+use crate::algorithm::Visit;
 use crate::cache::Policy;
 use crate::device::{PageDone, PageTask, Work};
 use crate::error::Result;
@@ -20,7 +20,7 @@ use topostream_formats::{Error as StoreError, Store};
 /// Bytes of one submission to the transfer queue: enough to keep it busy, few enough that kernels can begin soon.
 const COPY_BYTES: u64 = 32 << 20;
 
-impl<A: Algorithm> Driver<A> {
+impl Driver {
     pub(super) fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
         // Where a page can be read in place, none has to go for it.
         self.policy = if self.in_place() { Policy::Scan } else { policy };

@@ -5,7 +5,7 @@ use super::batch::{BatchTable, Job, Place};
 use super::compose::{KernelName, ModuleOptions, Resource};
 use super::driver::{Driver, Launch};
 use super::kernels::Kernel;
-use crate::algorithm::{Algorithm, Visit};
+use crate::algorithm::Visit;
 use crate::attributes::Role;
 use crate::device::settings::Distribution;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use topostream_formats::{Direction, Topology};
 /// Workgroups that look for long lists to take.
 const HUB_GROUPS: u32 = 1024;
 
-impl<A: Algorithm> Driver<A> {
+impl Driver {
     pub(super) fn launch(&mut self) -> Result<()> {
         while !self.free_rings.is_empty() {
             // The buffer with most to do goes first.

@@ -98,9 +98,9 @@ type Ended = Result<(StepEnd, NextPages)>;
 type NextPages = HashMap<(Direction, Visit), Vec<u32>>;
 
 /// What a device needs to know of a run.
-pub struct RunSetup<A> {
+pub struct RunSetup {
     /// The algorithm.
-    pub algorithm: Arc<A>,
+    pub algorithm: Arc<dyn Algorithm>,
     /// The graph.
     pub graph: Arc<Graph>,
     /// The store.
@@ -142,11 +142,7 @@ impl GpuDevice {
     ///
     /// # Errors
     /// [`Error::DeviceMemory`] with the figures where the run does not fit, [`Error::Shader`], [`Error::Parameter`].
-    pub fn new<A: Algorithm>(
-        home: Home,
-        keep: Arc<std::sync::Mutex<Option<Home>>>,
-        setup: RunSetup<A>,
-    ) -> Result<Self> {
+    pub fn new(home: Home, keep: Arc<std::sync::Mutex<Option<Home>>>, setup: RunSetup) -> Result<Self> {
         let (messages, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
         let (name, store, graph) = (home.name(), Arc::clone(&setup.store), Arc::clone(&setup.graph));

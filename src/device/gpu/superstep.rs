@@ -12,7 +12,7 @@ use super::launch::dispatch_pass;
 use super::open::Gpu;
 use super::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes, hub_bytes};
 use super::timing::{DeviceSpan, overlap_ns, union_ns};
-use crate::algorithm::{Algorithm, Scalars, Seeds, Step, Summary, Visit};
+use crate::algorithm::{Scalars, Seeds, Step, Summary, Visit};
 use crate::attributes::{Attribute, AttributeType, Initial, Merge};
 use crate::bits::Bits;
 use crate::device::StepEnd;
@@ -44,7 +44,7 @@ struct Layout {
     bytes: u64,
 }
 
-impl<A: Algorithm> Driver<A> {
+impl Driver {
     /// Sets first values and seeds.
     pub(super) fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
         let mut encoder = self.encoder();

@@ -11,9 +11,9 @@ use topostream_formats::Store;
 const MARGIN: f64 = 0.9;
 
 /// Replicate, unless it does not fit or shard is expected to be faster; without rates of all devices, unless it does not fit.
-pub fn choose<A: Algorithm>(
+pub fn choose(
     rates: Option<&Rates>,
-    algorithm: &A,
+    algorithm: &dyn Algorithm,
     store: &Store,
     options: &EngineOptions,
     seats: &[Seat],

@@ -73,9 +73,9 @@ pub struct Setting<'a> {
 
 impl<'a> Setting<'a> {
     /// What the options of an engine come to for an algorithm, with devices that share pages evenly.
-    pub fn new<A: Algorithm>(
+    pub fn new(
         rates: &'a Rates,
-        algorithm: &A,
+        algorithm: &dyn Algorithm,
         store: &Store,
         options: &EngineOptions,
         seats: Vec<Seat>,
@@ -131,8 +131,8 @@ fn alike(seats: &[Seat]) -> bool {
 }
 
 /// Main memory that several devices need beside what one would, in bytes.
-fn sharing_bytes<A: Algorithm>(
-    algorithm: &A,
+fn sharing_bytes(
+    algorithm: &dyn Algorithm,
     store: &Store,
     assignment: Assignment,
     seats: &[Seat],
@@ -172,9 +172,9 @@ fn file_system(_path: &PathBuf) -> u64 {
 
 /// What the model says of a run that is done, for the pages and edges that it had: equation 2 of GTS. None where a device of the run
 /// has not been measured.
-pub fn explain<A: Algorithm>(
+pub fn explain(
     rates: &Rates,
-    algorithm: &A,
+    algorithm: &dyn Algorithm,
     store: &Store,
     options: &EngineOptions,
     report: &RunReport,

@@ -91,7 +91,7 @@ const COMPONENTS_DIRECTED: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edg
 
 impl Work {
     /// What an algorithm is expected to do over a store; `supersteps` where it stops by itself and the caller knows when.
-    pub fn of<A: Algorithm>(algorithm: &A, store: &Store, supersteps: Option<u32>) -> Self {
+    pub fn of(algorithm: &dyn Algorithm, store: &Store, supersteps: Option<u32>) -> Self {
         let mut work = Self::without_phases(algorithm, store);
         let has_in_lists = store.topology(Direction::In).is_some();
         let visits = algorithm.visits(has_in_lists);
@@ -122,7 +122,7 @@ impl Work {
     }
 
     /// What an algorithm has done, superstep by superstep: equation 2 of GTS is evaluated for the levels of a run.
-    pub fn measured<A: Algorithm>(algorithm: &A, store: &Store, report: &RunReport) -> Self {
+    pub fn measured(algorithm: &dyn Algorithm, store: &Store, report: &RunReport) -> Self {
         let mut work = Self::without_phases(algorithm, store);
         let next = report.steps.iter().skip(1).map(|step| step.active.unwrap_or(0)).chain([0]);
         let has_in_lists = store.topology(Direction::In).is_some();
@@ -143,7 +143,7 @@ impl Work {
         work
     }
 
-    fn without_phases<A: Algorithm>(algorithm: &A, store: &Store) -> Self {
+    fn without_phases(algorithm: &dyn Algorithm, store: &Store) -> Self {
         let out = store.topology(Direction::Out).expect("every store has out-lists");
         let weights = if algorithm.needs_weights() { out.weight_page_bytes() } else { 0 };
         let has_in_lists = store.topology(Direction::In).is_some();

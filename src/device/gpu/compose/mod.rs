@@ -244,7 +244,7 @@ pub struct DeclaredTable {
 
 impl Declared {
     /// What an algorithm declares over a store with or without in-lists; none without a shader.
-    pub fn of(algorithm: &impl Algorithm, has_in_lists: bool) -> Option<Self> {
+    pub fn of(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Self> {
         let (shader, traversal) = (algorithm.shader()?, algorithm.is_traversal());
         let table = |table: Table| DeclaredTable { name: table.name, own: matches!(table.contents, Contents::Own(_)) };
         let (attributes, tables) = (algorithm.attributes(has_in_lists), algorithm.tables());

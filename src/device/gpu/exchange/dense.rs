@@ -1,7 +1,6 @@
 //! Dense moves: values of ranges of vertices between attributes and the exchange memory, by copies and by the `merge` kernel.
 
 use super::Exchange;
-use crate::algorithm::Algorithm;
 use crate::attributes::{Attribute, AttributeType};
 use crate::device::gpu::buffers::Span;
 use crate::device::gpu::compose::layout::{self, Merge as MergeLayout};
@@ -15,7 +14,7 @@ use crate::strategy::Move;
 use crate::trace::Lane;
 use std::ops::Range;
 
-impl<A: Algorithm> Driver<A> {
+impl Driver {
     pub(super) fn is_bits(&self, attribute: usize) -> bool {
         self.declared.attributes[attribute].of == AttributeType::Bit
     }

@@ -1,7 +1,6 @@
 //! Messages of a traversal: collected in scratch memory, shipped to the exchange memory, and applied by those who hear them.
 
 use super::Exchange;
-use crate::algorithm::Algorithm;
 use crate::device::gpu::compose::layout::{self, Message as MessageUniform};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::driver::Driver;
@@ -25,7 +24,7 @@ impl Exchange {
     }
 }
 
-impl<A: Algorithm> Driver<A> {
+impl Driver {
     pub(super) fn collect_message(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,

@@ -25,7 +25,7 @@ use super::import::{SharedBuffer, device_buffer};
 use super::launch::dispatch_pass;
 use super::open::{Caps, Gpu};
 use super::superstep::{PATIENCE, read_buffer};
-use crate::algorithm::{Algorithm, Visit};
+use crate::algorithm::Visit;
 use crate::attributes::Merge;
 use crate::error::{Error, Result};
 use crate::strategy::message::{BLOCK_VERTICES, HEADER_WORDS, MessageLayout};
@@ -135,7 +135,7 @@ impl Exchange {
     }
 }
 
-impl<A: Algorithm> Driver<A> {
+impl Driver {
     /// Does the moves of a round, in order. What they write is there for everybody when this returns.
     pub(super) fn round(&mut self, moves: &[Move]) -> Result<()> {
         self.with_exchange(|driver, exchange| driver.make(exchange, moves))

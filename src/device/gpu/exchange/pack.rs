@@ -1,7 +1,6 @@
 //! Packing: values of those vertices only that have out-edges, between an attribute and the exchange memory.
 
 use super::Exchange;
-use crate::algorithm::Algorithm;
 use crate::device::gpu::buffers::Span;
 use crate::device::gpu::compose::layout::{self, Pack as PackLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
@@ -10,7 +9,7 @@ use crate::device::gpu::superstep::uniform;
 use crate::error::Result;
 use std::ops::Range;
 
-impl<A: Algorithm> Driver<A> {
+impl Driver {
     /// One move by the `pack` or the `unpack` kernel: a pass for each buffer that the vertices lie in.
     pub(super) fn pack(
         &mut self,
