@@ -162,9 +162,10 @@ impl<'a> Bench<'a> {
         let setting = &options.setting;
         outcome.notes.push(format!("{}, {} threads", setting.device_name(), setting.threads()));
         outcome.notes.push(
-            "from disk: with O_DIRECT, and a page buffer of a quarter of the pages that are read, empty at the start of a run on the CPU; \
-             on GPUs, which keep no page, it has what the run before has left; edges are those that were visited, or those of the graph once where the baseline goes another way; the time \
-             of clustering and communities has the making of their tables in it, the bytes have not"
+            "from disk: with O_DIRECT, and a page buffer of a quarter of the pages that are read, empty at the start of a run on the \
+             CPU; on GPUs, which keep no page, it has what the run before has left; edges are those that were visited, or those of \
+             the graph once where the baseline goes another way; the time of clustering and communities has the making of their \
+             tables in it, the bytes have not"
                 .into(),
         );
         let columns = [
