@@ -191,7 +191,7 @@ mod tests {
             for draw in 0u32..200 {
                 let active = pages(
                     &(0..10)
-                        .filter(|&page| [3, 4, 5].contains(&page) || draw * 7919 >> page & 1 != 0)
+                        .filter(|&page| [3, 4, 5].contains(&page) || (draw * 7919) >> page & 1 != 0)
                         .collect::<Vec<_>>(),
                 );
                 let turn = turns.divide(active.clone(), &entries, |page| draw >> (page.page.0 % 5) & 3 == 0);
