@@ -50,6 +50,11 @@ impl Setting {
         self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
+    /// Whether only CPUs compute.
+    pub fn is_cpu(&self) -> bool {
+        self.device.iter().all(|device| *device == DeviceChoice::Cpu)
+    }
+
     /// The devices, as file names and tables have them.
     pub fn device_name(&self) -> String {
         self.device.iter().map(DeviceChoice::to_string).collect::<Vec<_>>().join("-").replace([' ', '/'], "-")
