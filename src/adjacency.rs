@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::scan::{TakeList, lists, pages_of};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use topostream_formats::mapped::Mapped;
 use topostream_formats::{Direction, PageId, Store, VertexId};
 
@@ -104,17 +104,26 @@ impl Adjacency {
             })
         };
         let repeated = AtomicU64::new(u64::MAX);
+        let (out_degrees, parts) = (store.out_degrees()?, Mutex::new(Vec::new()));
         let ends = zeroed::<AtomicU32>(store.vertices() + 1);
         each(&|vertex, _| _ = ends[vertex as usize].fetch_add(1, Relaxed), &|vertex, neighbours| {
             // Lists ascend.
             if neighbours.windows(2).any(|pair| pair[0] == pair[1]) {
                 repeated.fetch_min(vertex.into(), Relaxed);
             }
+            if neighbours.len() < out_degrees.values()[vertex as usize] as usize {
+                let ends = (vertex, neighbours[0], neighbours[neighbours.len() - 1]);
+                parts.lock().expect("nothing panics while it is held").push(ends);
+            }
         })?;
+        // Where one page's part of a long list ends, and the next one's begins.
+        let mut parts = parts.into_inner().expect("nothing panicked while it was held");
+        parts.sort_unstable();
+        for pair in parts.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 == pair[1].1) {
+            repeated.fetch_min(pair[0].0.into(), Relaxed);
+        }
         if let Some(vertex) = Some(repeated.into_inner()).filter(|&vertex| vertex != u64::MAX) {
-            let id = store.ids()?.original(VertexId(vertex as u32));
-            let message = format!("vertex {id} has several edges to the same vertex: format with --remove-duplicates");
-            return Err(Error::Parameter(message));
+            return Err(several_edges(store, VertexId(vertex as u32))?);
         }
         let mut sum = 0u32;
         for end in &ends {
@@ -134,6 +143,12 @@ impl Adjacency {
         let entries: Vec<u32> = entries.into_iter().map(AtomicU32::into_inner).collect();
         Ok(sorted(&ends, entries))
     }
+}
+
+fn several_edges(store: &Store, vertex: VertexId) -> Result<Error> {
+    let id = store.ids()?.original(vertex);
+    let message = format!("vertex {id} has several edges to the same vertex: format with --remove-duplicates");
+    Ok(Error::Parameter(message))
 }
 
 /// Vertices whose entries a thread sorts at a time.

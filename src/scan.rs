@@ -1,9 +1,9 @@
 //! Lists outside a run: what is made of the graph before one, page by page, in bounded memory.
 
 use crate::error::{Error, Result};
+use crate::pages::PageBuffers;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds};
 use topostream_formats::store::PageReader;
 use topostream_formats::{Encoding, PageId, Store, Topology};
@@ -27,9 +27,9 @@ pub fn lists(
 ) -> Result<()> {
     let reader = PageReader::open(topology)?;
     let scan = Scan { store, topology, reader: &reader, cancel, take };
-    let room = || (AlignedBuffer::new(topology.page_bytes() as usize), Vec::new());
+    let room = || (PageBuffers::new(topology, false), Vec::new());
     for some in pages.chunks(PAGES_A_THREAD * rayon::current_num_threads()) {
-        let one_page = |(bytes, list): &mut (AlignedBuffer, Vec<u32>), &page| scan.page(page, bytes, list);
+        let one_page = |(buffers, list): &mut (PageBuffers, Vec<u32>), &page| scan.page(page, buffers, list);
         // Of several defects, the one in the first page is reported, whichever thread is faster.
         let results: Vec<Result<()>> = some.par_iter().map_init(room, one_page).collect();
         results.into_iter().collect::<Result<()>>()?;
@@ -54,17 +54,14 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    fn page(&self, number: PageId, bytes: &mut AlignedBuffer, list: &mut Vec<u32>) -> Result<()> {
+    fn page(&self, number: PageId, buffers: &mut PageBuffers, list: &mut Vec<u32>) -> Result<()> {
         if self.cancel.load(Relaxed) {
             return Err(Error::Interrupted);
         }
-        let context = self.store.page_context(self.topology);
-        self.reader.read(number, bytes, &mut [])?;
-        self.topology.check(number, bytes, None, &context)?;
-        let page = Page::open(bytes, context.encoding);
-        let page = page.map_err(|defect| self.topology.page_error(number, false, defect))?;
+        buffers.fill(self.reader, self.store, self.topology, number)?;
+        let (page, _) = buffers.open(self.store, self.topology, number)?;
         let starts = self.topology.directory().starts();
-        match context.encoding {
+        match self.store.manifest().encoding {
             Encoding::VertexId => self.each(&page, VertexIds::new(&page), list),
             Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
                 self.each(&page, RecordIdsOf::<2, 2>::new(&page, starts), list);

@@ -66,6 +66,17 @@ fn check_some(graph: &EdgeList) {
     everywhere_by(&store, run, |found, way| assert_eq!(found.column("coefficient"), zeros, "{way}"));
 }
 
+/// The list takes two pages, and the edge stands at the end of one and at the beginning of the other.
+#[test]
+fn repeated_edges_are_refused_where_pages_meet() {
+    for twice in 16_364..16_384 {
+        let neighbours = (1..16_500).chain([twice]).map(|neighbour| (0, neighbour));
+        let store = TestStore::new(&EdgeList::new(16_500, neighbours.collect()), &small_pages(Encoding::VertexId));
+        let refused = Clustering::run(&store.engine(Default::default()), None, &mut |_| {}).is_err();
+        assert!(refused, "the edge to {twice} stands twice");
+    }
+}
+
 #[test]
 fn repeated_edges_are_refused() {
     let store = TestStore::new(&EdgeList::new(9, vec![(1, 2), (7, 3), (7, 3)]), &small_pages(Encoding::VertexId));
