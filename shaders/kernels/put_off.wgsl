@@ -1,4 +1,4 @@
-// Put off: the active vertices of pages whose bits are set stay active in the next superstep. 32 threads look at a page, each at every
+// Put off: the active vertices of pages whose bits are set are left to later supersteps. 32 threads look at a page, each at every
 // 32nd word of the frontier.
 
 @compute @workgroup_size(WORKGROUP)
@@ -17,7 +17,7 @@ fn main(
         let first = page.start_vertex;
         let last = first + (page.slot_count - 1u);
         for (var word = first / 32u + lane % 32u; word <= last / 32u; word += 32u) {
-            next_frontier_join(word, frontier_word(word) & bits_between(word, first, last));
+            leave_out(word, bits_between(word, first, last));
         }
     }
 }
