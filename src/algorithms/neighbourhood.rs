@@ -9,7 +9,7 @@
 
 use super::bfs::{UNREACHED, check_sources, levels};
 use crate::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::ops::{ControlFlow, Range};
@@ -106,6 +106,11 @@ impl Algorithm for Neighbourhood {
     fn seeds(&self) -> Seeds {
         let seed = |attribute, bits| self.sources.iter().map(move |source| Seed { attribute, vertex: source.0, bits });
         Seeds { active: Vec::new(), values: seed(LEVEL, 0).chain(seed(OUTERMOST, 1)).collect() }
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        // A hop reads out-lists and in-lists.
+        self.hops_max.map_or(Supersteps::Unknown, |hops| Supersteps::AtMost(hops.saturating_mul(2)))
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
