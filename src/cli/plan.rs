@@ -90,6 +90,7 @@ impl Counted {
         let all = algorithm.visits(has_in_lists).iter().all(|(_, visit)| *visit == Visit::All);
         let each = if all { "each reads every page" } else { "each reads every page, or fewer" };
         match self.basis {
+            Basis::Exact if count == 0.0 => "supersteps: 0, known before the run; nothing is read\n".into(),
             Basis::Exact => format!("supersteps: {count}, known before the run; {each}\n"),
             Basis::AtMost => format!("supersteps: at most {count}, and times are for as many; {each}\n"),
             Basis::One => format!(
