@@ -348,6 +348,18 @@ fn modules_are_valid_and_bind_what_they_say() {
 }
 
 #[test]
+fn modules_have_no_functions_but_those_that_are_called() {
+    let names = |module: &naga::Module| -> Vec<Option<String>> {
+        module.functions.iter().map(|(_, function)| function.name.clone()).collect()
+    };
+    modules().par_iter().for_each(|Valid { module, parsed, .. }| {
+        let mut called = parsed.clone();
+        naga::compact::compact(&mut called, naga::compact::KeepUnused::No);
+        assert_eq!(names(parsed), names(&called), "{}", module.label);
+    });
+}
+
+#[test]
 fn modules_translate_to_spirv() {
     for Valid { module, parsed, info } in modules() {
         let words = spv::write_vec(parsed, info, &spv::Options::default(), None);
