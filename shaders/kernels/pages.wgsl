@@ -1,0 +1,34 @@
+// Pages of a topology, and the vertices of a set that have lists there: 32 threads look at a page, each at every 32nd word of the set.
+// The pages of a long list have one vertex each, the same.
+//
+// `next-pages` sets the bit of every page that has a vertex to visit: its threads stop at the first that they find. In `put-off` (with
+// PUT_OFF) the active vertices of pages whose bits are set stay active in the next superstep.
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let pages_a_round = workgroups.x * workgroups.y * (WORKGROUP / 32u);
+    var number = unit_number(workgroup_id, workgroups) * (WORKGROUP / 32u) + lane / 32u;
+    for (; number < step.page_count; number += pages_a_round) {
+        if PUT_OFF {
+            if (atomicLoad(&next_pages[number / 32u]) >> (number % 32u) & 1u) == 0u {
+                continue;
+            }
+        }
+        let page = directory[number];
+        let first = page.start_vertex;
+        let last = first + (page.slot_count - 1u);
+        for (var word = first / 32u + lane % 32u; word <= last / 32u; word += 32u) {
+            let vertices = bits_between(word, first, last);
+            if PUT_OFF {
+                next_frontier_join(word, frontier_word(word) & vertices);
+            } else if (visit_word(word) & vertices) != 0u {
+                atomicOr(&next_pages[number / 32u], 1u << (number % 32u));
+                break;
+            }
+        }
+    }
+}
