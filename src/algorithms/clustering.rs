@@ -276,10 +276,6 @@ impl Algorithm for Clustering {
         vec![given("starts", &self.table.starts), given("entries", &self.table.entries)]
     }
 
-    fn check(&self, _graph: &Graph) -> Result<(), String> {
-        Ok(())
-    }
-
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All)]
     }

@@ -108,10 +108,6 @@ impl Algorithm for Degrees {
         if self.counts() { vec![in_degree] } else { Vec::new() }
     }
 
-    fn check(&self, _graph: &Graph) -> Result<(), String> {
-        Ok(())
-    }
-
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All)]
     }
