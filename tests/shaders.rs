@@ -61,7 +61,9 @@ fn list_close(record: Record, list: List) {
     }
 }
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
-    count_store(vertex, degree_out(vertex));
+    // The library has a function of this name.
+    let whole_sum = degree_out(vertex);
+    count_store(vertex, whole_sum);
     exact_store(vertex, Fixed(0u, 1u));
     single_store(vertex, 1.0);
     if met_insert(vertex) { count_add(vertex, 1u); }

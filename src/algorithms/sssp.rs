@@ -35,12 +35,14 @@ pub struct Sssp {
 const UNREACHED: u32 = u32::MAX;
 /// That of one that has been, but farther away than 32 bits can say.
 const TOO_FAR: u32 = u32::MAX - 1;
+
 impl Sssp {
     pub(super) fn is_float(&self) -> bool {
         self.weights == WeightType::F32
     }
 
-    /// The edge function, for vertices that are refused or nearer. In a traversal the refused become active too: that is how it is told.
+    /// The edge function: `nearer` takes the vertices whose distance has become less. In a traversal those are active next, and what is
+    /// refused must be too: only then are other devices told.
     pub(super) fn offering<'a>(&self, state: &'a State, nearer: &'a Bits, is_traversal: bool) -> SsspKernel<'a> {
         let (dist, refused) = (state.attributes.u32(VALUE), relaxation::refused(state, self.weights));
         SsspKernel { dist, refused, nearer, is_traversal }

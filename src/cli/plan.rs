@@ -22,15 +22,15 @@ pub struct Plan {
 }
 
 const EXAMPLES: &str = "\
-One row for the first device alone and one for each way in which all devices can share the run; `auto` marks what the run would do.
-Nothing is computed or written, and no page is read, except where an algorithm has to count before it knows how much memory it wants
+There is a row for the first device alone and one for each way in which all devices can share the run; `auto` marks what the run would \
+do. Nothing is computed or written, and no page is read, except where an algorithm has to count before it knows how much memory it wants \
 (communities and clustering over a directed graph without in-lists).
 
-Memory is what the run takes, to the byte in main memory. Times rest on the rates that `topostream calibrate` has measured, and on the
-number of supersteps. That is known before a run where arguments or the algorithm say it (pagerank --iterations, clustering, degrees); where
-they say how many there are at most, times are for as many; where nobody knows, times are for one superstep that reads every page, and are
-no prediction of the run. For searches (bfs, sssp, widest, components) a graph of small diameter is expected. What is printed below the
-table says which of these it is. `run` shows afterwards what the same model says of the pages that were visited.
+Main memory is what the run takes, to the byte. Times rest on the rates that `topostream calibrate` has measured, and on the number of \
+supersteps, which a line below the table speaks of. It is known before a run where arguments or the algorithm say it (pagerank \
+--iterations, clustering, degrees). Where they say how many there are at most, times are for as many. For searches (bfs, sssp, widest, \
+components) a graph of small diameter is expected. Where nobody knows, times are for one superstep that reads every page, and are no \
+prediction of the run. `run` shows afterwards what the same model says of the pages that were visited.
 
 Examples:
   topostream plan pagerank wiki --iterations 20
@@ -93,10 +93,9 @@ impl Counted {
             Basis::Exact if count == 0.0 => "supersteps: 0, known before the run; nothing is read\n".into(),
             Basis::Exact => format!("supersteps: {count}, known before the run; {each}\n"),
             Basis::AtMost => format!("supersteps: at most {count}, and times are for as many; {each}\n"),
-            Basis::One => format!(
-                "supersteps: as many as the graph takes, which nobody knows before the run. Times are for one that reads every page, and no \
-                 prediction of the run\n"
-            ),
+            Basis::One => "supersteps: as many as the graph takes, which nobody knows before the run. Times are for one that reads every \
+                           page, and no prediction of the run\n"
+                .into(),
             Basis::Expected => format!(
                 "supersteps: {count} are expected, of a graph of small diameter that is searched to its end; grids and roads take as many as \
                  they are wide\n"
