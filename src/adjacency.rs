@@ -52,11 +52,22 @@ pub fn ranges(out_degrees: &[u32], against: &[AtomicU32], edges_max: u64) -> Vec
     ranges
 }
 
-/// How many edges lead to each vertex.
+/// How many neighbours the vertices of a range have together, as [`ranges`] counts them.
+pub fn neighbours_of(range: &Range<u64>, out_degrees: &[u32], against: &[AtomicU32]) -> u64 {
+    let out: u64 = out_degrees[range.start as usize..range.end as usize].iter().map(|&degree| u64::from(degree)).sum();
+    let against = against.iter().skip(range.start as usize).take((range.end - range.start) as usize);
+    out + against.map(|count| u64::from(count.load(Relaxed))).sum::<u64>()
+}
+
+/// How many edges lead to each vertex: the lengths of the in-lists, where a store has them; else all pages are read.
 ///
 /// # Errors
 /// As of [`lists`].
 pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32>> {
+    if let Some(in_lists) = store.topology(Direction::In) {
+        let degrees = in_lists.degrees(store.vertices())?;
+        return Ok(degrees.values().iter().map(|&degree| AtomicU32::new(degree)).collect());
+    }
     let counts = zeroed::<AtomicU32>(store.vertices());
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
     let pages: Vec<PageId> = (0..topology.page_count()).map(PageId).collect();

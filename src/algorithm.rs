@@ -217,6 +217,17 @@ impl Contents {
     }
 }
 
+/// How many supersteps an algorithm takes, as far as that is known before a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supersteps {
+    /// So many.
+    Exactly(u32),
+    /// So many, or fewer where values settle before.
+    AtMost(u32),
+    /// As many as the graph takes.
+    Unknown,
+}
+
 /// Which ends of an edge an edge function writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
@@ -443,6 +454,11 @@ pub trait Algorithm: Send + Sync + 'static {
     /// Main memory that the algorithm itself holds, beside what it declares, in bytes.
     fn held_bytes(&self) -> u64 {
         0
+    }
+
+    /// How many supersteps it takes over a graph with edges, as far as its parameters say: what predictions of time rest on.
+    fn supersteps(&self) -> Supersteps {
+        Supersteps::Unknown
     }
 
     /// The first superstep; by default what [`visits`](Self::visits) begins with.

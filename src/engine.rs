@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::fetch::{FetcherKind, Frame, PagePool};
 use crate::plan::MemoryPlan;
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
-use crate::strategy::cost::{Rates, Work, choose, explain, shares};
+use crate::strategy::cost::{Rates, SUPERSTEPS_DEFAULT, Work, choose, explain, shares};
 use crate::strategy::{Assignment, Strategy, TeamPlan, TeamRequest};
 use crate::trace::Timeline;
 use session::Session;
@@ -90,7 +90,7 @@ impl Default for EngineOptions {
 
 impl EngineOptions {
     /// What the timeline may take of the memory, in bytes.
-    fn trace_bytes(&self) -> u64 {
+    pub(crate) fn trace_bytes(&self) -> u64 {
         self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())
     }
 }
@@ -219,6 +219,14 @@ impl Engine {
         Ok((report, state))
     }
 
+    /// Whether a run would begin, as far as the algorithm's parameters and the graph go.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] as of [`run`](Self::run).
+    pub fn check(&self, algorithm: &dyn Algorithm) -> Result<()> {
+        self.graph(algorithm).map(drop)
+    }
+
     /// Whether asynchronous relaxation can be had, where it is asked for.
     fn check_asynchronous(&self, algorithm: &dyn Algorithm) -> Result<()> {
         let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
@@ -246,12 +254,8 @@ impl Engine {
         }
         let rates = options.rates.as_deref();
         let seats = self.roster.described(options.threads, &options.gpu);
-        let strategy = match options.strategy {
-            _ if algorithm.is_owned() => Strategy::Shard,
-            Strategy::Auto => choose(rates, algorithm, &self.store, options, &seats),
-            asked => asked,
-        };
-        let work = Work::of(algorithm, &self.store, None);
+        let strategy = choose(rates, algorithm, &self.store, options, &seats);
+        let work = Work::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
         let shares = rates.and_then(|rates| shares(rates, &work, &seats));
         let request = TeamRequest {
             store: &self.store,

@@ -71,6 +71,7 @@ fn pushing(supersteps: f64) -> Work {
             attribute(AttributeType::F32, Role::ReadOnly, Merge::Max),
             attribute(AttributeType::Fixed63, Role::Accumulated, Merge::Add),
         ],
+        table_bytes: 0,
         traversal: false,
         page_bytes: f64::from(1 << 20),
         directory_pages: 1024,
@@ -300,6 +301,18 @@ fn what_a_device_needs_falls_with_their_number_under_shard_only() {
     // Sums of 8 bytes and degrees of 4 are shared out, shares of 4 are not.
     let saved = bytes(1, Strategy::Shard) - bytes(4, Strategy::Shard);
     assert_eq!(saved, (8 + 4) * (1 << 24) * 3 / 4);
+}
+
+#[test]
+fn every_device_has_all_tables() {
+    let rates = rates();
+    for (devices, strategy) in [(1, Strategy::Replicate), (4, Strategy::Replicate), (4, Strategy::Shard)] {
+        let setting = setting(&rates, "gpu", devices, strategy);
+        let bytes =
+            |work: &Work| Needs::of(work, &setting).devices.iter().map(|device| device.bytes).collect::<Vec<_>>();
+        let with = bytes(&Work { table_bytes: 4 * GIB, ..pushing(1.0) });
+        assert_eq!(with, bytes(&pushing(1.0)).iter().map(|bytes| bytes + 4 * GIB).collect::<Vec<_>>());
+    }
 }
 
 #[test]

@@ -3,9 +3,6 @@
 // beginning. With FLOAT refused[v] says that the weight of an edge to v is negative, infinite or no number, or that their sum
 // is too large.
 
-// Floats that may be no number are looked at by their bits only: shaders need not know infinity.
-const INFINITY = 0x7f800000u;
-const NEGATIVE_ZERO = 0x80000000u;
 const SMALLEST_NORMAL = 0x1p-126f;
 // 2^96.
 const NORM_MAX = 0x6f800000u;
@@ -34,8 +31,8 @@ fn list_gather(neighbour: u32) -> u32 {
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     var factor = 1.0;
     if FLOAT {
-        factor = bitcast<f32>(select(0u, weight, weight < INFINITY));
-        if weight >= INFINITY && weight != NEGATIVE_ZERO {
+        factor = bitcast<f32>(select(0u, weight, weight < FLOAT_INFINITY));
+        if weight >= FLOAT_INFINITY && weight != FLOAT_NEGATIVE_ZERO {
             if PULL {
                 refused_insert(list.vertex);
             } else {

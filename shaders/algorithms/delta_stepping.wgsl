@@ -2,13 +2,6 @@
 // pending[v] says that it has become less since v's list was read; visited[v] that the list is read now. With FLOAT distances are
 // those of a float from 0 on; refused[v] then says that the weight of an edge to v is negative or no number.
 
-// Whole distances: reached, but farther away than 32 bits can say.
-const TOO_FAR = 0xfffffffeu;
-// Floats by their bits. What may be no number is looked at by its bits only: shaders need not know infinity.
-const INFINITY = 0x7f800000u;
-const NEGATIVE_ZERO = 0x80000000u;
-const SMALLEST_NORMAL = 0x00800000u;
-
 struct Record {
     dist: u32,
 }
@@ -19,9 +12,9 @@ fn list_open(list: List) -> Record {
 
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     if FLOAT {
-        if weight < INFINITY || weight == NEGATIVE_ZERO {
+        if weight < FLOAT_INFINITY || weight == FLOAT_NEGATIVE_ZERO {
             offer(neighbour, float_sum((*record).dist, weight));
-        } else if weight != INFINITY {
+        } else if weight != FLOAT_INFINITY {
             refused_insert(neighbour);
         }
     } else {
@@ -31,17 +24,6 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
 }
 
 fn list_close(record: Record, list: List) {}
-
-fn whole_sum(dist: u32, weight: u32) -> u32 {
-    let sum = dist + weight;
-    return select(min(sum, TOO_FAR), TOO_FAR, sum < dist);
-}
-
-fn float_sum(dist: u32, weight: u32) -> u32 {
-    let is_zero = weight < SMALLEST_NORMAL || weight == NEGATIVE_ZERO;
-    let length = bitcast<f32>(select(weight, 0u, is_zero));
-    return bitcast<u32>(bitcast<f32>(dist) + length);
-}
 
 fn offer(vertex: u32, dist: u32) {
     if dist_min(vertex, dist) {

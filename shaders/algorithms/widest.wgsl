@@ -2,10 +2,6 @@
 // weights do. With FLOAT they are those of a float from 0 on; refused[v] then says that the weight of an edge to v is negative or
 // no number.
 
-// Floats are looked at by their bits only: shaders need not know infinity.
-const INFINITY = 0x7f800000u;
-const NEGATIVE_ZERO = 0x80000000u;
-
 struct Record {
     width: u32,
 }
@@ -16,9 +12,9 @@ fn list_open(list: List) -> Record {
 
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     if FLOAT {
-        if weight <= INFINITY {
+        if weight <= FLOAT_INFINITY {
             offer(neighbour, min((*record).width, weight));
-        } else if weight != NEGATIVE_ZERO {
+        } else if weight != FLOAT_NEGATIVE_ZERO {
             refuse(neighbour);
         }
     } else {

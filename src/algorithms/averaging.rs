@@ -34,7 +34,7 @@
 
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Visit,
+    Supersteps, Visit,
 };
 use crate::algorithms::Stop;
 use crate::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
@@ -355,6 +355,15 @@ impl Algorithm for Averaging {
             held.into_iter().chain([Seed { attribute: SEED, vertex, bits: 1 }])
         });
         Seeds { active: Vec::new(), values: values.collect() }
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        // The first one is no iteration.
+        match self.stop.supersteps() {
+            Supersteps::Exactly(iterations) => Supersteps::Exactly(iterations.saturating_add(1)),
+            Supersteps::AtMost(iterations) => Supersteps::AtMost(iterations.saturating_add(1)),
+            Supersteps::Unknown => Supersteps::Unknown,
+        }
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

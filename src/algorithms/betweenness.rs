@@ -321,6 +321,10 @@ impl Algorithm for Betweenness {
         Some(Shader { file: "shaders/algorithms/betweenness.wgsl", text, switches: Vec::new() })
     }
 
+    fn held_bytes(&self) -> u64 {
+        self.sources.as_ref().map_or(0, |sources| 4 * sources.len() as u64)
+    }
+
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         let source = self.source(graph, 0)?;
         (graph.edges > 0).then(|| Self::step(0, Phase { mode: Mode::Begin, source, level: 0 }))

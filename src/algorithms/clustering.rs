@@ -15,10 +15,10 @@
 //! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and 4 an edge
 //! of the range.
 
-use crate::adjacency::{Adjacency, Kept, comes_before, count_against, ranges};
+use crate::adjacency::{Adjacency, Kept, comes_before, count_against, neighbours_of, ranges};
 use crate::algorithm::{
-    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Table,
-    Visit,
+    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
+    Supersteps, Table, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role, U32Column, zeroed};
 use crate::engine::{Engine, Observer, Run};
@@ -36,6 +36,8 @@ pub struct Clustering {
     directed: bool,
     table: Adjacency,
     before: Found,
+    /// How many ranges there are from here on, where it is to be planned.
+    rounds: u32,
 }
 
 /// What is known of vertices.
@@ -167,26 +169,15 @@ impl Clustering {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
         let out_degrees = store.out_degrees()?;
-        let against = if directed { count_against(store, cancel)? } else { Vec::new() };
-        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
-        let bytes = table_bytes.unwrap_or(most);
-        let starts_bytes = 4 * (store.vertices() + 1);
-        let edges_max = bytes.saturating_sub(starts_bytes) / 4;
-        if edges_max == 0 {
-            let message = format!(
-                "tables of clustering coefficients: {bytes} bytes were given, and lists begin behind {starts_bytes}"
-            );
-            return Err(Error::Parameter(message));
-        }
         let mut before = Found { links: Vec::new(), neighbours: zeroed(store.vertices()) };
-        let mut ranges = ranges(out_degrees.values(), &against, edges_max.min(u32::MAX.into())).into_iter().peekable();
+        let mut ranges = Ranges::of(engine, table_bytes)?.ranges.into_iter().peekable();
         let mut reports: Option<RunReport> = None;
         loop {
             let range = ranges.next().expect("there is a range, and another where it was not the last");
             let kept = if directed { Kept::Each } else { Kept::Behind(&out_degrees) };
             let table = Adjacency::among(store, &range, kept, cancel)?;
             before.count(&table, directed);
-            let mut run = engine.run(Self { directed, table, before }, observer)?;
+            let mut run = engine.run(Self { directed, table, before, rounds: 1 }, observer)?;
             run.report = match reports {
                 Some(reports) => reports.followed_by(run.report),
                 None => run.report,
@@ -206,12 +197,59 @@ impl Clustering {
     /// Without a table: what its shader is made from.
     pub fn without_table(directed: bool) -> Self {
         let table = Adjacency { starts: Arc::default(), entries: Arc::default() };
-        Self { directed, table, before: Found { links: Vec::new(), neighbours: Vec::new() } }
+        Self { directed, table, before: Found { links: Vec::new(), neighbours: Vec::new() }, rounds: 1 }
+    }
+
+    /// What [`run`](Self::run) would run, to be planned and not to be run: over all ranges, with a table that is empty and as large as
+    /// that of any range can be. Nothing is read but degrees; of a directed graph without in-lists, all pages.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    pub fn planned(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
+        let (vertices, directed) = (engine.store().vertices(), engine.store().manifest().directed);
+        let Ranges { ranges, entries_max } = Ranges::of(engine, table_bytes)?;
+        // Zeros that nobody reads take no memory.
+        let words = |count: u64| Arc::new(vec![0; count as usize]);
+        let table = Adjacency { starts: words(vertices + 1), entries: words(entries_max) };
+        let links = if ranges.len() > 1 { vec![0; vertices as usize] } else { Vec::new() };
+        let before = Found { links, neighbours: zeroed(vertices) };
+        Ok(Self { directed, table, before, rounds: ranges.len() as u32 })
     }
 
     /// Edges between a vertex's neighbours: an undirected one counts twice, once each way.
     fn links(&self, state: &State, vertex: u32) -> u64 {
         self.before.links(vertex) + state.attributes.fixed63(LINKS).count(vertex)
+    }
+}
+
+/// Ranges of vertices, the lists of one of which are in a table at a time.
+struct Ranges {
+    ranges: Vec<Range<u64>>,
+    /// The most entries that a table can have.
+    entries_max: u64,
+}
+
+impl Ranges {
+    fn of(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
+        let (store, cancel) = (engine.store(), &engine.options().cancel);
+        let directed = store.manifest().directed;
+        let out_degrees = store.out_degrees()?;
+        let against = if directed { count_against(store, cancel)? } else { Vec::new() };
+        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
+        let bytes = table_bytes.unwrap_or(most);
+        let starts_bytes = 4 * (store.vertices() + 1);
+        let edges_max = bytes.saturating_sub(starts_bytes) / 4;
+        if edges_max == 0 {
+            let message = format!(
+                "tables of clustering coefficients: {bytes} bytes were given, and lists begin behind {starts_bytes}"
+            );
+            return Err(Error::Parameter(message));
+        }
+        let ranges = ranges(out_degrees.values(), &against, edges_max.min(u32::MAX.into()));
+        let most = ranges.iter().map(|range| neighbours_of(range, out_degrees.values(), &against)).max().unwrap_or(0);
+        // Of an undirected edge one end only is kept.
+        let entries_max = if directed { most } else { most.min(store.edges() / 2) };
+        Ok(Self { ranges, entries_max })
     }
 }
 
@@ -238,10 +276,6 @@ impl Algorithm for Clustering {
         vec![given("starts", &self.table.starts), given("entries", &self.table.entries)]
     }
 
-    fn check(&self, _graph: &Graph) -> Result<(), String> {
-        Ok(())
-    }
-
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All)]
     }
@@ -261,6 +295,14 @@ impl Algorithm for Clustering {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/clustering.wgsl");
         Some(Shader { file: "shaders/algorithms/clustering.wgsl", text, switches: vec![("ORIENTED", !self.directed)] })
+    }
+
+    fn held_bytes(&self) -> u64 {
+        4 * self.before.neighbours.len() as u64 + 8 * self.before.links.len() as u64
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        Supersteps::Exactly(self.rounds)
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -8,7 +8,8 @@
 //! main memory.
 
 use crate::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps,
+    Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
@@ -101,6 +102,10 @@ impl Algorithm for CrossEdges {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/cross_edges.wgsl");
         Some(Shader { file: "shaders/algorithms/cross_edges.wgsl", text, switches: Vec::new() })
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        Supersteps::Exactly(1)
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -7,7 +7,7 @@
 //! 4 bytes a vertex where in-degrees are counted, else none.
 
 use crate::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::error::Result;
@@ -108,10 +108,6 @@ impl Algorithm for Degrees {
         if self.counts() { vec![in_degree] } else { Vec::new() }
     }
 
-    fn check(&self, _graph: &Graph) -> Result<(), String> {
-        Ok(())
-    }
-
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All)]
     }
@@ -119,6 +115,17 @@ impl Algorithm for Degrees {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/degrees.wgsl");
         Some(Shader { file: "shaders/algorithms/degrees.wgsl", text, switches: vec![("COUNTED", self.counts())] })
+    }
+
+    fn held_bytes(&self) -> u64 {
+        match &self.in_degrees {
+            InDegrees::Stored(degrees) => 4 * degrees.values().len() as u64,
+            InDegrees::Same | InDegrees::Counted => 0,
+        }
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        Supersteps::Exactly(self.counts().into())
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

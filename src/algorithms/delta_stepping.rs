@@ -12,13 +12,11 @@
 //! Weights, distances and refusals are those of [`Sssp`]. 4.25 bytes a vertex: the distance and two bits; with `f32` weights one more.
 
 use super::Sssp;
-use super::sssp::{DIST, float_sum, whole_sum};
-use crate::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
-};
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::bits::Bits;
-use std::ops::{ControlFlow, Range};
+use super::relaxation::VALUE;
+use super::sssp::SsspKernel;
+use crate::algorithm::{Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit};
+use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use std::ops::Range;
 use topostream_formats::Direction;
 
 /// Shortest paths from one source, bucket by bucket.
@@ -82,47 +80,8 @@ impl DeltaStepping {
     }
 }
 
-/// Offers ways to neighbours.
-pub struct DeltaKernel<'a> {
-    dist: &'a U32Column,
-    /// Of `f32` weights.
-    refused: Option<&'a Bits>,
-    pending: &'a Bits,
-}
-
-impl Kernel for DeltaKernel<'_> {
-    /// The distance of the vertex whose list it is.
-    type Record = u32;
-
-    #[inline(always)]
-    fn open(&self, list: List) -> Option<u32> {
-        Some(self.dist.get(list.vertex))
-    }
-
-    #[inline(always)]
-    fn edge(&self, &mut dist: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
-        let sum = match self.refused {
-            None => Some(whole_sum(dist, weight)),
-            Some(_) => float_sum(dist, weight),
-        };
-        match (sum, self.refused) {
-            (Some(sum), _) => {
-                if self.dist.min(neighbour, sum) {
-                    self.pending.insert(neighbour);
-                }
-            }
-            (None, Some(refused)) => drop(refused.insert(neighbour)),
-            (None, None) => {}
-        }
-        ControlFlow::Continue(())
-    }
-
-    #[inline(always)]
-    fn close(&self, _dist: u32) {}
-}
-
 impl Algorithm for DeltaStepping {
-    type Kernel<'a> = DeltaKernel<'a>;
+    type Kernel<'a> = SsspKernel<'a>;
 
     fn name(&self) -> &'static str {
         "delta-stepping"
@@ -165,23 +124,19 @@ impl Algorithm for DeltaStepping {
     fn seeds(&self) -> Seeds {
         let vertex = self.paths.source.0;
         let seed = |attribute, bits| Seed { attribute, vertex, bits };
-        Seeds { active: Vec::new(), values: vec![seed(DIST, 0), seed(self.visited(), 1)] }
+        Seeds { active: Vec::new(), values: vec![seed(VALUE, 0), seed(self.visited(), 1)] }
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
         Some(self.step(0, Bucket { end: self.behind(0, 1.0), stride: 1.0 }))
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> DeltaKernel<'a> {
-        DeltaKernel {
-            dist: state.attributes.u32(DIST),
-            refused: self.paths.refused(state),
-            pending: state.attributes.bits(self.pending()),
-        }
+    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> SsspKernel<'a> {
+        self.paths.offering(state, state.attributes.bits(self.pending()), false)
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
-        let (dist, end) = (state.attributes.u32(DIST), Bucket::of(step).end);
+        let (dist, end) = (state.attributes.u32(VALUE), Bucket::of(step).end);
         let (pending, visited) = (state.attributes.bits(self.pending()), state.attributes.bits(self.visited()));
         let mut totals = Scalars::default();
         for vertex in vertices.map(|vertex| vertex as u32) {

@@ -14,8 +14,8 @@
 
 use crate::adjacency::{count_against, ranges};
 use crate::algorithm::{
-    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Table,
-    Visit,
+    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
+    Supersteps, Table, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::engine::{Engine, Observer, Run};
@@ -161,13 +161,18 @@ impl LabelPropagation {
         table_bytes: Option<u64>,
         observer: &mut Observer<'_>,
     ) -> Result<Run<Self>> {
-        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
-        let algorithm = Self::new(engine, iterations, table_bytes.unwrap_or(most))?;
-        engine.run(algorithm, observer)
+        engine.run(Self::new(engine, iterations, table_bytes)?, observer)
     }
 
-    fn new(engine: &Engine, iterations: u32, table_bytes: u64) -> Result<Self> {
+    /// What [`run`](Self::run) runs: counts and choices are still to come, the table's size is known. Of a directed graph without
+    /// in-lists all pages are read.
+    ///
+    /// # Errors
+    /// As of [`Engine::run`].
+    pub fn new(engine: &Engine, iterations: u32, table_bytes: Option<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
+        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
+        let table_bytes = table_bytes.unwrap_or(most);
         let directed = store.manifest().directed;
         let out_degrees = store.out_degrees()?;
         let against = if directed { count_against(store, cancel)? } else { Vec::new() };
@@ -323,6 +328,14 @@ impl Algorithm for LabelPropagation {
         let text = include_str!("../../shaders/algorithms/label_propagation.wgsl");
         let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
         Some(Shader { file: "shaders/algorithms/label_propagation.wgsl", text, switches })
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.ranks.as_ref().map_or(0, |ranks| 4 * ranks.vertices.len() as u64)
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        Supersteps::AtMost(self.iterations.saturating_mul(self.ranges()))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -15,6 +15,7 @@ mod neighbourhood;
 mod pagerank;
 mod personalized;
 mod radius;
+mod relaxation;
 mod scc;
 mod sssp;
 mod widest;

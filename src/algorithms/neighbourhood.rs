@@ -10,7 +10,7 @@
 use super::bfs::{UNREACHED, check_sources, reached};
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Visit,
+    Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::ops::{ControlFlow, Range};
@@ -107,6 +107,11 @@ impl Algorithm for Neighbourhood {
     fn seeds(&self) -> Seeds {
         let seed = |attribute, bits| self.sources.iter().map(move |source| Seed { attribute, vertex: source.0, bits });
         Seeds { active: Vec::new(), values: seed(LEVEL, 0).chain(seed(OUTERMOST, 1)).collect() }
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        // A hop reads out-lists and in-lists.
+        self.hops_max.map_or(Supersteps::Unknown, |hops| Supersteps::AtMost(hops.saturating_mul(2)))
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -13,7 +13,7 @@
 //! `PersonalizedPageRank` is the same where walks begin anew at seeds only, and shares all of it.
 
 use crate::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
@@ -79,6 +79,16 @@ pub struct PageRank {
     pub traffic: Traffic,
     /// How shares are added up.
     pub sums: Sums,
+}
+
+impl Stop {
+    /// How many iterations it lets come.
+    pub(super) fn supersteps(self) -> Supersteps {
+        match self {
+            Self::Iterations(iterations) => Supersteps::Exactly(iterations),
+            Self::Tolerance { iterations_max, .. } => Supersteps::AtMost(iterations_max),
+        }
+    }
 }
 
 impl Default for PageRank {
@@ -353,6 +363,10 @@ impl Algorithm for PageRank {
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
         let rank = 1.0 / state.graph.vertices as f64;
         Self::begin(state, vertices, |_| rank)
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        self.stop.supersteps()
     }
 
     fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step> {

@@ -15,7 +15,9 @@
 
 use super::PageRank;
 use super::pagerank::{PageRankKernel, SHARE};
-use crate::algorithm::{Algorithm, Answer, Graph, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit};
+use crate::algorithm::{
+    Algorithm, Answer, Graph, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+};
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -83,6 +85,10 @@ impl Algorithm for PersonalizedPageRank {
     /// Seeds have their ranks in the place of shares.
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
         PageRank::begin(state, vertices, |vertex| state.attributes.f32(SHARE).get(vertex).into())
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        self.ranks.supersteps()
     }
 
     fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step> {

@@ -12,11 +12,11 @@
 //!   weights below 2^-126 (subnormal: some devices know no such numbers) count as 0. A weight that is negative or no number
 //!   ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter.
 
+use super::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
 use crate::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Visit,
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::attributes::{Attribute, Merge, U32Column};
 use crate::bits::Bits;
 use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
@@ -31,27 +31,21 @@ pub struct Sssp {
     pub weights: WeightType,
 }
 
-/// Places in the declaration.
-pub(super) const DIST: usize = 0;
-/// Of `f32` weights only: vertices that an edge leads to whose weight is negative or no number.
-const REFUSED: usize = 1;
-
 /// The whole distance of a vertex that has not been reached.
 const UNREACHED: u32 = u32::MAX;
 /// That of one that has been, but farther away than 32 bits can say.
 const TOO_FAR: u32 = u32::MAX - 1;
-/// Infinity: the `f32` distance of a vertex that has not been reached.
-const INFINITY: u32 = f32::INFINITY.to_bits();
-const NEGATIVE_ZERO: u32 = (-0.0f32).to_bits();
 
 impl Sssp {
     pub(super) fn is_float(&self) -> bool {
         self.weights == WeightType::F32
     }
 
-    /// Where vertices that an edge has no length to are noted.
-    pub(super) fn refused<'a>(&self, state: &'a State) -> Option<&'a Bits> {
-        self.is_float().then(|| state.attributes.bits(REFUSED))
+    /// The edge function: `nearer` takes the vertices whose distance has become less. In a traversal those are active next, and what is
+    /// refused must be too: only then are other devices told.
+    pub(super) fn offering<'a>(&self, state: &'a State, nearer: &'a Bits, is_traversal: bool) -> SsspKernel<'a> {
+        let (dist, refused) = (state.attributes.u32(VALUE), relaxation::refused(state, self.weights));
+        SsspKernel { dist, refused, nearer, is_traversal }
     }
 
     fn unreached(&self) -> u32 {
@@ -61,13 +55,13 @@ impl Sssp {
 
 /// A distance and a weight added up.
 #[inline(always)]
-pub(super) fn whole_sum(dist: u32, weight: u32) -> u32 {
+fn whole_sum(dist: u32, weight: u32) -> u32 {
     dist.saturating_add(weight).min(TOO_FAR)
 }
 
 /// The same in floats, by their bits; none where there is no such sum.
 #[inline(always)]
-pub(super) fn float_sum(dist: u32, weight: u32) -> Option<u32> {
+fn float_sum(dist: u32, weight: u32) -> Option<u32> {
     let weight = match weight {
         0..0x0080_0000 | NEGATIVE_ZERO => 0.0,
         _ => f32::from_bits(weight),
@@ -80,7 +74,8 @@ pub struct SsspKernel<'a> {
     dist: &'a U32Column,
     /// Of `f32` weights.
     refused: Option<&'a Bits>,
-    next: &'a Bits,
+    nearer: &'a Bits,
+    is_traversal: bool,
 }
 
 impl Kernel for SsspKernel<'_> {
@@ -101,10 +96,12 @@ impl Kernel for SsspKernel<'_> {
         match (sum, self.refused) {
             (Some(sum), _) => {
                 if self.dist.min(neighbour, sum) {
-                    self.next.insert(neighbour);
+                    self.nearer.insert(neighbour);
                 }
             }
-            (None, Some(refused)) if refused.insert(neighbour) => drop(self.next.insert(neighbour)),
+            (None, Some(refused)) if refused.insert(neighbour) && self.is_traversal => {
+                self.nearer.insert(neighbour);
+            }
             (None, _) => {}
         }
         ControlFlow::Continue(())
@@ -122,17 +119,7 @@ impl Algorithm for Sssp {
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (of, role, initial) = (AttributeType::U32, Role::Writable, Initial::Bits(self.unreached()));
-        let mut declared = vec![Attribute { name: "dist", of, role, merge: Merge::Min, initial }];
-        if self.is_float() {
-            let (of, role, initial) = (AttributeType::Bit, Role::Accumulated, Initial::Bits(0));
-            declared.push(Attribute { name: "refused", of, role, merge: Merge::Or, initial });
-        }
-        declared
-    }
-
-    fn is_traversal(&self) -> bool {
-        true
+        relaxation::attributes("dist", Merge::Min, self.unreached(), self.weights)
     }
 
     fn is_monotone(&self) -> bool {
@@ -144,18 +131,7 @@ impl Algorithm for Sssp {
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
-        if u64::from(self.source.0) >= graph.vertices {
-            return Err(format!(
-                "source vertex {} does not exist: the graph has {} vertices",
-                self.source, graph.vertices
-            ));
-        }
-        match graph.weights {
-            Some(found) if found != self.weights => {
-                Err(format!("sssp was asked for over {:?} weights, and the store's are {found:?}", self.weights))
-            }
-            _ => Ok(()),
-        }
+        relaxation::check(self.name(), self.source, self.weights, graph)
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -169,40 +145,26 @@ impl Algorithm for Sssp {
 
     fn seeds(&self) -> Seeds {
         let vertex = self.source.0;
-        Seeds { active: vec![vertex], values: vec![Seed { attribute: DIST, vertex, bits: 0 }] }
-    }
-
-    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let scalars = Scalars::default();
-        Some(Step { superstep: 0, direction: Direction::Out, visit: Visit::Frontier, scalars })
+        Seeds { active: vec![vertex], values: vec![Seed { attribute: VALUE, vertex, bits: 0 }] }
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> SsspKernel<'a> {
-        SsspKernel {
-            dist: state.attributes.u32(DIST),
-            refused: self.refused(state),
-            next: state.next_frontier(step.superstep),
-        }
-    }
-
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        (summary.activated > 0).then(|| Step { superstep: step.superstep + 1, ..*step })
+        self.offering(state, state.next_frontier(step.superstep), true)
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        let (found, reason) = if self.is_float() {
-            let reason = "an edge to it has a weight that is negative or no number; shortest paths are found over weights from 0 on";
-            (state.attributes.bits(REFUSED).next_set(0), reason.to_owned())
-        } else {
-            let dist = state.attributes.u32(DIST);
-            let too_far = (0..state.graph.vertices).find(|&vertex| dist.get(vertex as u32) == TOO_FAR);
-            (too_far, format!("its distance is more than {}; take f32 weights (format --weight-type f32)", TOO_FAR - 1))
-        };
-        found.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex as u32), reason }))
+        if self.is_float() {
+            return relaxation::verdict(state, self.weights, "shortest paths");
+        }
+        let dist = state.attributes.u32(VALUE);
+        let too_far = (0..state.graph.vertices).find(|&vertex| dist.get(vertex as u32) == TOO_FAR);
+        let Some(vertex) = too_far else { return Ok(()) };
+        let reason = format!("its distance is more than {}; take f32 weights (format --weight-type f32)", TOO_FAR - 1);
+        Err(Refusal { vertex: VertexId(vertex as u32), reason })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let dist = state.attributes.u32(DIST);
+        let dist = state.attributes.u32(VALUE);
         let values = if self.is_float() {
             AnswerValues::F64(Box::new(move |vertex| f32::from_bits(dist.get(vertex)).into()))
         } else {
@@ -214,7 +176,7 @@ impl Algorithm for Sssp {
 
     /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
-        let (dist, graph) = (state.attributes.u32(DIST), &state.graph);
+        let (dist, graph) = (state.attributes.u32(VALUE), &state.graph);
         let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&v| dist.get(v) != self.unreached());
         Some(reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum())
     }

@@ -15,11 +15,11 @@
 //!
 //! It keeps 4 bytes a vertex, and 1 bit with `f32` weights.
 
+use super::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
 use crate::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Visit,
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::attributes::{Attribute, Merge, U32Column};
 use crate::bits::Bits;
 use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
@@ -33,15 +33,6 @@ pub struct Widest {
     /// What the weights are, as the store says.
     pub weights: WeightType,
 }
-
-/// Places in the declaration.
-const WIDTH: usize = 0;
-/// Of `f32` weights only: vertices that an edge leads to whose weight is negative or no number.
-const REFUSED: usize = 1;
-
-/// Infinity, the width of the source with `f32` weights.
-const INFINITY: u32 = f32::INFINITY.to_bits();
-const NEGATIVE_ZERO: u32 = (-0.0f32).to_bits();
 
 impl Widest {
     fn is_float(&self) -> bool {
@@ -115,17 +106,7 @@ impl Algorithm for Widest {
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        let (of, role, initial) = (AttributeType::U32, Role::Writable, Initial::Bits(0));
-        let mut declared = vec![Attribute { name: "width", of, role, merge: Merge::Max, initial }];
-        if self.is_float() {
-            let (of, role) = (AttributeType::Bit, Role::Accumulated);
-            declared.push(Attribute { name: "refused", of, role, merge: Merge::Or, initial });
-        }
-        declared
-    }
-
-    fn is_traversal(&self) -> bool {
-        true
+        relaxation::attributes("width", Merge::Max, 0, self.weights)
     }
 
     fn is_monotone(&self) -> bool {
@@ -137,18 +118,7 @@ impl Algorithm for Widest {
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
-        if u64::from(self.source.0) >= graph.vertices {
-            return Err(format!(
-                "source vertex {} does not exist: the graph has {} vertices",
-                self.source, graph.vertices
-            ));
-        }
-        match graph.weights {
-            Some(found) if found != self.weights => {
-                Err(format!("widest was asked for over {:?} weights, and the store's are {found:?}", self.weights))
-            }
-            _ => Ok(()),
-        }
+        relaxation::check(self.name(), self.source, self.weights, graph)
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -162,36 +132,24 @@ impl Algorithm for Widest {
 
     fn seeds(&self) -> Seeds {
         let vertex = self.source.0;
-        let values = vec![Seed { attribute: WIDTH, vertex, bits: self.width_of_source() }];
+        let values = vec![Seed { attribute: VALUE, vertex, bits: self.width_of_source() }];
         Seeds { active: vec![vertex], values }
-    }
-
-    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let scalars = Scalars::default();
-        Some(Step { superstep: 0, direction: Direction::Out, visit: Visit::Frontier, scalars })
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> WidestKernel<'a> {
         WidestKernel {
-            width: state.attributes.u32(WIDTH),
-            refused: self.is_float().then(|| state.attributes.bits(REFUSED)),
+            width: state.attributes.u32(VALUE),
+            refused: relaxation::refused(state, self.weights),
             next: state.next_frontier(step.superstep),
         }
     }
 
-    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        (summary.activated > 0).then(|| Step { superstep: step.superstep + 1, ..*step })
-    }
-
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
-        let found = self.is_float().then(|| state.attributes.bits(REFUSED).next_set(0)).flatten();
-        let reason =
-            "an edge to it has a weight that is negative or no number; widest paths are found over weights from 0 on";
-        found.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex as u32), reason: reason.into() }))
+        relaxation::verdict(state, self.weights, "widest paths")
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let width = state.attributes.u32(WIDTH);
+        let width = state.attributes.u32(VALUE);
         let values = if self.is_float() {
             AnswerValues::F64(Box::new(move |vertex| f32::from_bits(width.get(vertex)).into()))
         } else {
@@ -202,7 +160,7 @@ impl Algorithm for Widest {
 
     /// The out-edges of the vertices that are reached.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
-        let (width, graph) = (state.attributes.u32(WIDTH), &state.graph);
+        let (width, graph) = (state.attributes.u32(VALUE), &state.graph);
         let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&vertex| width.get(vertex) > 0);
         Some(reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum())
     }

@@ -1,136 +1,167 @@
-//! `topostream plan`: how long a run would take, and what it would wait for.
+//! `topostream plan`: how long a run would take, what it would wait for, and the memory that it would take.
 
-use super::args::ResourceArgs;
-use super::{Failure, Outcome, calibration, print, tables};
-use clap::{Args, ValueEnum};
+use super::run::AlgorithmArgs;
+use super::{Failure, Outcome, print, tables};
+use clap::Args;
 use serde::Serialize;
-use std::path::PathBuf;
-use topostream::algorithm::Algorithm;
-use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Stop};
+use topostream::algorithm::{Algorithm, Supersteps, Visit};
 use topostream::strategy::Strategy;
-use topostream::strategy::cost::{
-    Needs, Prediction, Rates, SUPERSTEPS_DEFAULT, Seat, Setting, Work, choose, predict, shares,
-};
-use topostream::{EngineOptions, Store, VertexId};
+use topostream::strategy::cost::{Needs, Prediction, Rates, Seat, Setting, Work, choose, predict, shares};
+use topostream::{Direction, Engine, EngineOptions};
 use topostream_tools::progress::Cancel;
 
-/// Predict how long an algorithm would take over a store, for each way in which devices can share it.
+/// Predict what a run would take: the arguments of `run`, with `plan` in its place.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Plan {
-    /// The store's directory
-    store: PathBuf,
-    /// The algorithm
-    #[arg(long, value_name = "ALGORITHM")]
-    algorithm: AlgorithmName,
-    /// Iterations of PageRank
-    #[arg(long, default_value_t = SUPERSTEPS_DEFAULT, value_name = "N")]
-    iterations: u32,
+    #[command(subcommand)]
+    algorithm: AlgorithmArgs,
     /// Groups by destination that the store would have: as if formatted with as many shards
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    #[arg(long, global = true, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=1024))]
     shards: Option<u64>,
-    /// Rates of this machine [default: what `topostream calibrate` has kept]
-    #[arg(long, value_name = "FILE")]
-    calibration: Option<PathBuf>,
-    /// Print the predictions as JSON, times in nanoseconds, and nothing else
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    resources: ResourceArgs,
 }
 
 const EXAMPLES: &str = "\
-The figures are those of `topostream calibrate`. How many pages a search visits is not known before it: a graph of small diameter is
-expected. `run` shows afterwards what the same model says of the pages that were visited.
+There is a row for the first device alone and one for each way in which all devices can share the run; `auto` marks what the run would \
+do. Nothing is computed or written, and no page is read, except where an algorithm has to count before it knows how much memory it wants \
+(communities and clustering over a directed graph without in-lists).
+
+Main memory is what the run takes, to the byte. Times rest on the rates that `topostream calibrate` has measured, and on the number of \
+supersteps, which a line below the table speaks of. It is known before a run where arguments or the algorithm say it (pagerank \
+--iterations, clustering, degrees). Where they say how many there are at most, times are for as many. For searches (bfs, sssp, widest, \
+components) a graph of small diameter is expected. Where nobody knows, times are for one superstep that reads every page, and are no \
+prediction of the run. `run` shows afterwards what the same model says of the pages that were visited.
 
 Examples:
-  topostream plan wiki --algorithm pagerank --iterations 20
-  topostream plan big --algorithm bfs --device 0,1 --memory 16GiB";
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum AlgorithmName {
-    /// PageRank
-    Pagerank,
-    /// Breadth-first search
-    Bfs,
-    /// Shortest paths
-    Sssp,
-    /// Connected components
-    Components,
-}
+  topostream plan pagerank wiki --iterations 20
+  topostream plan communities wiki --iterations 10 --table 256MiB
+  topostream plan bfs big --source max-degree --device 0,1 --memory 16GiB";
 
 /// A way in which a run can be done.
 #[derive(Serialize)]
 struct Row {
     /// The devices.
     devices: Vec<String>,
-    /// Whether `auto` takes it, for these devices.
+    /// Whether it is what the run would do, with these devices.
     auto: bool,
     /// Whether it fits in the memory that there is.
     fits: bool,
+    /// What the times are for.
+    supersteps: Counted,
     prediction: Prediction,
+}
+
+/// The supersteps that times are for.
+#[derive(Clone, Copy, Serialize)]
+struct Counted {
+    /// How many; a fraction where it is an estimate.
+    count: f64,
+    basis: Basis,
+}
+
+/// Where the number of supersteps comes from.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Basis {
+    /// It is known.
+    Exact,
+    /// There are no more.
+    AtMost,
+    /// It is not known: it is one, and more come.
+    One,
+    /// Searches of other graphs took as many.
+    Expected,
+}
+
+impl Counted {
+    fn of(algorithm: &dyn Algorithm, work: &Work) -> Self {
+        let basis = match algorithm.supersteps() {
+            _ if algorithm.is_traversal() => Basis::Expected,
+            Supersteps::Exactly(_) => Basis::Exact,
+            Supersteps::AtMost(_) => Basis::AtMost,
+            Supersteps::Unknown => Basis::One,
+        };
+        Self { count: work.phases.iter().map(|phase| phase.supersteps).sum(), basis }
+    }
+
+    /// A line for people.
+    fn describe(self, algorithm: &dyn Algorithm, has_in_lists: bool) -> String {
+        let count = self.count;
+        let all = algorithm.visits(has_in_lists).iter().all(|(_, visit)| *visit == Visit::All);
+        let each = if all { "each reads every page" } else { "each reads every page, or fewer" };
+        match self.basis {
+            Basis::Exact if count == 0.0 => "supersteps: 0, known before the run; nothing is read\n".into(),
+            Basis::Exact => format!("supersteps: {count}, known before the run; {each}\n"),
+            Basis::AtMost => format!("supersteps: at most {count}, and times are for as many; {each}\n"),
+            Basis::One => "supersteps: as many as the graph takes, which nobody knows before the run. Times are for one that reads every \
+                           page, and no prediction of the run\n"
+                .into(),
+            Basis::Expected => format!(
+                "supersteps: {count} are expected, of a graph of small diameter that is searched to its end; grids and roads take as many as \
+                 they are wide\n"
+            ),
+        }
+    }
 }
 
 impl Plan {
     pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.store)?;
-        let rates = calibration::for_plan(self.calibration.as_deref())?;
-        let options = self.resources.options(cancel);
-        let source = VertexId(0);
-        let rows = match self.algorithm {
-            AlgorithmName::Pagerank => {
-                let stop = Stop::Iterations(self.iterations);
-                self.rows(&PageRank { stop, ..PageRank::default() }, &store, &options, &rates)
-            }
-            AlgorithmName::Bfs => self.rows(&Bfs::from(source), &store, &options, &rates),
-            AlgorithmName::Sssp => match store.manifest().weights {
-                Some(weights) => self.rows(&Sssp { source, weights }, &store, &options, &rates),
-                None => Err(Failure::Other("sssp needs weights, and the store has none".into())),
-            },
-            AlgorithmName::Components => {
-                let directed = store.manifest().directed;
-                self.rows(&Components { directed }, &store, &options, &rates)
-            }
-        }?;
-        if self.json {
+        let job = self.algorithm.job();
+        let (rates, engine) = job.common().planning(cancel)?;
+        let algorithm = job.planned(&engine)?;
+        engine.check(&*algorithm)?;
+        let mut work = Work::of(&*algorithm, engine.store(), 1);
+        work.shards = self.shards.unwrap_or(work.shards);
+        let rows = rows(&*algorithm, &work, &engine, &rates)?;
+        if job.common().json() {
             let json = serde_json::to_string_pretty(&rows).map_err(|error| Failure::Other(error.to_string()))?;
             return print(&(json + "\n"));
         }
-        print(&table(&rows))
+        let has_in_lists = engine.store().topology(Direction::In).is_some();
+        let supersteps = Counted::of(&*algorithm, &work).describe(&*algorithm, has_in_lists);
+        let mode = if engine.options().asynchronous { "not in the times: what --asynchronous changes\n" } else { "" };
+        let left_out = job.left_out().map_or(String::new(), |left_out| format!("{left_out}\n"));
+        print(&(table(&rows) + &supersteps + &rates_of(&*algorithm, &work) + mode + &left_out))
     }
+}
 
-    /// The first device alone, then all of them by each strategy.
-    fn rows<A: Algorithm>(
-        &self,
-        algorithm: &A,
-        store: &Store,
-        options: &EngineOptions,
-        rates: &Rates,
-    ) -> Result<Vec<Row>, Failure> {
-        let mut work = Work::of(algorithm, store, Some(self.iterations));
-        work.shards = self.shards.unwrap_or(work.shards);
-        let all = seats(options, usize::MAX)?.len();
-        let mut ways = vec![(1, Strategy::Replicate)];
-        if all > 1 {
-            ways.extend([(all, Strategy::Replicate), (all, Strategy::Shard)]);
-        }
-        let mut rows = Vec::new();
-        for (count, strategy) in ways {
-            let mut seats = seats(options, count)?;
-            let names: Vec<String> = seats.iter().map(|seat| seat.name.clone()).collect();
-            let Some(shares) = shares(rates, &work, &seats) else { return Err(unknown(rates, &names)) };
-            seats.iter_mut().zip(shares).for_each(|(seat, share)| seat.share = share);
-            let chosen = match options.strategy {
-                Strategy::Auto => choose(Some(rates), algorithm, store, options, &seats),
-                asked => asked,
-            };
-            let setting = Setting::new(rates, algorithm, store, options, seats, strategy);
-            let Some(prediction) = predict(&work, &setting) else { return Err(unknown(rates, &names)) };
-            let fits = prediction.memory.as_ref().is_some_and(Needs::fit);
-            rows.push(Row { devices: names, auto: count == 1 || strategy == chosen, fits, prediction });
-        }
-        Ok(rows)
+/// The first device alone, then all of them by each strategy.
+fn rows(algorithm: &dyn Algorithm, work: &Work, engine: &Engine, rates: &Rates) -> Result<Vec<Row>, Failure> {
+    let (store, options) = (engine.store(), engine.options());
+    let all = seats(options, usize::MAX)?.len();
+    let mut ways = vec![(1, Strategy::Replicate)];
+    if all > 1 && !algorithm.is_owned() {
+        ways.push((all, Strategy::Replicate));
     }
+    if all > 1 {
+        ways.push((all, Strategy::Shard));
+    }
+    let mut rows = Vec::new();
+    for (count, strategy) in ways {
+        let mut seats = seats(options, count)?;
+        let names: Vec<String> = seats.iter().map(|seat| seat.name.clone()).collect();
+        let Some(shares) = shares(rates, work, &seats) else { return Err(unknown(rates, &names)) };
+        seats.iter_mut().zip(shares).for_each(|(seat, share)| seat.share = share);
+        let chosen = choose(Some(rates), algorithm, store, options, &seats);
+        let setting = Setting::new(rates, algorithm, store, options, seats, strategy);
+        let Some(prediction) = predict(work, &setting) else { return Err(unknown(rates, &names)) };
+        let fits = prediction.memory.as_ref().is_some_and(Needs::fit);
+        let supersteps = Counted::of(algorithm, work);
+        rows.push(Row { devices: names, auto: count == 1 || strategy == chosen, fits, supersteps, prediction });
+    }
+    Ok(rows)
+}
+
+/// Whose rates the times of kernels rest on: a line for people.
+fn rates_of(algorithm: &dyn Algorithm, work: &Work) -> String {
+    let mut measured: Vec<&str> = work.phases.iter().map(|phase| phase.kernel.measured_of()).collect();
+    measured.dedup();
+    let name = algorithm.name();
+    let other = match measured.contains(&name) {
+        true => String::new(),
+        false => format!("; {name} may do more with an edge, and then takes longer"),
+    };
+    format!("kernels: at the rates of {}, as measured{other}\n", measured.join(" and "))
 }
 
 fn unknown(rates: &Rates, names: &[String]) -> Failure {

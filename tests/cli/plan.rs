@@ -32,7 +32,7 @@ fn what_is_measured_is_used() {
     names.sort();
     assert_eq!(names, ["rates.json", "s"]);
 
-    let plan = "plan s --algorithm pagerank --iterations 7 --device cpu --threads 2 --calibration rates.json";
+    let plan = "plan pagerank s --iterations 7 --device cpu --threads 2 --calibration rates.json";
     folder.run(plan).succeeds().prints(&["cpu, 2 threads", "alone", "auto", "total s", "bound by", "yes"]);
     let plan = folder.run(&format!("{plan} --json")).succeeds().json();
     let total = number(&plan, "/0/prediction/total_ns");
@@ -55,15 +55,15 @@ fn what_is_measured_is_used() {
 fn more_iterations_and_fewer_pages_in_memory_take_longer() {
     let folder = measured();
     let total = |options: &str| {
-        let line = format!("plan s --device cpu --calibration rates.json --json {options}");
+        let line = format!("plan {options} --device cpu --calibration rates.json --json");
         number(&folder.run(&line).succeeds().json(), "/0/prediction/total_ns")
     };
-    let ten = total("--algorithm pagerank --iterations 10 --threads 2");
-    assert!(total("--algorithm pagerank --iterations 20 --threads 2") > 1.5 * ten);
-    assert!(total("--algorithm pagerank --iterations 10 --threads 1") > ten);
-    assert!(total("--algorithm bfs --threads 2") > 0.0);
+    let ten = total("pagerank s --iterations 10 --threads 2");
+    assert!(total("pagerank s --iterations 20 --threads 2") > 1.5 * ten);
+    assert!(total("pagerank s --iterations 10 --threads 1") > ten);
+    assert!(total("bfs s --source 0 --threads 2") > 0.0);
     // Rates of other threads are taken in proportion; a device of another kind has none.
-    let line = "plan s --algorithm bfs --device cpu,cpu --threads 2 --calibration rates.json --memory 2GiB";
+    let line = "plan bfs s --source 0 --device cpu,cpu --threads 2 --calibration rates.json --memory 2GiB";
     folder.run(line).succeeds().prints(&["2 (cpu, 1 threads)", "alone", "replicate", "shard", "auto"]);
 }
 
@@ -100,12 +100,12 @@ fn devices_that_were_measured_before_stay() {
 fn without_rates_a_plan_says_how_to_get_them_and_a_run_goes_on() {
     let folder = Folder::new();
     folder.rmat("s", 8, "");
-    folder.run("plan s --algorithm bfs --device cpu").fails(1, &["calibration.json", "topostream calibrate"]);
+    folder.run("plan bfs s --source 0 --device cpu").fails(1, &["calibration.json", "topostream calibrate"]);
     let run = "run pagerank s --iterations 2 --device cpu --json";
     assert!(folder.run(run).succeeds().json()["predicted"].is_null());
     // The file that the environment names, damaged.
     folder.write("calibration.json", "{\"version\": 99}");
-    folder.run("plan s --algorithm bfs --device cpu").fails(1, &["expected version 2, found 99"]);
+    folder.run("plan bfs s --source 0 --device cpu").fails(1, &["expected version 2, found 99"]);
     let done = folder.run(run);
     assert_eq!(done.code, Some(0));
     assert!(done.stderr.contains("without predictions") && done.stderr.lines().count() == 1, "{}", done.stderr);
@@ -119,6 +119,127 @@ fn what_cannot_be_measured_is_refused_before_anything_is_made() {
     folder.run("calibrate --device cpu --dir nowhere --scale 10").fails(1, &["nowhere"]);
     folder.run("calibrate --device cpu --store nowhere --scale 10").fails(1, &["nowhere", "not a graph store"]);
     folder.run("calibrate --scale 9").fails(2, &["10..=28"]);
-    folder.run("plan").fails(2, &["--algorithm <ALGORITHM>", "<STORE>"]);
+    folder.run("plan").fails(2, &["plan [OPTIONS] <COMMAND>", "pagerank", "kcore"]);
+    folder.run("plan pagerank").fails(2, &["<STORE>"]);
     assert_eq!(folder.names("."), Vec::<String>::new());
+}
+
+/// Every algorithm, and where it counts, every way to run it.
+const LINES: [&str; 25] = [
+    "pagerank both --iterations 3",
+    "pagerank both --max-iterations 3",
+    "personalized-pagerank both --seed max-degree --iterations 2",
+    "delta-pagerank both",
+    "heat both --source max-degree=4 --iterations 2",
+    "circuit both --source max-degree=5 --max-iterations 3",
+    "adsorption both --seed max-degree --iterations 0",
+    "bfs both --source max-degree --parents",
+    "cross-edges both --from a.txt --to b.txt --edges crossing.el",
+    "degrees both --histogram histogram.csv",
+    "degrees out --histogram histogram.csv",
+    "neighbourhood both --source max-degree --hops 2",
+    "neighbourhood both --source max-degree --hops 2 --direction both",
+    "sssp both --source max-degree",
+    "sssp both --source max-degree --delta 4",
+    "clustering mirrored",
+    "clustering mirrored --table 24KiB",
+    "communities mirrored --iterations 4 --table 64KiB",
+    "communities out --iterations 2",
+    "widest both --source max-degree",
+    "components both",
+    "betweenness both --samples 2",
+    "scc both",
+    "radius both --passes 2",
+    "kcore both",
+];
+
+/// The commands that a help page lists.
+fn commands(help: &str) -> Vec<String> {
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let (list, _) = list.split_once("\n\n").unwrap();
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let mut names: Vec<String> = names.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect();
+    names.retain(|name| name != "help");
+    names.sort();
+    names
+}
+
+#[test]
+fn every_algorithm_is_planned_as_it_is_run() {
+    let folder = measured();
+    let options = "--random-weights u32:1:9 --remove-self-loops --remove-duplicates";
+    folder.rmat("both", 10, &format!("--in-edges {options}"));
+    folder.rmat("out", 10, options);
+    folder.rmat("mirrored", 10, &format!("--symmetrize {options}"));
+    folder.write("a.txt", "1\n2\n3\n");
+    folder.write("b.txt", "4\n5\n6\n7\n");
+    let before = folder.names(".");
+    let devices = "--device cpu --threads 2 --calibration rates.json --json";
+    let plan = |line: &str| folder.run(&format!("plan {line} {devices} --output never.csv")).succeeds().json();
+    let plans: Vec<(&str, Value)> = LINES.iter().map(|&line| (line, plan(line))).collect();
+    assert_eq!(folder.names("."), before, "a plan writes nothing");
+
+    for (line, plan) in plans {
+        let run = folder.run(&format!("run {line} {devices}")).succeeds().json();
+        let memory = ["main_bytes", "buffer_bytes"].map(|part| number(&plan, &format!("/0/prediction/memory/{part}")));
+        let (planned, taken) = (memory[0] + memory[1], number(&run, "/planned_bytes"));
+        // How long a table of a part of the graph is, is known when it is made.
+        match line.contains("clustering") && line.contains("--table") {
+            true => assert!(planned >= taken && planned < taken + 30e3, "{line}: {planned} and {taken}"),
+            false => assert_eq!(planned, taken, "{line}"),
+        }
+        let (count, steps) = (number(&plan, "/0/supersteps/count"), run["steps"].as_array().unwrap().len() as f64);
+        match plan[0]["supersteps"]["basis"].as_str().unwrap() {
+            "exact" => assert_eq!(count, steps, "{line}"),
+            "at-most" => assert!(count >= steps && steps > 0.0, "{line}: {count} and {steps}"),
+            "one" => assert!(count == 1.0 && steps > 1.0, "{line}: {steps}"),
+            basis => assert_eq!(basis, "expected", "{line}"),
+        }
+    }
+
+    let mut planned: Vec<String> = LINES.iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+    planned.sort();
+    planned.dedup();
+    for command in ["run", "plan"] {
+        assert_eq!(commands(&folder.run(&format!("{command} --help")).succeeds().stdout), planned);
+    }
+}
+
+#[test]
+fn a_plan_says_what_its_supersteps_rest_on() {
+    let folder = measured();
+    let says = |line: &str, words: &[&str]| {
+        let line = format!("plan {line} --device cpu,cpu --threads 2 --calibration rates.json");
+        drop(folder.run(&line).succeeds().prints(words));
+    };
+    says(
+        "pagerank s --iterations 7",
+        &["supersteps: 7, known before the run", "at the rates of pagerank, as measured\n"],
+    );
+    says("pagerank s", &["supersteps: at most 100, and times are for as many; each reads every page\n"]);
+    says("bfs s --source 0", &["are expected, of a graph of small diameter", "at the rates of bfs"]);
+    says("kcore s", &["nobody knows before the run", "no prediction of the run", "kcore may do more with an edge"]);
+    says("degrees s", &["supersteps: 0, known before the run; nothing is read"]);
+    says("clustering s", &["supersteps: 1, known before the run", "the most that a table of neighbours can take"]);
+    // Owners count labels, whatever is asked for.
+    let line = "plan communities s --device cpu,cpu --threads 2 --strategy replicate --calibration rates.json --json";
+    let plan = folder.run(line).succeeds().json();
+    let ways: Vec<&Value> = plan.as_array().unwrap().iter().map(|row| &row["prediction"]["strategy"]).collect();
+    assert_eq!(ways, ["replicate", "shard"]);
+    assert_eq!((&plan[0]["devices"], &plan[1]["auto"]), (&serde_json::json!(["cpu, 2 threads"]), &Value::Bool(true)));
+    // What a run refuses, a plan refuses.
+    let refused = |line: &str, word: &str| {
+        drop(folder.run(&format!("plan {line} --device cpu --calibration rates.json")).fails(1, &[word]));
+    };
+    refused("sssp s --source 0", "sssp needs weights, and the store has none");
+    refused("pagerank s --damping 2", "damping 2");
+    refused("bfs s --source 99999", "no vertex with that id");
+    refused("scc s --asynchronous", "cannot run asynchronously");
+    // The timeline of a run takes memory.
+    let traced =
+        "components s --device cpu --threads 2 --calibration rates.json --json --memory 200MiB --trace trace.json";
+    let plan = folder.run(&format!("plan {traced}")).succeeds().json();
+    let run = folder.run(&format!("run {traced}")).succeeds().json();
+    let memory = ["main_bytes", "buffer_bytes"].map(|part| number(&plan, &format!("/0/prediction/memory/{part}")));
+    assert_eq!(memory[0] + memory[1], number(&run, "/planned_bytes"));
 }

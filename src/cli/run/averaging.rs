@@ -1,13 +1,13 @@
 //! `run heat`, `run circuit` and `run adsorption`.
 
 use super::common::{Common, Shown, Source, source};
+use super::job::Plain;
 use super::ranks::seeds;
-use crate::cli::{Failure, Outcome};
+use crate::cli::Failure;
 use clap::Args;
 use std::collections::HashSet;
 use topostream::algorithms::{Averaging, Model, Stop};
 use topostream::{Store, VertexId};
-use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
 pub struct HeatArgs {
@@ -101,36 +101,63 @@ fn sources(held: &[Held], store: &Store) -> Result<Vec<(VertexId, f32)>, Failure
 }
 
 impl AveragingArgs {
-    fn run(self, model: impl FnOnce(&Store) -> Result<Model, Failure>, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
+    fn algorithm(&self, model: Model, store: &Store) -> Averaging {
         let weights = store.manifest().weights.filter(|_| !self.ignore_weights);
         let stop = match self.iterations {
             Some(iterations) => Stop::Iterations(iterations),
             None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
         };
-        let averaging = Averaging { model: model(&store)?, weights, stop };
-        self.common.run(store, averaging, Shown::Top(self.top), cancel)
+        Averaging { model, weights, stop }
     }
 }
 
-impl HeatArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let model = |store: &_| Ok(Model::Heat { alpha: self.alpha, sources: sources(&self.sources, store)? });
-        self.averaging.run(model, cancel)
+impl Plain for HeatArgs {
+    type Algorithm = Averaging;
+
+    fn common(&self) -> &Common {
+        &self.averaging.common
+    }
+
+    fn algorithm(&self, store: &Store) -> Result<Averaging, Failure> {
+        let model = Model::Heat { alpha: self.alpha, sources: sources(&self.sources, store)? };
+        Ok(self.averaging.algorithm(model, store))
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Top(self.averaging.top)
     }
 }
 
-impl CircuitArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let model = |store: &_| Ok(Model::Circuit { sources: sources(&self.sources, store)? });
-        self.averaging.run(model, cancel)
+impl Plain for CircuitArgs {
+    type Algorithm = Averaging;
+
+    fn common(&self) -> &Common {
+        &self.averaging.common
+    }
+
+    fn algorithm(&self, store: &Store) -> Result<Averaging, Failure> {
+        Ok(self.averaging.algorithm(Model::Circuit { sources: sources(&self.sources, store)? }, store))
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Top(self.averaging.top)
     }
 }
 
-impl AdsorptionArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
+impl Plain for AdsorptionArgs {
+    type Algorithm = Averaging;
+
+    fn common(&self) -> &Common {
+        &self.averaging.common
+    }
+
+    fn algorithm(&self, store: &Store) -> Result<Averaging, Failure> {
         let (inject, abandon) = (self.inject, self.abandon);
-        let model = |store: &_| Ok(Model::Adsorption { inject, abandon, seeds: seeds(&self.seeds, store)? });
-        self.averaging.run(model, cancel)
+        let model = Model::Adsorption { inject, abandon, seeds: seeds(&self.seeds, store)? };
+        Ok(self.averaging.algorithm(model, store))
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Top(self.averaging.top)
     }
 }

@@ -1,11 +1,11 @@
 //! `run betweenness`.
 
 use super::common::{Common, Shown, Source, source};
-use crate::cli::Outcome;
+use super::job::Plain;
+use crate::cli::Failure;
 use clap::Args;
 use topostream::Store;
 use topostream::algorithms::Betweenness;
-use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
 pub struct BetweennessArgs {
@@ -25,17 +25,25 @@ pub struct BetweennessArgs {
     common: Common,
 }
 
-impl BetweennessArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        let algorithm = match self.samples {
+impl Plain for BetweennessArgs {
+    type Algorithm = Betweenness;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn algorithm(&self, store: &Store) -> Result<Betweenness, Failure> {
+        Ok(match self.samples {
             Some(samples) => Betweenness::sampled(store.vertices(), samples, self.seed),
             None if self.sources.is_empty() => Betweenness::exact(),
             None => {
-                let sources = self.sources.iter().map(|source| source.vertex(&store));
+                let sources = self.sources.iter().map(|source| source.vertex(store));
                 Betweenness::of_sources(&sources.collect::<Result<Vec<_>, _>>()?)
             }
-        };
-        self.common.run(store, algorithm, Shown::Top(self.top), cancel)
+        })
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Top(self.top)
     }
 }

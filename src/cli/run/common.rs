@@ -12,8 +12,9 @@ use std::sync::Arc;
 use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::engine::Observer;
 use topostream::report::{RunReport, StepReport};
+use topostream::strategy::cost::Rates;
 use topostream::trace::Timeline;
-use topostream::{Engine, Error, Run as FinishedRun, Store, VertexId};
+use topostream::{Engine, EngineOptions, Error, Run as FinishedRun, Store, VertexId};
 use topostream_tools::progress::Cancel;
 
 /// What all algorithms are given.
@@ -40,7 +41,7 @@ pub struct Common {
     /// fewer bytes from disk
     #[arg(long, help_heading = "Resources")]
     asynchronous: bool,
-    /// Print the report as JSON, times in nanoseconds, and nothing else
+    /// Print the report, or the predictions, as JSON, times in nanoseconds, and nothing else
     #[arg(long, help_heading = "Results")]
     json: bool,
 }
@@ -81,6 +82,23 @@ impl Source {
 }
 
 impl Common {
+    /// The options of an engine, without rates.
+    fn options(&self, trace: Option<Arc<Timeline>>, cancel: &Cancel) -> EngineOptions {
+        EngineOptions { asynchronous: self.asynchronous, trace, ..self.resources.options(cancel) }
+    }
+
+    /// What a plan is made with: rates, and an engine as it would run the algorithm, which opens nothing but the store.
+    pub fn planning(&self, cancel: &Cancel) -> Result<(Rates, Engine), Failure> {
+        let rates = calibration::for_plan(self.calibration.as_deref())?;
+        let trace = self.trace.is_some().then(Arc::default);
+        Ok((rates, Engine::new(Store::open(&self.store)?, self.options(trace, cancel))))
+    }
+
+    /// Whether nothing but JSON is wanted.
+    pub fn json(&self) -> bool {
+        self.json
+    }
+
     pub fn run<A: Algorithm>(&self, store: Store, algorithm: A, shown: Shown, cancel: &Cancel) -> Outcome {
         self.run_checked(store, algorithm, shown, None, cancel)
     }
@@ -129,11 +147,9 @@ impl Common {
             spinner.set_message(format!("superstep {}: {edges} edges, {read} read", step.superstep));
             spinner.tick();
         };
-        let mut options = self.resources.options(cancel);
-        options.asynchronous = self.asynchronous;
-        options.rates = calibration::for_run(self.calibration.as_deref())?;
-        options.trace = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
-        let engine = Engine::new(store, options);
+        let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
+        let rates = calibration::for_run(self.calibration.as_deref())?;
+        let engine = Engine::new(store, EngineOptions { rates, ..self.options(timeline, cancel) });
         let run = run(&engine, &mut observer)?;
         // The page buffer goes before the ids come: both together may be more than the budget.
         drop(engine);

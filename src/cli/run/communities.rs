@@ -1,11 +1,14 @@
 //! `run communities` and `run clustering`.
 
 use super::common::{Common, Shown};
-use crate::cli::Outcome;
+use super::job::Job;
 use crate::cli::args::size;
+use crate::cli::{Failure, Outcome};
 use clap::Args;
-use topostream::Store;
+use topostream::algorithm::Algorithm;
 use topostream::algorithms::{Clustering, LabelPropagation};
+use topostream::engine::Observer;
+use topostream::{Engine, Store};
 use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
@@ -34,32 +37,44 @@ pub struct ClusteringArgs {
     common: Common,
 }
 
-impl CommunitiesArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        let Self { iterations, table, common } = self;
-        let shown = Shown::Communities;
-        common.run_by(
-            store,
-            |engine, each| LabelPropagation::run(engine, iterations, table, each),
-            shown,
-            |_, _| Ok(String::new()),
-            cancel,
-        )
+impl Job for CommunitiesArgs {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
+        let run =
+            |engine: &Engine, each: &mut Observer<'_>| LabelPropagation::run(engine, self.iterations, self.table, each);
+        self.common.run_by(store, run, Shown::Communities, |_, _| Ok(String::new()), cancel)
+    }
+
+    fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
+        Ok(Box::new(LabelPropagation::new(engine, self.iterations, self.table)?))
+    }
+
+    fn left_out(&self) -> Option<&'static str> {
+        Some("not in the times: a directed graph without in-lists is read once before, to count edges")
     }
 }
 
-impl ClusteringArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        let Self { table, top, common } = self;
-        let shown = Shown::Clustering(top);
-        common.run_by(
-            store,
-            |engine, each| Clustering::run(engine, table, each),
-            shown,
-            |_, _| Ok(String::new()),
-            cancel,
+impl Job for ClusteringArgs {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
+        let run = |engine: &Engine, each: &mut Observer<'_>| Clustering::run(engine, self.table, each);
+        self.common.run_by(store, run, Shown::Clustering(self.top), |_, _| Ok(String::new()), cancel)
+    }
+
+    fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
+        Ok(Box::new(Clustering::planned(engine, self.table)?))
+    }
+
+    fn left_out(&self) -> Option<&'static str> {
+        Some(
+            "memory is the most that a table of neighbours can take: some of them may turn out the same. Not in the times: before each \
+             superstep a table is made, for which a directed graph is read twice, an undirected one once and again in parts",
         )
     }
 }

@@ -1,11 +1,11 @@
 //! `run components` and `run scc`.
 
 use super::common::{Common, Shown};
-use crate::cli::Outcome;
+use super::job::Plain;
+use crate::cli::Failure;
 use clap::Args;
 use topostream::Store;
 use topostream::algorithms::{Components, Scc};
-use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
 pub struct ComponentsArgs {
@@ -19,17 +19,34 @@ pub struct SccArgs {
     common: Common,
 }
 
-impl ComponentsArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        let directed = store.manifest().directed;
-        self.common.run(store, Components { directed }, Shown::Components, cancel)
+impl Plain for ComponentsArgs {
+    type Algorithm = Components;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn algorithm(&self, store: &Store) -> Result<Components, Failure> {
+        Ok(Components { directed: store.manifest().directed })
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Components
     }
 }
 
-impl SccArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        self.common.run(store, Scc, Shown::Components, cancel)
+impl Plain for SccArgs {
+    type Algorithm = Scc;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn algorithm(&self, _store: &Store) -> Result<Scc, Failure> {
+        Ok(Scc)
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Components
     }
 }

@@ -1,11 +1,11 @@
 //! `run kcore`.
 
 use super::common::{Common, Shown};
-use crate::cli::Outcome;
+use super::job::Plain;
+use crate::cli::Failure;
 use clap::Args;
 use topostream::algorithms::KCore;
 use topostream::{Direction, Store};
-use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
 pub struct KCoreArgs {
@@ -16,11 +16,20 @@ pub struct KCoreArgs {
     common: Common,
 }
 
-impl KCoreArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
+impl Plain for KCoreArgs {
+    type Algorithm = KCore;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn algorithm(&self, store: &Store) -> Result<KCore, Failure> {
         let directed = store.manifest().directed;
         let in_lists = directed && !self.out_lists && store.topology(Direction::In).is_some();
-        self.common.run(store, KCore { directed, in_lists }, Shown::Largest, cancel)
+        Ok(KCore { directed, in_lists })
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Largest
     }
 }

@@ -1,15 +1,16 @@
 //! `run cross-edges`.
 
 use super::common::{Common, Shown};
+use super::job::Job;
 use crate::cli::generate::write_edges;
 use crate::cli::{Failure, Outcome, tables};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use topostream::algorithm::AnswerValues;
+use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::CrossEdges;
 use topostream::extract::{ExtractOptions, crossing};
-use topostream::{Run, Store, VertexSet};
+use topostream::{Engine, Run, Store, VertexSet};
 use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
@@ -30,17 +31,30 @@ pub struct CrossEdgesArgs {
 /// Main memory that writing an edge list needs for itself.
 const BASE_BYTES: u64 = 32 << 20;
 
-impl CrossEdgesArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        let from = Arc::new(VertexSet::read(&self.from, &store)?);
-        let to = Arc::new(VertexSet::read(&self.to, &store)?);
+impl Job for CrossEdgesArgs {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
+        let CrossEdges { from, to } = self.sets(&store)?;
         let written = self.edges.as_deref().map(|path| self.write(path, &from, &to, cancel)).transpose()?;
         let sizes = (from.count(), to.count());
         let then = |run: &Run<CrossEdges>, store: &Store| {
             Ok::<_, Failure>(summary(run, store, sizes) + &written.unwrap_or_default())
         };
         self.common.run_and(store, CrossEdges { from, to }, Shown::Nothing, then, cancel)
+    }
+
+    fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
+        Ok(Box::new(self.sets(engine.store())?))
+    }
+}
+
+impl CrossEdgesArgs {
+    fn sets(&self, store: &Store) -> Result<CrossEdges, Failure> {
+        let read = |path| Ok::<_, Failure>(Arc::new(VertexSet::read(path, store)?));
+        Ok(CrossEdges { from: read(&self.from)?, to: read(&self.to)? })
     }
 
     /// Writes the edges, before the counts take their memory.

@@ -1,15 +1,16 @@
 //! `run degrees`.
 
 use super::common::{Common, Shown};
+use super::job::Job;
 use crate::cli::results::OutputFile;
 use crate::cli::{Failure, Outcome, tables};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use topostream::algorithm::{Answer, AnswerValues};
+use topostream::algorithm::{Algorithm, Answer, AnswerValues};
 use topostream::algorithms::{Degrees, histogram};
-use topostream::{Run, Store};
+use topostream::{Engine, Run, Store};
 use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
@@ -21,9 +22,12 @@ pub struct DegreesArgs {
     common: Common,
 }
 
-impl DegreesArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
+impl Job for DegreesArgs {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
         let file = self.histogram.as_deref().map(OutputFile::create).transpose()?;
         let degrees = Degrees::of(&store)?;
         let after = |run: &Run<Degrees>, store: &Store| {
@@ -34,6 +38,10 @@ impl DegreesArgs {
             Ok::<_, Failure>(distribution.table())
         };
         self.common.run_and(store, degrees, Shown::Nothing, after, cancel)
+    }
+
+    fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
+        Ok(Box::new(Degrees::of(engine.store())?))
     }
 }
 

@@ -8,6 +8,7 @@ mod components;
 mod cores;
 mod cross_edges;
 mod degrees;
+mod job;
 mod neighbourhood;
 mod paths;
 mod radius;
@@ -16,8 +17,10 @@ mod ranks;
 use super::Outcome;
 use clap::{Args, Subcommand};
 pub use common::{Source, source};
+pub use job::Job;
 pub use neighbourhood::HopDirection;
 pub use ranks::SumsName;
+use topostream::Store;
 use topostream_tools::progress::Cancel;
 
 /// Run an algorithm over a store, from disk, in bounded memory.
@@ -43,8 +46,9 @@ Examples:
   topostream run circuit grid --source 0=5 --source 99=0 --max-iterations 5000
   topostream run components wiki --output components.txt";
 
+/// The algorithms, each with its arguments.
 #[derive(Subcommand)]
-enum AlgorithmArgs {
+pub enum AlgorithmArgs {
     /// PageRank: how important vertices are by who points to them
     Pagerank(ranks::PageRankArgs),
     /// Personalized PageRank: how important vertices are as seen from some of them (random walk with restart)
@@ -137,28 +141,36 @@ enum AlgorithmArgs {
     Kcore(cores::KCoreArgs),
 }
 
+impl AlgorithmArgs {
+    /// What `run` runs and `plan` plans.
+    pub fn job(&self) -> &dyn Job {
+        match self {
+            Self::Pagerank(args) => args,
+            Self::PersonalizedPagerank(args) => args,
+            Self::DeltaPagerank(args) => args,
+            Self::Heat(args) => args,
+            Self::Circuit(args) => args,
+            Self::Adsorption(args) => args,
+            Self::Bfs(args) => args,
+            Self::CrossEdges(args) => args,
+            Self::Degrees(args) => args,
+            Self::Neighbourhood(args) => args,
+            Self::Sssp(args) => args,
+            Self::Clustering(args) => args,
+            Self::Communities(args) => args,
+            Self::Widest(args) => args,
+            Self::Components(args) => args,
+            Self::Betweenness(args) => args,
+            Self::Scc(args) => args,
+            Self::Radius(args) => args,
+            Self::Kcore(args) => args,
+        }
+    }
+}
+
 impl Run {
     pub fn run(self, cancel: &Cancel) -> Outcome {
-        match self.algorithm {
-            AlgorithmArgs::Pagerank(args) => args.run(cancel),
-            AlgorithmArgs::PersonalizedPagerank(args) => args.run(cancel),
-            AlgorithmArgs::DeltaPagerank(args) => args.run(cancel),
-            AlgorithmArgs::Heat(args) => args.run(cancel),
-            AlgorithmArgs::Circuit(args) => args.run(cancel),
-            AlgorithmArgs::Adsorption(args) => args.run(cancel),
-            AlgorithmArgs::Bfs(args) => args.run(cancel),
-            AlgorithmArgs::CrossEdges(args) => args.run(cancel),
-            AlgorithmArgs::Degrees(args) => args.run(cancel),
-            AlgorithmArgs::Neighbourhood(args) => args.run(cancel),
-            AlgorithmArgs::Sssp(args) => args.run(cancel),
-            AlgorithmArgs::Clustering(args) => args.run(cancel),
-            AlgorithmArgs::Communities(args) => args.run(cancel),
-            AlgorithmArgs::Widest(args) => args.run(cancel),
-            AlgorithmArgs::Components(args) => args.run(cancel),
-            AlgorithmArgs::Betweenness(args) => args.run(cancel),
-            AlgorithmArgs::Scc(args) => args.run(cancel),
-            AlgorithmArgs::Radius(args) => args.run(cancel),
-            AlgorithmArgs::Kcore(args) => args.run(cancel),
-        }
+        let job = self.algorithm.job();
+        job.run(Store::open(&job.common().store)?, cancel)
     }
 }

@@ -1,11 +1,13 @@
 //! `run neighbourhood`.
 
 use super::common::{Common, Shown, Source, source};
+use super::job::Job;
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
+use topostream::algorithm::Algorithm;
 use topostream::algorithms::{Bfs, Neighbourhood};
 use topostream::extract::Hops;
-use topostream::{Store, VertexId};
+use topostream::{Engine, Store, VertexId};
 use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
@@ -71,12 +73,27 @@ fn vertices(sources: &[Source], store: &Store) -> Result<Vec<VertexId>, Failure>
 }
 
 impl NeighbourhoodArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        let sources = vertices(&self.sources, &store)?;
-        match self.direction.search(&store, sources, self.hops) {
+    fn search(&self, store: &Store) -> Result<Search, Failure> {
+        Ok(self.direction.search(store, vertices(&self.sources, store)?, self.hops))
+    }
+}
+
+impl Job for NeighbourhoodArgs {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
+        match self.search(&store)? {
             Search::OneWay(bfs) => self.common.run(store, bfs, Shown::Reached, cancel),
             Search::BothWays(neighbourhood) => self.common.run(store, neighbourhood, Shown::Reached, cancel),
         }
+    }
+
+    fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
+        Ok(match self.search(engine.store())? {
+            Search::OneWay(bfs) => Box::new(bfs),
+            Search::BothWays(neighbourhood) => Box::new(neighbourhood),
+        })
     }
 }

@@ -1,12 +1,13 @@
 //! `run bfs`, `run sssp` and `run widest`.
 
 use super::common::{Common, Shown, Source, source};
-use crate::cli::Outcome;
+use super::job::{Job, Plain};
 use crate::cli::check::{self, Checking};
+use crate::cli::{Failure, Outcome};
 use clap::Args;
 use topostream::algorithm::Algorithm;
 use topostream::algorithms::{Bfs, DeltaStepping, Sssp, Widest};
-use topostream::{Store, VertexId};
+use topostream::{Engine, Store, VertexId};
 use topostream_formats::edge::WeightType;
 use topostream_tools::progress::Cancel;
 
@@ -56,43 +57,79 @@ pub struct WidestArgs {
 }
 
 impl BfsArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        let source = self.source.vertex(&store)?;
-        let bfs =
-            Bfs { parents: self.parents, bottom_up: !self.top_down, hops_max: self.max_depth, ..Bfs::from(source) };
-        let checking = |engine: &_| Checking::new(check::bfs, source, &bfs, &store, engine);
+    fn bfs(&self, store: &Store) -> Result<Bfs, Failure> {
+        let source = self.source.vertex(store)?;
+        Ok(Bfs { parents: self.parents, bottom_up: !self.top_down, hops_max: self.max_depth, ..Bfs::from(source) })
+    }
+}
+
+impl Job for BfsArgs {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
+        let bfs = self.bfs(&store)?;
+        let checking = |engine: &_| Checking::new(check::bfs, bfs.sources[0], &bfs, &store, engine);
         let checking = self.validate.then(|| checking(&self.common.resources.options(cancel))).transpose()?;
         self.common.run_checked(store, bfs, Shown::Reached, checking, cancel)
+    }
+
+    fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
+        Ok(Box::new(self.bfs(engine.store())?))
     }
 }
 
 impl SsspArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        let source = self.source.vertex(&store)?;
+    fn sssp(&self, store: &Store) -> Result<Sssp, Failure> {
         // Where there are no weights the engine says so.
         let weights = store.manifest().weights.unwrap_or(WeightType::U32);
-        let paths = Sssp { source, weights };
-        match self.delta {
-            Some(delta) => self.run_as(store, DeltaStepping { paths, delta }, source, cancel),
-            None => self.run_as(store, paths, source, cancel),
-        }
+        Ok(Sssp { source: self.source.vertex(store)?, weights })
     }
 
-    fn run_as<A: Algorithm>(self, store: Store, algorithm: A, source: VertexId, cancel: &Cancel) -> Outcome {
+    fn run_as<A: Algorithm>(&self, store: Store, algorithm: A, source: VertexId, cancel: &Cancel) -> Outcome {
         let checking = |engine: &_| Checking::new(check::sssp::<A>, source, &algorithm, &store, engine);
         let checking = self.validate.then(|| checking(&self.common.resources.options(cancel))).transpose()?;
         self.common.run_checked(store, algorithm, Shown::Reached, checking, cancel)
     }
 }
 
-impl WidestArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        let source = self.source.vertex(&store)?;
+impl Job for SsspArgs {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
+        let paths = self.sssp(&store)?;
+        match self.delta {
+            Some(delta) => self.run_as(store, DeltaStepping { paths, delta }, paths.source, cancel),
+            None => self.run_as(store, paths, paths.source, cancel),
+        }
+    }
+
+    fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
+        let paths = self.sssp(engine.store())?;
+        Ok(match self.delta {
+            Some(delta) => Box::new(DeltaStepping { paths, delta }),
+            None => Box::new(paths),
+        })
+    }
+}
+
+impl Plain for WidestArgs {
+    type Algorithm = Widest;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn algorithm(&self, store: &Store) -> Result<Widest, Failure> {
         // Where there are no weights the engine says so.
         let weights = store.manifest().weights.unwrap_or(WeightType::U32);
-        self.common.run(store, Widest { source, weights }, Shown::Wide, cancel)
+        Ok(Widest { source: self.source.vertex(store)?, weights })
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Wide
     }
 }

@@ -1,11 +1,11 @@
 //! `run radius`.
 
 use super::common::{Common, Shown};
-use crate::cli::Outcome;
+use super::job::Plain;
+use crate::cli::Failure;
 use clap::Args;
 use topostream::Store;
 use topostream::algorithms::Radius;
-use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
 pub struct RadiusArgs {
@@ -22,10 +22,19 @@ pub struct RadiusArgs {
     common: Common,
 }
 
-impl RadiusArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
+impl Plain for RadiusArgs {
+    type Algorithm = Radius;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn algorithm(&self, _store: &Store) -> Result<Radius, Failure> {
         let make = if self.narrow { Radius::narrow } else { Radius::new };
-        self.common.run(store, make(self.passes, self.seed), Shown::Largest, cancel)
+        Ok(make(self.passes, self.seed))
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Largest
     }
 }

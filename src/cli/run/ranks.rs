@@ -1,11 +1,11 @@
 //! `run pagerank`, `run personalized-pagerank` and `run delta-pagerank`.
 
 use super::common::{Common, Shown, Source, source};
-use crate::cli::{Failure, Outcome};
+use super::job::Plain;
+use crate::cli::Failure;
 use clap::{Args, ValueEnum};
 use topostream::algorithms::{DanglingMass, DeltaPageRank, PageRank, PersonalizedPageRank, Stop, Sums, Traffic};
 use topostream::{Store, VertexId};
-use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
 pub struct PageRankArgs {
@@ -110,12 +110,7 @@ impl From<DanglingName> for DanglingMass {
 }
 
 impl PageRankArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
-        self.common.run(store, self.algorithm(), Shown::Top(self.top), cancel)
-    }
-
-    fn algorithm(&self) -> PageRank {
+    fn page_rank(&self) -> PageRank {
         PageRank {
             damping: self.damping,
             dangling: self.dangling.into(),
@@ -133,12 +128,35 @@ impl PageRankArgs {
     }
 }
 
-impl PersonalizedArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.ranks.common.store)?;
-        let seeds = seeds(&self.seeds, &store)?;
-        let algorithm = PersonalizedPageRank { seeds, ranks: self.ranks.algorithm() };
-        self.ranks.common.run(store, algorithm, Shown::Top(self.ranks.top), cancel)
+impl Plain for PageRankArgs {
+    type Algorithm = PageRank;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn algorithm(&self, _store: &Store) -> Result<PageRank, Failure> {
+        Ok(self.page_rank())
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Top(self.top)
+    }
+}
+
+impl Plain for PersonalizedArgs {
+    type Algorithm = PersonalizedPageRank;
+
+    fn common(&self) -> &Common {
+        &self.ranks.common
+    }
+
+    fn algorithm(&self, store: &Store) -> Result<PersonalizedPageRank, Failure> {
+        Ok(PersonalizedPageRank { seeds: seeds(&self.seeds, store)?, ranks: self.ranks.page_rank() })
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Top(self.ranks.top)
     }
 }
 
@@ -150,10 +168,19 @@ pub fn seeds(named: &[Source], store: &Store) -> Result<Vec<VertexId>, Failure> 
     Ok(seeds)
 }
 
-impl DeltaArgs {
-    pub fn run(self, cancel: &Cancel) -> Outcome {
-        let store = Store::open(&self.common.store)?;
+impl Plain for DeltaArgs {
+    type Algorithm = DeltaPageRank;
+
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn algorithm(&self, _store: &Store) -> Result<DeltaPageRank, Failure> {
         let (damping, dangling, tolerance) = (self.damping, self.dangling.into(), self.tolerance);
-        self.common.run(store, DeltaPageRank { damping, dangling, tolerance }, Shown::Top(self.top), cancel)
+        Ok(DeltaPageRank { damping, dangling, tolerance })
+    }
+
+    fn shown(&self) -> Shown {
+        Shown::Top(self.top)
     }
 }

@@ -1,6 +1,6 @@
-//! Which strategy `auto` means.
+//! Which strategy a run takes, and what `auto` means.
 
-use super::{Rates, Seat, Setting, Work, predict};
+use super::{Rates, SUPERSTEPS_DEFAULT, Seat, Setting, Work, predict};
 use crate::algorithm::Algorithm;
 use crate::engine::EngineOptions;
 use crate::strategy::Strategy;
@@ -10,7 +10,7 @@ use topostream_formats::Store;
 /// exact.
 const MARGIN: f64 = 0.9;
 
-/// Replicate, unless it does not fit or shard is expected to be faster; without rates of all devices, unless it does not fit.
+/// How several devices share a run: as is asked for, as far as the algorithm lets them.
 pub fn choose(
     rates: Option<&Rates>,
     algorithm: &dyn Algorithm,
@@ -18,11 +18,24 @@ pub fn choose(
     options: &EngineOptions,
     seats: &[Seat],
 ) -> Strategy {
-    if seats.len() < 2 {
-        return Strategy::Replicate;
+    match options.strategy {
+        _ if seats.len() < 2 => Strategy::Replicate,
+        _ if algorithm.is_owned() => Strategy::Shard,
+        Strategy::Auto => auto(rates, algorithm, store, options, seats),
+        asked => asked,
     }
+}
+
+/// Replicate, unless it does not fit or shard is expected to be faster; without rates of all devices, unless it does not fit.
+fn auto(
+    rates: Option<&Rates>,
+    algorithm: &dyn Algorithm,
+    store: &Store,
+    options: &EngineOptions,
+    seats: &[Seat],
+) -> Strategy {
     let none = Rates::unknown();
-    let work = Work::of(algorithm, store, None);
+    let work = Work::of(algorithm, store, SUPERSTEPS_DEFAULT);
     let setting = |strategy| Setting::new(rates.unwrap_or(&none), algorithm, store, options, seats.to_vec(), strategy);
     let (replicate, shard) = (setting(Strategy::Replicate), setting(Strategy::Shard));
     let fits = |setting: &Setting<'_>| super::Needs::of(&work, setting).fit();

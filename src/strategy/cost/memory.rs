@@ -78,7 +78,7 @@ fn device_needs(work: &Work, setting: &Setting<'_>, device: usize) -> DeviceNeed
     DeviceNeeds { device: seat.name.clone(), bytes, budget_bytes, cache_bytes }
 }
 
-/// Attributes and frontiers of a device that has `own` vertices.
+/// Attributes, tables and frontiers of a device that has `own` vertices.
 fn device_bytes(work: &Work, own: u64, sharded: bool) -> u64 {
     let attribute = |attribute: &Attribute| {
         let all = attribute.memory_bytes(work.vertices);
@@ -89,7 +89,7 @@ fn device_bytes(work: &Work, own: u64, sharded: bool) -> u64 {
         }
     };
     let frontiers = if work.traversal { 2 * Bits::memory_bytes(work.vertices) } else { 0 };
-    work.attributes.iter().map(attribute).sum::<u64>() + frontiers
+    work.attributes.iter().map(attribute).sum::<u64>() + work.table_bytes + frontiers
 }
 
 /// What may be left in main memory and be read with its page.

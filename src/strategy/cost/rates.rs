@@ -113,6 +113,16 @@ impl Kernel {
         matches!(self, Self::TopDown | Self::BottomUp | Self::Weighted | Self::Labels)
     }
 
+    /// The algorithm that it is measured with.
+    pub fn measured_of(self) -> &'static str {
+        match self {
+            Self::Push | Self::Pull => "pagerank",
+            Self::TopDown | Self::BottomUp => "bfs",
+            Self::Weighted => "sssp",
+            Self::Labels => "components",
+        }
+    }
+
     /// Whether it writes to the neighbours, and not to the vertex whose list it is.
     pub fn writes_neighbours(self) -> bool {
         !matches!(self, Self::Pull | Self::BottomUp)

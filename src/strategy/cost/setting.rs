@@ -83,12 +83,13 @@ impl<'a> Setting<'a> {
     ) -> Self {
         let sharing_bytes = sharing_bytes(algorithm, store, options.assignment, &seats, strategy);
         let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes);
-        let asked = plan(options.memory_bytes, options.buffer_bytes);
+        let trace_bytes = options.trace_bytes();
+        let asked = plan(options.memory_bytes.saturating_sub(trace_bytes), options.buffer_bytes);
         // Where it does not fit, what more memory would do is of interest too.
         let main_fits = asked.is_ok();
         let plan = asked.or_else(|_| plan(1 << 60, None));
         let (main, buffer) =
-            plan.map_or((0, 0), |plan| (plan.total_bytes() - plan.buffer_bytes(), plan.buffer_bytes()));
+            plan.map_or((0, 0), |plan| (trace_bytes + plan.total_bytes() - plan.buffer_bytes(), plan.buffer_bytes()));
         let grouped = store.topology(Direction::Out).is_some_and(|out| out.is_grouped());
         let aligned = !grouped
             && match options.assignment {

@@ -1,12 +1,12 @@
 //! What a run will do, as far as declarations and the store tell: pages, edges, vertices that are activated.
 
 use super::rates::Kernel;
-use crate::algorithm::{Algorithm, Visit};
+use crate::algorithm::{Algorithm, Supersteps, Visit};
 use crate::attributes::Attribute;
 use crate::report::{RunReport, StepReport};
 use topostream_formats::{Direction, Store};
 
-/// Supersteps that are predicted of an algorithm that stops by itself, where nobody says how many.
+/// Supersteps that `auto` reckons with where an algorithm cannot say how many it takes.
 pub const SUPERSTEPS_DEFAULT: u32 = 10;
 
 /// What a run does.
@@ -16,6 +16,8 @@ pub struct Work {
     pub vertices: u64,
     /// What the algorithm keeps.
     pub attributes: Vec<Attribute>,
+    /// Bytes of its tables, which every device has.
+    pub table_bytes: u64,
     /// Whether it has frontiers.
     pub traversal: bool,
     /// Bytes of a page, with its weights where they are read.
@@ -90,8 +92,9 @@ const COMPONENTS: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 3.4, 
 const COMPONENTS_DIRECTED: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 5.0, activated: 1.0, power: 1.0 };
 
 impl Work {
-    /// What an algorithm is expected to do over a store; `supersteps` where it stops by itself and the caller knows when.
-    pub fn of(algorithm: &dyn Algorithm, store: &Store, supersteps: Option<u32>) -> Self {
+    /// What an algorithm is expected to do over a store, in as many supersteps as it can at most take; in `unknown` where it reads
+    /// whole graphs and cannot say how often.
+    pub fn of(algorithm: &dyn Algorithm, store: &Store, unknown: u32) -> Self {
         let mut work = Self::without_phases(algorithm, store);
         let has_in_lists = store.topology(Direction::In).is_some();
         let visits = algorithm.visits(has_in_lists);
@@ -99,8 +102,11 @@ impl Work {
         work.phases = match visits.first() {
             None => Vec::new(),
             Some(_) if !work.traversal => {
-                let supersteps = f64::from(supersteps.unwrap_or(SUPERSTEPS_DEFAULT));
-                vec![work.scans(store, visits[0].0, supersteps)]
+                let supersteps = match algorithm.supersteps() {
+                    Supersteps::Exactly(supersteps) | Supersteps::AtMost(supersteps) => supersteps,
+                    Supersteps::Unknown => unknown,
+                };
+                vec![work.scans(store, visits[0].0, supersteps.into())]
             }
             Some((direction, visit)) => {
                 let bottom_up = visits.iter().find(|(_, visit)| matches!(visit, Visit::Without(_)));
@@ -152,6 +158,7 @@ impl Work {
         Self {
             vertices: store.vertices(),
             attributes: algorithm.attributes(has_in_lists),
+            table_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
             traversal: algorithm.is_traversal(),
             page_bytes: f64::from(out.page_bytes()) + f64::from(weights),
             directory_pages: store.topologies().map(|topology| u64::from(topology.page_count())).sum(),

@@ -7,10 +7,11 @@ use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelu
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 10] = [
+const LIBRARY: [(&str, &str); 11] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
     ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
+    ("shaders/lib/weights.wgsl", include_str!("../../../../shaders/lib/weights.wgsl")),
     ("shaders/lib/page.wgsl", include_str!("../../../../shaders/lib/page.wgsl")),
     ("shaders/lib/take.wgsl", include_str!("../../../../shaders/lib/take.wgsl")),
     ("shaders/lib/count.wgsl", include_str!("../../../../shaders/lib/count.wgsl")),
@@ -35,11 +36,8 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
             ("shaders/kernels/vertex_phase.wgsl", include_str!("../../../../shaders/kernels/vertex_phase.wgsl"))
         }
         KernelName::Census => ("shaders/kernels/census.wgsl", include_str!("../../../../shaders/kernels/census.wgsl")),
-        KernelName::NextPages => {
-            ("shaders/kernels/next_pages.wgsl", include_str!("../../../../shaders/kernels/next_pages.wgsl"))
-        }
-        KernelName::PutOff => {
-            ("shaders/kernels/put_off.wgsl", include_str!("../../../../shaders/kernels/put_off.wgsl"))
+        KernelName::NextPages | KernelName::PutOff => {
+            ("shaders/kernels/pages.wgsl", include_str!("../../../../shaders/kernels/pages.wgsl"))
         }
         KernelName::Fill => ("shaders/kernels/fill.wgsl", include_str!("../../../../shaders/kernels/fill.wgsl")),
         KernelName::Merge => ("shaders/kernels/merge.wgsl", include_str!("../../../../shaders/kernels/merge.wgsl")),
@@ -53,9 +51,10 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
     }
 }
 
-/// What of the library is there for algorithms; the rest is for kernels. An algorithm's own names, of local variables too,
-/// may therefore be those of other functions and buffers.
-const FOR_ALGORITHMS: [&str; 3] = [prelude::FILE, "shaders/lib/layout.wgsl", "shaders/lib/fixed.wgsl"];
+/// What of the library is there for algorithms; the rest is for kernels. What an algorithm declares may therefore have the names of
+/// other functions and buffers.
+const FOR_ALGORITHMS: [&str; 4] =
+    [prelude::FILE, "shaders/lib/layout.wgsl", "shaders/lib/fixed.wgsl", "shaders/lib/weights.wgsl"];
 
 /// A file, in pieces.
 struct Source {

@@ -37,6 +37,8 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("BY_LINE", staged && aligned && !visit_all),
         // Whether what edges write is held of own vertices only.
         ("SHARDED", options.sharded),
+        // Whether pages are looked at whose vertices are put off.
+        ("PUT_OFF", kernel == KernelName::PutOff),
         // Whether messages tell of sets.
         ("MESSAGE_FLAGS", messages::counts(algorithm, kernel, options).0 > 0),
     ];

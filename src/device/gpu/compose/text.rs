@@ -146,7 +146,7 @@ pub struct Declaration {
     pub text: String,
     /// The line where that begins, from 1.
     pub line: u32,
-    /// All words in it that may name other declarations.
+    /// The words in it that name what is declared elsewhere: other declarations, accessors, buffers, and what WGSL has.
     pub words: BTreeSet<String>,
 }
 
@@ -195,6 +195,83 @@ fn comment_start(text: &str, start: usize) -> usize {
     begin
 }
 
+/// Finds the words of a declaration that may be names from elsewhere: all but members, attributes, and what it has declared itself at
+/// that place (parameters; `let`, `var` and `const`, from the end of their statement to that of their block).
+struct Names<'a> {
+    words: Vec<&'a str>,
+    /// Local names, by block; those of a `for` are in a block of their own, around its body.
+    scopes: Vec<Vec<&'a str>>,
+    /// Of each block that is open, how many scopes end with it.
+    blocks: Vec<usize>,
+    /// A local name whose statement has not ended.
+    pending: Option<&'a str>,
+    used: BTreeSet<String>,
+}
+
+impl<'a> Names<'a> {
+    fn of(text: &'a str, tokens: &[Token]) -> BTreeSet<String> {
+        let words: Vec<&str> = tokens.iter().map(|token| token.of(text)).collect();
+        let is_struct = words.contains(&"struct");
+        // Where a name that a colon follows is declared.
+        let head = if is_struct { words.len() } else { words.iter().position(|word| *word == "{").unwrap_or(0) };
+        let mut names =
+            Self { words, scopes: vec![Vec::new()], blocks: Vec::new(), pending: None, used: BTreeSet::new() };
+        let mut around = 0;
+        for (at, token) in tokens.iter().enumerate() {
+            match names.words[at] {
+                "for" => {
+                    names.scopes.push(Vec::new());
+                    around = 1;
+                }
+                "{" => {
+                    names.scopes.push(Vec::new());
+                    names.blocks.push(1 + std::mem::take(&mut around));
+                }
+                "}" => {
+                    let ended = names.blocks.pop().unwrap_or(0);
+                    names.scopes.truncate(names.scopes.len().saturating_sub(ended));
+                }
+                ";" => names.declare_pending(),
+                ":" if at < head && !is_struct => names.scopes[0].push(names.words[at - 1]),
+                _ if token.is_word => names.word(at, at < head),
+                _ => {}
+            }
+        }
+        names.used
+    }
+
+    fn declare_pending(&mut self) {
+        let scope = self.scopes.last_mut().filter(|_| !self.blocks.is_empty());
+        scope.into_iter().for_each(|scope| scope.extend(self.pending.take()));
+    }
+
+    /// Takes a word; in a head, one that a colon follows is declared.
+    fn word(&mut self, at: usize, in_head: bool) {
+        let word = self.words[at];
+        let before = |back: usize| at.checked_sub(back).map_or("", |at| self.words[at]);
+        let is_declared_in_head = in_head && self.words.get(at + 1) == Some(&":");
+        // What an attribute is called, and the built-in values.
+        let is_attribute = before(1) == "@" || before(1) == "(" && before(2) == "builtin" && before(3) == "@";
+        if before(1) == "." || is_attribute || is_declared_in_head {
+            return;
+        }
+        if self.is_declared(at) {
+            self.pending = Some(word);
+        } else if !self.scopes.iter().flatten().any(|name| *name == word) {
+            self.used.insert(word.to_owned());
+        }
+    }
+
+    /// Whether the word stands behind `let`, `const`, `var` or `var<…>`.
+    fn is_declared(&self, at: usize) -> bool {
+        let keyword = match self.words[..at] {
+            [.., keyword, "<", _, ">"] | [.., keyword] => keyword,
+            [] => "",
+        };
+        ["let", "const", "var"].contains(&keyword)
+    }
+}
+
 /// Cuts a file into its declarations.
 pub fn declarations(text: &str) -> Vec<Declaration> {
     let tokens = tokens(text);
@@ -204,13 +281,11 @@ pub fn declarations(text: &str) -> Vec<Declaration> {
         let last = declaration_end(text, &tokens, first);
         let own = &tokens[first..=last];
         let begin = comment_start(text, own[0].start);
-        let is_member = |at: usize| at > first && tokens[at - 1].of(text) == ".";
-        let words = (first..=last).filter(|&at| tokens[at].is_word && !is_member(at));
         declarations.push(Declaration {
             name: declared_name(text, own),
             text: text[begin..own[own.len() - 1].end].to_owned(),
             line: text[..begin].matches('\n').count() as u32 + 1,
-            words: words.map(|at| tokens[at].of(text).to_owned()).collect(),
+            words: Names::of(text, own),
         });
         first = last + 1;
     }
@@ -257,5 +332,32 @@ mod tests {
         assert_eq!(names, [("b", 3), ("c", 5), ("D", 7), ("f", 8), ("", 11)]);
         assert!(found[0].text.starts_with("// Says b.") && found[0].text.ends_with("3u;"));
         assert!(found[3].words.contains("b") && !found[3].words.contains("e") && !found[3].words.contains("h"));
+    }
+
+    /// What is declared elsewhere is called `a` to `z` here, what is declared on the spot has longer names or the same ones.
+    fn named(text: &str) -> String {
+        let words = declarations(text).remove(0).words;
+        words.into_iter().filter(|word| word.len() == 1).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn local_names_are_no_others() {
+        assert_eq!(named("fn g(a: B, c: D) -> E { return a + c + f; }"), "B D E f g");
+        assert_eq!(named("@compute @workgroup_size(W)\nfn g(@builtin(i) i: vec3<u32>) { x(i.y); }"), "W g x");
+        assert_eq!(named("struct S { a: T, @align(N) b: array<U, M>, }"), "M N S T U");
+        assert_eq!(named("fn g() { let a = b; let c: D = a; var e = c; var<function> h = e; h = a; }"), "D b g");
+        // A name is there from the end of its statement on.
+        assert_eq!(named("fn g() { let a = a(1u); h(a); }"), "a g h");
+        assert_eq!(named("fn g() { h(a); let a = 1u; }"), "a g h");
+        // And to the end of its block.
+        assert_eq!(named("fn g() { { let a = 1u; h(a); } a(); }"), "a g h");
+        assert_eq!(named("fn g() { if b { let a = 1u; h(a); } else { a(); } }"), "a b g h");
+        assert_eq!(named("fn g() { for (var i = n; i < m; i++) { h(i); } }"), "g h m n");
+        assert_eq!(named("fn g() { for (var i = n; i < m; i++) { h(i); } i(); }"), "g h i m n");
+        assert_eq!(named("fn g() { for (var i = 0; i < m; i++) { if x { let y = i; } h(i); } y(); }"), "g h m x y");
+        assert_eq!(named("fn g() { switch x { case K: { let a = 1u; } default: { a(); } } }"), "K a g x");
+        assert_eq!(named("fn g() { (*a).b = c.d; e[f] = 1u; }"), "a c e f g");
+        assert_eq!(named("var<workgroup> a: array<B, C>;"), "B C");
+        assert_eq!(named("const a: B = c + a;"), "B a c");
     }
 }

@@ -1,5 +1,8 @@
-// Next pages: sets the bit of every page that has a vertex to visit. 32 threads look at a page, each at every 32nd word of
-// the set, and stop at the first vertex that they find. The pages of a long list have one vertex each, the same.
+// Pages of a topology, and the vertices of a set that have lists there: 32 threads look at a page, each at every 32nd word of the set.
+// The pages of a long list have one vertex each, the same.
+//
+// `next-pages` sets the bit of every page that has a vertex to visit: its threads stop at the first that they find. In `put-off` (with
+// PUT_OFF) the active vertices of pages whose bits are set are left to later supersteps.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -10,11 +13,19 @@ fn main(
     let pages_a_round = workgroups.x * workgroups.y * (WORKGROUP / 32u);
     var number = unit_number(workgroup_id, workgroups) * (WORKGROUP / 32u) + lane / 32u;
     for (; number < step.page_count; number += pages_a_round) {
+        if PUT_OFF {
+            if (atomicLoad(&next_pages[number / 32u]) >> (number % 32u) & 1u) == 0u {
+                continue;
+            }
+        }
         let page = directory[number];
         let first = page.start_vertex;
         let last = first + (page.slot_count - 1u);
         for (var word = first / 32u + lane % 32u; word <= last / 32u; word += 32u) {
-            if (visit_word(word) & bits_between(word, first, last)) != 0u {
+            let vertices = bits_between(word, first, last);
+            if PUT_OFF {
+                leave_out(word, vertices);
+            } else if (visit_word(word) & vertices) != 0u {
                 atomicOr(&next_pages[number / 32u], 1u << (number % 32u));
                 break;
             }

@@ -1,0 +1,52 @@
+//! What algorithms share that offer ways along weighted edges ([`Sssp`](super::Sssp), [`DeltaStepping`](super::DeltaStepping),
+//! [`Widest`](super::Widest)): a value of 32 bits for every vertex, whose order as whole numbers is that of what it stands for,
+//! whatever the type of the weights; and a set of vertices that an edge leads to whose `f32` weight is negative or no number.
+
+use super::bfs::check_sources;
+use crate::algorithm::{Graph, Refusal, State};
+use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::bits::Bits;
+use topostream_formats::VertexId;
+use topostream_formats::edge::WeightType;
+
+/// Places in the declaration.
+pub(super) const VALUE: usize = 0;
+/// Of `f32` weights only.
+const REFUSED: usize = 1;
+
+/// Infinity, by its bits: the largest value of a float.
+pub(super) const INFINITY: u32 = f32::INFINITY.to_bits();
+pub(super) const NEGATIVE_ZERO: u32 = (-0.0f32).to_bits();
+
+/// Whether the source exists and the weights are those of the store.
+pub(super) fn check(name: &str, source: VertexId, weights: WeightType, graph: &Graph) -> Result<(), String> {
+    check_sources(&[source], graph)?;
+    match graph.weights {
+        Some(found) if found != weights => {
+            Err(format!("{name} was asked for over {weights:?} weights, and the store's are {found:?}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The value, and with `f32` weights the set of those that are refused.
+pub(super) fn attributes(name: &'static str, merge: Merge, first: u32, weights: WeightType) -> Vec<Attribute> {
+    let (of, role, initial) = (AttributeType::U32, Role::Writable, Initial::Bits(first));
+    let value = Attribute { name, of, role, merge, initial };
+    let (of, role, initial) = (AttributeType::Bit, Role::Accumulated, Initial::Bits(0));
+    let refused = Attribute { name: "refused", of, role, merge: Merge::Or, initial };
+    if weights == WeightType::F32 { vec![value, refused] } else { vec![value] }
+}
+
+/// The set of those that are refused, where weights are `f32`.
+pub(super) fn refused(state: &State, weights: WeightType) -> Option<&Bits> {
+    (weights == WeightType::F32).then(|| state.attributes.bits(REFUSED))
+}
+
+/// An error where a vertex is refused; `what` is found over other weights.
+pub(super) fn verdict(state: &State, weights: WeightType, what: &str) -> Result<(), Refusal> {
+    let Some(vertex) = refused(state, weights).and_then(|refused| refused.next_set(0)) else { return Ok(()) };
+    let reason =
+        format!("an edge to it has a weight that is negative or no number; {what} are found over weights from 0 on");
+    Err(Refusal { vertex: VertexId(vertex as u32), reason })
+}
