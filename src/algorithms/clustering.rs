@@ -15,7 +15,7 @@
 //! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and 4 an edge
 //! of the range.
 
-use crate::adjacency::{Adjacency, Kept, comes_before, count_against, ranges};
+use crate::adjacency::{Adjacency, Kept, comes_before, count_against, degree, ranges};
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Table,
     Visit,
@@ -179,7 +179,8 @@ impl Clustering {
             return Err(Error::Parameter(message));
         }
         let mut before = Found { links: Vec::new(), neighbours: zeroed(store.vertices()) };
-        let mut ranges = ranges(out_degrees.values(), &against, edges_max.min(u32::MAX.into())).into_iter().peekable();
+        let degrees = (0..store.vertices() as usize).map(|vertex| degree(out_degrees.values(), &against, vertex));
+        let mut ranges = ranges(degrees, edges_max.min(u32::MAX.into())).into_iter().peekable();
         let mut reports: Option<RunReport> = None;
         loop {
             let range = ranges.next().expect("there is a range, and another where it was not the last");

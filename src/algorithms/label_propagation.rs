@@ -9,10 +9,15 @@
 //! so that the table has the size that is asked for; an undirected graph is read once an iteration all the same, a directed one once
 //! for each range. Counts stay with the vertex's owner: several devices share a run as under Strategy-S, whatever is asked for.
 //!
+//! On the CPU a list of an undirected graph that is in one page, and not very long, is counted in memory of the thread that reads it,
+//! and the table has nothing but the label that won. Where CPUs are all that computes, such a vertex has room for no more.
+//!
 //! 4 bytes a vertex where one range is all, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices of a
-//! range; 4 bytes a vertex for where they begin there.
+//! range, or for each vertex of it with a list that is counted outside; 4 bytes a vertex for where they begin there.
 
-use crate::adjacency::{count_against, ranges};
+mod tally;
+
+use crate::adjacency::{count_against, degree, ranges};
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Table,
     Visit,
@@ -24,6 +29,7 @@ use crate::strategy::Part;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tally::{NEIGHBOURS_MAX, Tally};
 use topostream_formats::{Direction, Store, VertexId};
 
 /// Community detection by label propagation.
@@ -56,6 +62,8 @@ const COUNTS: usize = 2;
 const TABLE_BYTES: u64 = 1 << 30;
 /// Spreads labels over places (Knuth's multiplicative hash).
 const SPREAD: u32 = 2_654_435_761;
+/// The number of a label that has won already: nothing else is in the vertex's room.
+const WON: u32 = u32::MAX;
 
 /// Counts labels.
 pub struct LabelPropagationKernel<'a> {
@@ -95,7 +103,8 @@ impl Counts<'_> {
         }
         let (room, key) = (self.room(vertex), label + 1);
         let places = room.len() / 2;
-        let mut at = label.wrapping_mul(SPREAD) as usize % places;
+        // A hash of 32 bits is to 2^32 as its place to all of them: no division.
+        let mut at = (u64::from(label.wrapping_mul(SPREAD)) * places as u64 >> 32) as usize;
         loop {
             let seen = room[2 * at].load(Relaxed);
             let free = seen == 0;
@@ -108,11 +117,23 @@ impl Counts<'_> {
         }
     }
 
+    /// Notes the label that has won, of a vertex whose labels are not counted here.
+    #[inline(always)]
+    fn won(&self, vertex: u32, label: u32) {
+        let room = self.room(vertex);
+        room[0].store(label + 1, Relaxed);
+        room[1].store(WON, Relaxed);
+    }
+
     /// The label that was counted most often, of several the smallest; the room is empty from here on.
     fn take(&self, vertex: u32) -> Option<u32> {
         let mut best: Option<(u32, u32)> = None;
         for place in self.room(vertex).chunks_exact(2) {
             let (key, count) = (place[0].load(Relaxed), place[1].load(Relaxed));
+            if count == WON {
+                place.iter().for_each(|word| word.store(0, Relaxed));
+                return Some(key - 1);
+            }
             if key > 0 && best.is_none_or(|(label, most)| count > most || (count == most && key - 1 < label)) {
                 best = Some((key - 1, count));
             }
@@ -122,20 +143,35 @@ impl Counts<'_> {
     }
 }
 
+/// A list that is read.
+pub struct Counted {
+    vertex: u32,
+    label: u32,
+    /// Where the thread counts by itself.
+    tally: Option<Tally>,
+}
+
 impl Kernel for LabelPropagationKernel<'_> {
-    /// The vertex and its label.
-    type Record = (u32, u32);
+    type Record = Counted;
 
     #[inline(always)]
-    fn open(&self, list: List) -> Option<(u32, u32)> {
-        Some((list.vertex, self.label.get(list.vertex)))
+    fn open(&self, List { vertex, degree, whole }: List) -> Option<Counted> {
+        if degree == 0 || !(self.both_ends || self.counts.has(vertex)) {
+            return None;
+        }
+        let alone = whole && !self.both_ends && degree <= NEIGHBOURS_MAX;
+        Some(Counted { vertex, label: self.label.get(vertex), tally: alone.then(|| Tally::of(degree)) })
     }
 
     #[inline(always)]
-    fn edge(&self, &mut (vertex, label): &mut (u32, u32), neighbour: u32, _weight: u32) -> ControlFlow<()> {
-        self.counts.add(vertex, self.label.get(neighbour));
+    fn edge(&self, counted: &mut Counted, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        let label = self.label.get(neighbour);
+        match &mut counted.tally {
+            Some(tally) => tally.add(label),
+            None => self.counts.add(counted.vertex, label),
+        }
         if self.both_ends {
-            self.counts.add(neighbour, label);
+            self.counts.add(neighbour, counted.label);
         }
         ControlFlow::Continue(())
     }
@@ -146,7 +182,11 @@ impl Kernel for LabelPropagationKernel<'_> {
     }
 
     #[inline(always)]
-    fn close(&self, _record: (u32, u32)) {}
+    fn close(&self, Counted { vertex, tally, .. }: Counted) {
+        if let Some(label) = tally.and_then(Tally::finish) {
+            self.counts.won(vertex, label);
+        }
+    }
 }
 
 impl LabelPropagation {
@@ -169,22 +209,23 @@ impl LabelPropagation {
     fn new(engine: &Engine, iterations: u32, table_bytes: u64) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
-        let out_degrees = store.out_degrees()?;
         let against = if directed { count_against(store, cancel)? } else { Vec::new() };
         let places_max = (table_bytes / 8).min(u32::MAX.into());
-        let ranges = ranges(out_degrees.values(), &against, places_max);
-        let degree = |vertex: usize| -> u64 {
-            let against = against.get(vertex).map_or(0, |count| count.load(Relaxed).into());
-            u64::from(out_degrees.values()[vertex]) + against
+        let out_degrees = store.out_degrees()?;
+        let alone_max = if engine.is_cpu_only()? { counted_alone_max(store)? } else { 0 };
+        let room = |vertex: usize| -> u64 {
+            let degree = degree(out_degrees.values(), &against, vertex);
+            if degree <= alone_max { degree.min(1) } else { degree }
         };
+        let vertices = store.vertices() as usize;
+        let ranges = ranges((0..vertices).map(room), places_max);
         let (mut starts, mut at) = (vec![0], 0u64);
-        starts.reserve_exact(store.vertices() as usize);
-        for vertex in 0..store.vertices() as usize {
-            at += degree(vertex);
+        starts.reserve_exact(vertices);
+        for vertex in 0..vertices {
+            at += room(vertex);
             starts.push(at as u32);
         }
-        let places_of =
-            |range: &Range<u64>| (range.start..range.end).map(|vertex| degree(vertex as usize)).sum::<u64>();
+        let places_of = |range: &Range<u64>| (range.start..range.end).map(|vertex| room(vertex as usize)).sum::<u64>();
         let places = ranges.iter().map(places_of).max().unwrap_or(0);
         if places > places_max {
             let message = format!(
@@ -242,6 +283,18 @@ impl LabelPropagation {
             false => turns.remove(vertex),
         }
     }
+}
+
+/// Up to which length all lists are counted outside of the table on CPUs.
+fn counted_alone_max(store: &Store) -> Result<u64> {
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    if store.manifest().directed || topology.is_grouped() {
+        return Ok(0);
+    }
+    let out_degrees = store.out_degrees()?;
+    let large = topology.directory().entries().iter().filter(|entry| entry.run > 0);
+    let shortest = large.map(|entry| u64::from(out_degrees.values()[entry.start_vertex as usize])).min();
+    Ok(shortest.map_or(NEIGHBOURS_MAX, |shortest| NEIGHBOURS_MAX.min(shortest - 1)))
 }
 
 impl Ranks {
