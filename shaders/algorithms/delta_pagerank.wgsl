@@ -41,7 +41,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>(0.0);
 }
 
-// How many pass something on, what waits, and what is passed on.
+// How many pass something on, and how much.
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let waiting = fixed_add(residual_load(vertex), signed_from(step.scalars.z));
     let residual = signed_to_f32(waiting);
@@ -56,11 +56,10 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     let passed = select(0.0, step.scalars.y * residual, takes && degree > 0u);
     let share = passed / f32(max(degree, 1u));
     share_store(vertex, share);
-    let left = select(residual, 0.0, takes);
     if share != 0.0 {
         pushing_insert(vertex);
-        return vec4<f32>(1.0, left, passed, 0.0);
+        return vec4<f32>(1.0, passed, 0.0, 0.0);
     }
     pushing_remove(vertex);
-    return vec4<f32>(0.0, left, passed, 0.0);
+    return vec4<f32>(0.0);
 }

@@ -7,10 +7,11 @@
 //! it goes superstep by superstep. Pages without a vertex that passes something on are not read.
 //!
 //! Passed on like this, what is under way decays by d a superstep, and most of it travels in proportion to the ranks themselves.
-//! Ranks that belong to another (1 - d) / n are the same but for a factor: as much can be taken from what arrives everywhere as makes
-//! the residuals sum to zero, and what is left decays as it does in power iteration, by d times the second eigenvalue. That is done
-//! in each superstep from the third on, unless what is under way has halved by itself in the second (most of it came to vertices
-//! without out-edges); residuals are then positive and negative. In the end ranks are scaled back.
+//! Ranks that belong to another (1 - d) / n are the same but for a factor: so much may be taken away everywhere as is passed on for
+//! each vertex with out-edges. What travels in that proportion then comes to nothing, and the rest decays as in power iteration,
+//! by d times the second eigenvalue. That is done in each superstep from the third on, unless what is passed on in the second is less
+//! than half (most of it came to vertices without out-edges); residuals are then positive and negative. In the end ranks are
+//! scaled back.
 //!
 //! What is left over at the end is at most `tolerance` times what everybody began with, and what would come of it is therefore
 //! at most that part of each rank: all ranks are right to within `tolerance` of themselves, and to the rounding of `f32`.
@@ -66,21 +67,19 @@ const THRESHOLD: usize = 0;
 const DAMPING: usize = 1;
 /// What arrives everywhere: what everybody begins with in the first superstep, then what is added to that or taken from it.
 const EVERYWHERE: usize = 2;
-/// How much has been passed on before, until residuals are made to sum to zero, and then [`LEVELLING`]; for the host only.
-const BEFORE: usize = 3;
-const LEVELLING: f64 = -1.0;
+/// How many vertices share what is taken away; none where nothing is. For the host only.
+const SHARING: usize = 3;
 
-/// Places in totals: how many vertices pass something on, the sum of residuals that wait, and of what is passed on.
+/// Places in totals: how many vertices pass something on, and how much.
 const PUSHED: usize = 0;
-const WAITING: usize = 1;
-const PASSED: usize = 2;
+const PASSED: usize = 1;
 
 /// All lists are read while more than one vertex of so many passes something on.
 const SCAN_ABOVE: f64 = 4.0;
 
-/// Residuals are made to sum to zero where more than this part of what is passed on first is passed on again.
-const SLOW_ABOVE: f64 = 0.5;
-/// They are no longer, so that every superstep leaves less, whatever the graph, once there have been so many.
+/// Something is taken away everywhere if more than this part of what is passed on first is passed on again.
+const LEVELLED_ABOVE: f64 = 0.5;
+/// Once there have been so many supersteps it is no longer, so that every superstep leaves less, whatever the graph.
 const LEVELLED_MAX: u32 = 64;
 /// What everybody begins with does not fall below this part of (1 - d) / n, times 1 - d.
 const LEVELLED_TO: f64 = 0.25;
@@ -111,8 +110,8 @@ impl DeltaPageRank {
     }
 
     /// A superstep at whose end `everywhere` arrives, so that `base` is what everybody has begun with.
-    fn step(&self, superstep: u32, visit: Visit, (everywhere, base): (f64, f64), before: f64) -> Step {
-        let scalars = [self.leftover() * base, self.damping, everywhere, before];
+    fn step(&self, superstep: u32, visit: Visit, (everywhere, base): (f64, f64), sharing: f64) -> Step {
+        let scalars = [self.leftover() * base, self.damping, everywhere, sharing];
         Step { superstep, direction: Direction::Out, visit, scalars }
     }
 
@@ -238,7 +237,6 @@ impl Algorithm for DeltaPageRank {
                 }
             } else {
                 residuals.set(vertex, waiting);
-                totals[WAITING] += residual;
             }
             if share != 0.0 {
                 shares.set(vertex, share);
@@ -253,19 +251,24 @@ impl Algorithm for DeltaPageRank {
     }
 
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        let [pushed, waiting, passed, _] = summary.totals;
+        let (pushed, passed) = (summary.totals[PUSHED], summary.totals[PASSED]);
         if pushed == 0.0 {
             return None;
         }
         let scans = SCAN_ABOVE * pushed > graph.vertices as f64;
         let visit = if scans { Visit::All } else { Visit::Within(PUSHING) };
-        let (base, before) = (step.scalars[THRESHOLD] / self.leftover(), step.scalars[BEFORE]);
-        let slow = before == LEVELLING || (step.superstep == 1 && passed > SLOW_ABOVE * before);
-        let less = if slow { (waiting + passed) / graph.vertices as f64 } else { 0.0 };
+        let base = step.scalars[THRESHOLD] / self.leftover();
+        let sharing = match (step.superstep, step.scalars[SHARING]) {
+            // Everybody with out-edges.
+            (0, _) => pushed,
+            (1, sharing) if passed < LEVELLED_ABOVE * sharing * self.damping * base => 0.0,
+            (LEVELLED_MAX.., _) => 0.0,
+            (_, sharing) => sharing,
+        };
+        let less = if step.superstep > 0 && sharing > 0.0 { passed / sharing } else { 0.0 };
         let least = LEVELLED_TO * (1.0 - self.damping) * self.base(graph);
-        let less = if base - less >= least && step.superstep < LEVELLED_MAX { less } else { 0.0 };
-        let before = if slow { LEVELLING } else { passed };
-        Some(self.step(step.superstep + 1, visit, (-less, base - less), before))
+        let less = if base - less >= least { less } else { 0.0 };
+        Some(self.step(step.superstep + 1, visit, (-less, base - less), sharing))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
