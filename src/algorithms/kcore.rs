@@ -265,11 +265,10 @@ impl Algorithm for KCore {
         let phase = Phase::of(step);
         let degree = state.attributes.u32(DEGREE);
         let (gone, went) = (state.attributes.bits(GONE), state.attributes.bits(WENT));
-        let mut totals = Scalars::default();
-        let mut count =
-            |terms: [bool; 3]| totals.iter_mut().zip(terms).for_each(|(total, term)| *total += f64::from(term));
+        let mut found = [false; 4];
+        let mut note = |terms: [bool; 3]| found.iter_mut().zip(terms).for_each(|(found, term)| *found |= term);
         if phase.mode == Mode::Peel || vertices.is_empty() {
-            return totals;
+            return Scalars::default();
         }
         let vertices = vertices.start as u32..=(vertices.end - 1) as u32;
         went.for_each_in(vertices.clone(), false, |vertex| went.remove(vertex));
@@ -280,18 +279,18 @@ impl Algorithm for KCore {
             let left = u64::from(degree.get(vertex));
             let within = |strides: u64| left <= phase.level + strides * phase.stride;
             match phase.mode {
-                Mode::Leap => count(LEAPS.map(within)),
-                Mode::Search => count(SEARCHES.map(within)),
-                _ if left > phase.level => count([false, within(1), true]),
+                Mode::Leap => note(LEAPS.map(within)),
+                Mode::Search => note(SEARCHES.map(within)),
+                _ if left > phase.level => note([false, within(1), true]),
                 _ => {
                     degree.set(vertex, phase.level as u32);
                     gone.insert(vertex);
                     went.insert(vertex);
-                    count([true, false, false]);
+                    note([true, false, false]);
                 }
             }
         });
-        totals
+        found.map(|found| f64::from(u8::from(found)))
     }
 
     fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
