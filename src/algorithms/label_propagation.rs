@@ -10,7 +10,8 @@
 //! for each range. Counts stay with the vertex's owner: several devices share a run as under Strategy-S, whatever is asked for.
 //!
 //! On the CPU a list of an undirected graph that is in one page, and not very long, is counted in memory of the thread that reads it,
-//! and the table has nothing but the label that won. Where CPUs are all that computes, such a vertex has room for no more.
+//! and the table has nothing but the label that won. Where CPUs are all that computes, such a vertex has room for no more; and labels have
+//! a bit that says whether they are new, so that a list without a new one is not counted again.
 //!
 //! 4 bytes a vertex where one range is all, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices of a
 //! range, or for each vertex of it with a list that is counted outside; 4 bytes a vertex for where they begin there.
@@ -42,6 +43,8 @@ pub struct LabelPropagation {
     bounds: Arc<Vec<u32>>,
     /// Places of the largest range.
     places: u64,
+    /// Whether labels are marked that are [`NEW`].
+    marked: bool,
     /// Vertices by ascending original id, and their ranks there; none where their numbers are in that order.
     ranks: Option<Ranks>,
 }
@@ -65,11 +68,18 @@ const SPREAD: u32 = 2_654_435_761;
 /// The number of a label that has won already: nothing else is in the vertex's room.
 const WON: u32 = u32::MAX;
 
+/// The bit of a label that is another than in the iteration before, where labels are marked.
+const NEW: u32 = 1 << 31;
+
 /// Counts labels.
 pub struct LabelPropagationKernel<'a> {
     label: &'a U32Column,
     counts: Counts<'a>,
     both_ends: bool,
+    /// The bits of a label that are the label.
+    mask: u32,
+    /// Whether lists without a new label are as they were.
+    only_new: bool,
 }
 
 /// The table of counts, for the vertices of a range that are the device's own.
@@ -168,7 +178,7 @@ impl Kernel for LabelPropagationKernel<'_> {
         let label = self.label.get(neighbour);
         match &mut counted.tally {
             Some(tally) => tally.add(label),
-            None => self.counts.add(counted.vertex, label),
+            None => self.counts.add(counted.vertex, label & self.mask),
         }
         if self.both_ends {
             self.counts.add(neighbour, counted.label);
@@ -183,7 +193,9 @@ impl Kernel for LabelPropagationKernel<'_> {
 
     #[inline(always)]
     fn close(&self, Counted { vertex, tally, .. }: Counted) {
-        if let Some(label) = tally.and_then(Tally::finish) {
+        let Some(tally) = tally else { return };
+        let count = !self.only_new || tally.has(NEW);
+        if let Some(label) = tally.finish(self.mask, count) {
             self.counts.won(vertex, label);
         }
     }
@@ -236,13 +248,14 @@ impl LabelPropagation {
         }
         let bounds = ranges.iter().map(|range| range.start).chain([store.vertices()]).map(|bound| bound as u32);
         let (starts, bounds) = (Arc::new(starts), Arc::new(bounds.collect()));
-        Ok(Self { iterations, directed, starts, bounds, places, ranks: Ranks::of(store)? })
+        let marked = alone_max > 0 && vertices <= NEW as usize;
+        Ok(Self { iterations, directed, starts, bounds, places, marked, ranks: Ranks::of(store)? })
     }
 
     /// Without a graph, for so many ranges: what its shader is made from.
     pub fn without_table(directed: bool, ranges: usize) -> Self {
         let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
-        Self { iterations: 1, directed, starts, bounds, places: 0, ranks: None }
+        Self { iterations: 1, directed, starts, bounds, places: 0, marked: false, ranks: None }
     }
 
     fn ranges(&self) -> u32 {
@@ -252,6 +265,11 @@ impl LabelPropagation {
     /// Whether all vertices are counted for at once.
     fn is_whole(&self) -> bool {
         self.ranges() == 1
+    }
+
+    /// The bits of a label that are the label.
+    fn mask(&self) -> u32 {
+        if self.marked { !NEW } else { u32::MAX }
     }
 
     /// The range whose turn it is.
@@ -384,7 +402,8 @@ impl Algorithm for LabelPropagation {
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> LabelPropagationKernel<'a> {
         let (label, counts) = (state.attributes.u32(LABEL), self.counts(state, step));
-        LabelPropagationKernel { label, counts, both_ends: self.directed }
+        let only_new = self.marked && step.superstep >= self.ranges();
+        LabelPropagationKernel { label, counts, both_ends: self.directed, mask: self.mask(), only_new }
     }
 
     /// Chooses labels for the vertices of the range; behind the last range they become the vertices' own. The first sum says how
@@ -403,9 +422,12 @@ impl Algorithm for LabelPropagation {
                     (step.scalars[1] > 0.0).then(|| upcoming.get(vertex))
                 }
             };
-            if let Some(chosen) = chosen.filter(|&chosen| chosen != label.get(vertex)) {
-                label.set(vertex, chosen);
+            let before = label.get(vertex);
+            if let Some(chosen) = chosen.filter(|&chosen| chosen != before & self.mask()) {
+                label.set(vertex, chosen | !self.mask());
                 changed += 1.0;
+            } else if step.scalars[1] > 0.0 && before & !self.mask() != 0 {
+                label.set(vertex, before & self.mask());
             }
         }
         [changed, 0.0, 0.0, 0.0]
@@ -420,7 +442,7 @@ impl Algorithm for LabelPropagation {
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
         let vertex_of = |label: u32| self.ranks.as_ref().map_or(label, |ranks| ranks.vertices[label as usize]);
-        let communities = Box::new(move |vertex| Some(vertex_of(label.get(vertex))));
+        let communities = Box::new(move |vertex| Some(vertex_of(label.get(vertex) & self.mask())));
         vec![Answer { name: "community", values: AnswerValues::Vertex(communities) }]
     }
 }
