@@ -36,27 +36,24 @@ pub fn comes_before((vertex, degree): (u32, u32), (other, others_degree): (u32, 
     (degree, vertex) < (others_degree, other)
 }
 
-/// Ranges of vertices whose lists have about `edges_max` edges together, in ascending order; a longer list is a range of its
-/// own. Of a directed graph `against` counts the edges to each vertex.
-pub fn ranges(out_degrees: &[u32], against: &[AtomicU32], edges_max: u64) -> Vec<Range<u64>> {
-    let (mut ranges, mut first, mut edges) = (Vec::new(), 0, 0);
-    for (vertex, &degree) in (0u64..).zip(out_degrees) {
-        let more = against.get(vertex as usize).map_or(0, |count| u64::from(count.load(Relaxed))) + u64::from(degree);
-        if edges + more > edges_max && vertex > first {
-            ranges.push(first..vertex);
-            (first, edges) = (vertex, 0);
+/// Ranges of vertices whose sizes are no more than `most` together, in ascending order; what is larger is a range of its own.
+pub fn ranges(sizes: impl Iterator<Item = u64>, most: u64) -> Vec<Range<u64>> {
+    let (mut ranges, mut first, mut end, mut sum) = (Vec::new(), 0, 0, 0);
+    for size in sizes {
+        if sum + size > most && end > first {
+            ranges.push(first..end);
+            (first, sum) = (end, 0);
         }
-        edges += more;
+        (sum, end) = (sum + size, end + 1);
     }
-    ranges.push(first..out_degrees.len() as u64);
+    ranges.push(first..end);
     ranges
 }
 
-/// How many neighbours the vertices of a range have together, as [`ranges`] counts them.
-pub fn neighbours_of(range: &Range<u64>, out_degrees: &[u32], against: &[AtomicU32]) -> u64 {
-    let out: u64 = out_degrees[range.start as usize..range.end as usize].iter().map(|&degree| u64::from(degree)).sum();
-    let against = against.iter().skip(range.start as usize).take((range.end - range.start) as usize);
-    out + against.map(|count| u64::from(count.load(Relaxed))).sum::<u64>()
+/// How many edges lead from a vertex, and in directed graphs to it, whose numbers are then in `against`.
+pub fn degree(out_degrees: &[u32], against: &[AtomicU32], vertex: usize) -> u64 {
+    let against = against.get(vertex).map_or(0, |count| u64::from(count.load(Relaxed)));
+    u64::from(out_degrees[vertex]) + against
 }
 
 /// How many edges lead to each vertex: the lengths of the in-lists, where a store has them; else all pages are read.

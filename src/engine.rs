@@ -158,8 +158,18 @@ impl Engine {
 
     /// The most bytes that every device of a run binds at once.
     pub(crate) fn binding_bytes_max(&self) -> Result<u64> {
+        Ok(self.kinds()?.binding_bytes_max)
+    }
+
+    /// Whether CPUs are all that computes.
+    pub(crate) fn is_cpu_only(&self) -> Result<bool> {
+        Ok(self.kinds()?.cpu.iter().all(|&cpu| cpu))
+    }
+
+    /// The devices of a run that has a shader.
+    fn kinds(&self) -> Result<Kinds> {
         let EngineOptions { devices, gpu, .. } = &self.options;
-        Ok(self.roster.open(devices, true, gpu)?.binding_bytes_max)
+        self.roster.open(devices, true, gpu)
     }
 
     /// The store.

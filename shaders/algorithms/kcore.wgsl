@@ -2,14 +2,13 @@
 // Those that went in the last vertex phase take themselves from their neighbours' degrees. With BOTH_ENDS an edge stands in one
 // list only, which is read for either of its ends.
 
-// What a superstep does (step.scalars.w): counts edges, or takes away those of vertices that went; the last one of a round ends
-// with who goes next. The other two look for the least degree.
+// What a superstep does (step.scalars.w): finds loops and counts edges at their other ends, as out-lists have lengths; or takes away
+// edges of vertices that went; the last superstep of a round ends with who goes next. The other two look for the least degree.
 const COUNT = 0u;
-const COUNT_LAST = 1u;
-const PEEL = 2u;
-const PEEL_LAST = 3u;
-const LEAP = 4u;
-const SEARCH = 5u;
+const PEEL = 1u;
+const PEEL_LAST = 2u;
+const LEAP = 3u;
+const SEARCH = 4u;
 
 struct Record {
     // Whether the vertex is taken from its neighbours' degrees.
@@ -19,31 +18,35 @@ struct Record {
 }
 
 fn is_counting() -> bool {
-    return u32(step.scalars.w) <= COUNT_LAST;
-}
-
-// So many edges more or, modulo 2^32, less.
-fn change(edges: u32) -> u32 {
-    return select(0u - edges, edges, is_counting());
+    return u32(step.scalars.w) == COUNT;
 }
 
 fn list_open(list: List) -> Record {
     if BOTH_ENDS {
-        return Record(is_counting() || went_test(list.vertex), 0u);
+        return Record(!is_counting() && went_test(list.vertex), 0u);
     } else {
-        return Record(true, 0u);
+        return Record(!is_counting(), 0u);
     }
 }
 
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     if neighbour == list.vertex {
+        // In its length a loop has been counted.
+        (*record).lost += select(0u, 1u, is_counting());
+        return true;
+    }
+    if is_counting() {
+        if DIRECTED {
+            degree_add(neighbour, 1u);
+        }
         return true;
     }
     if (*record).goes && !gone_test(neighbour) {
-        degree_add(neighbour, change(1u));
+        // One less, modulo 2^32.
+        degree_add(neighbour, 0u - 1u);
     }
     if BOTH_ENDS {
-        if is_counting() || went_test(neighbour) {
+        if went_test(neighbour) {
             (*record).lost += 1u;
         }
     }
@@ -51,10 +54,8 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
 }
 
 fn list_close(record: Record, list: List) {
-    if BOTH_ENDS {
-        if record.lost > 0u && !gone_test(list.vertex) {
-            degree_add(list.vertex, change(record.lost));
-        }
+    if record.lost > 0u && !gone_test(list.vertex) {
+        degree_add(list.vertex, 0u - record.lost);
     }
 }
 
@@ -69,7 +70,7 @@ fn level() -> u32 {
 
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let mode = u32(step.scalars.w);
-    if mode == COUNT || mode == PEEL {
+    if mode == PEEL {
         return vec4<f32>();
     }
     if gone_test(vertex) {
@@ -78,7 +79,10 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
         }
         return vec4<f32>();
     }
-    if mode == COUNT_LAST || mode == PEEL_LAST {
+    if mode == COUNT {
+        degree_store(vertex, degree_load(vertex) + degree_out(vertex));
+    }
+    if mode == COUNT || mode == PEEL_LAST {
         return peel(vertex);
     }
     let stride = u32(step.scalars.z);

@@ -15,7 +15,7 @@
 //! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and 4 an edge
 //! of the range.
 
-use crate::adjacency::{Adjacency, Kept, comes_before, count_against, neighbours_of, ranges};
+use crate::adjacency::{Adjacency, Kept, comes_before, count_against, degree, ranges};
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
     Supersteps, Table, Visit,
@@ -245,8 +245,9 @@ impl Ranges {
             );
             return Err(Error::Parameter(message));
         }
-        let ranges = ranges(out_degrees.values(), &against, edges_max.min(u32::MAX.into()));
-        let most = ranges.iter().map(|range| neighbours_of(range, out_degrees.values(), &against)).max().unwrap_or(0);
+        let neighbours = |vertex: u64| degree(out_degrees.values(), &against, vertex as usize);
+        let ranges = ranges((0..store.vertices()).map(neighbours), edges_max.min(u32::MAX.into()));
+        let most = ranges.iter().map(|range| range.clone().map(neighbours).sum()).max().unwrap_or(0);
         // Of an undirected edge one end only is kept.
         let entries_max = if directed { most } else { most.min(store.edges() / 2) };
         Ok(Self { ranges, entries_max })

@@ -6,16 +6,16 @@
 //! graph are two. Loops do not count (NetworkX refuses them). A vertex without edges has core number 0. Degrees must be below 2^32.
 //!
 //! *Peeling* (Matula and Beck, JACM 1983): whoever has at most k edges left goes, with core number k, and takes its edges with it;
-//! when nobody goes any more, k rises. A first superstep over all lists counts edges; from then on a superstep reads the lists of
-//! those that went in the last vertex phase, each list once in a run. A directed graph's in-lists are read in a second superstep of
-//! each round. Where it has none, each round reads all out-lists, for either end of an edge: format such a store with `--in-edges`
+//! when nobody goes any more, k rises. Lengths of out-lists are known: a first superstep over all of them finds loops, and counts a
+//! directed graph's edges at their other ends. From then on a superstep reads the lists of those that went in the last vertex phase,
+//! each list once in a run. A directed graph's in-lists are read in a second superstep of each round. Where it has none, each round reads all out-lists, for either end of an edge: format such a store with `--in-edges`
 //! or `--symmetrize`.
 //!
 //! A vertex phase tells who went, who would go at k + 1, and whether anybody is left. Where nobody would, k has to leap to the least
 //! degree that is left. Sums are all that vertex phases give, so that it is looked for by supersteps that read no pages: three
 //! degrees are tried at once, farther and farther away (1, 4, 16, …, times the stride), then three within the gap that is found. A
 //! gap of g takes some log64 g + log4 g such supersteps. A run has as many supersteps as rounds of peeling, one or two for each
-//! core number that occurs, and those of its gaps; each costs a vertex phase over all vertices.
+//! core number that occurs, and those of its gaps; each costs a vertex phase, on the CPU over those that are left.
 //!
 //! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
 
@@ -46,10 +46,8 @@ const WENT: usize = 2;
 /// What a superstep does, in a step's last scalar; the shader has the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Counts edges; others are to come.
+    /// Counts edges, as far as lengths of out-lists do not say, then whoever has none goes.
     Count,
-    /// Counts edges, then whoever has none goes.
-    CountLast,
     /// Takes away edges of those who went; others are to come.
     Peel,
     /// Takes them away, then it is seen who goes.
@@ -60,7 +58,7 @@ enum Mode {
     Search,
 }
 
-const MODES: [Mode; 6] = [Mode::Count, Mode::CountLast, Mode::Peel, Mode::PeelLast, Mode::Leap, Mode::Search];
+const MODES: [Mode; 5] = [Mode::Count, Mode::Peel, Mode::PeelLast, Mode::Leap, Mode::Search];
 /// How many strides away [`Mode::Leap`] looks.
 const LEAPS: [u64; 3] = [1, 4, 16];
 /// And [`Mode::Search`].
@@ -117,6 +115,7 @@ pub struct KCoreKernel<'a> {
     gone: &'a Bits,
     went: &'a Bits,
     counting: bool,
+    directed: bool,
     both_ends: bool,
 }
 
@@ -128,10 +127,11 @@ pub struct Taken {
 }
 
 impl KCoreKernel<'_> {
+    /// Takes edges from a vertex's degree, which is no longer that where it is gone.
     #[inline(always)]
-    fn change(&self, vertex: u32, edges: u32) {
+    fn take(&self, vertex: u32, edges: u32) {
         if !self.gone.contains(vertex) {
-            self.degree.add(vertex, if self.counting { edges } else { edges.wrapping_neg() });
+            self.degree.add(vertex, edges.wrapping_neg());
         }
     }
 }
@@ -141,17 +141,24 @@ impl Kernel for KCoreKernel<'_> {
 
     #[inline(always)]
     fn open(&self, list: List) -> Option<Taken> {
-        let goes = !self.both_ends || self.counting || self.went.contains(list.vertex);
+        let goes = !self.counting && (!self.both_ends || self.went.contains(list.vertex));
         Some(Taken { vertex: list.vertex, goes, lost: 0 })
     }
 
     #[inline(always)]
     fn edge(&self, taken: &mut Taken, neighbour: u32, _weight: u32) -> ControlFlow<()> {
-        if neighbour != taken.vertex {
-            if taken.goes {
-                self.change(neighbour, 1);
+        if neighbour == taken.vertex {
+            // In its length a loop has been counted.
+            taken.lost += u32::from(self.counting);
+        } else if self.counting {
+            if self.directed {
+                self.degree.add(neighbour, 1);
             }
-            if self.both_ends && (self.counting || self.went.contains(neighbour)) {
+        } else {
+            if taken.goes {
+                self.take(neighbour, 1);
+            }
+            if self.both_ends && self.went.contains(neighbour) {
                 taken.lost += 1;
             }
         }
@@ -160,13 +167,15 @@ impl Kernel for KCoreKernel<'_> {
 
     #[inline(always)]
     fn prefetch(&self, neighbour: u32) {
-        self.degree.prefetch(neighbour);
+        if self.directed || !self.counting {
+            self.degree.prefetch(neighbour);
+        }
     }
 
     #[inline(always)]
     fn close(&self, taken: Taken) {
         if taken.lost > 0 {
-            self.change(taken.vertex, taken.lost);
+            self.take(taken.vertex, taken.lost);
         }
     }
 }
@@ -227,7 +236,7 @@ impl Algorithm for KCore {
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         let mut visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(WENT))];
         if self.two_ways() {
-            visits.extend([(Direction::In, Visit::All), (Direction::In, Visit::Within(WENT))]);
+            visits.push((Direction::In, Visit::Within(WENT)));
         }
         visits
     }
@@ -238,52 +247,50 @@ impl Algorithm for KCore {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/kcore.wgsl");
-        Some(Shader { file: "shaders/algorithms/kcore.wgsl", text, switches: vec![("BOTH_ENDS", self.both_ends())] })
+        let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
+        Some(Shader { file: "shaders/algorithms/kcore.wgsl", text, switches })
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let mode = if self.two_ways() { Mode::Count } else { Mode::CountLast };
-        (graph.edges > 0).then(|| Self::step(0, Direction::Out, Visit::All, Phase::new(mode, 0)))
+        (graph.edges > 0).then(|| Self::step(0, Direction::Out, Visit::All, Phase::new(Mode::Count, 0)))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> KCoreKernel<'a> {
         let (degree, bits) = (state.attributes.u32(DEGREE), |place| state.attributes.bits(place));
-        let counting = matches!(Phase::of(step).mode, Mode::Count | Mode::CountLast);
-        KCoreKernel { degree, gone: bits(GONE), went: bits(WENT), counting, both_ends: self.both_ends() }
+        let (counting, directed, both_ends) = (Phase::of(step).mode == Mode::Count, self.directed, self.both_ends());
+        KCoreKernel { degree, gone: bits(GONE), went: bits(WENT), counting, directed, both_ends }
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
         let phase = Phase::of(step);
         let degree = state.attributes.u32(DEGREE);
         let (gone, went) = (state.attributes.bits(GONE), state.attributes.bits(WENT));
-        let mut totals = Scalars::default();
-        let mut count =
-            |terms: [bool; 3]| totals.iter_mut().zip(terms).for_each(|(total, term)| *total += f64::from(term));
-        if matches!(phase.mode, Mode::Count | Mode::Peel) {
-            return totals;
+        let mut found = [false; 4];
+        let mut note = |terms: [bool; 3]| found.iter_mut().zip(terms).for_each(|(found, term)| *found |= term);
+        if phase.mode == Mode::Peel || vertices.is_empty() {
+            return Scalars::default();
         }
-        for vertex in vertices.map(|vertex| vertex as u32) {
-            if gone.contains(vertex) {
-                if went.contains(vertex) {
-                    went.remove(vertex);
-                }
-                continue;
+        let vertices = vertices.start as u32..=(vertices.end - 1) as u32;
+        went.for_each_in(vertices.clone(), false, |vertex| went.remove(vertex));
+        gone.for_each_in(vertices, true, |vertex| {
+            if phase.mode == Mode::Count {
+                degree.add(vertex, state.graph.out_degree(vertex));
             }
             let left = u64::from(degree.get(vertex));
             let within = |strides: u64| left <= phase.level + strides * phase.stride;
             match phase.mode {
-                Mode::Leap => count(LEAPS.map(within)),
-                Mode::Search => count(SEARCHES.map(within)),
-                _ if left > phase.level => count([false, within(1), true]),
+                Mode::Leap => note(LEAPS.map(within)),
+                Mode::Search => note(SEARCHES.map(within)),
+                _ if left > phase.level => note([false, within(1), true]),
                 _ => {
                     degree.set(vertex, phase.level as u32);
                     gone.insert(vertex);
                     went.insert(vertex);
-                    count([true, false, false]);
+                    note([true, false, false]);
                 }
             }
-        }
-        totals
+        });
+        found.map(|found| f64::from(u8::from(found)))
     }
 
     fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
@@ -291,18 +298,15 @@ impl Algorithm for KCore {
         let found = [0, 1, 2].map(|place| summary.totals[place] > 0.0);
         let [went, near, left] = found;
         Some(match phase.mode {
-            Mode::Count | Mode::Peel => {
-                let mode = if phase.mode == Mode::Count { Mode::CountLast } else { Mode::PeelLast };
-                Self::step(superstep, Direction::In, step.visit, Phase { mode, ..phase })
-            }
+            Mode::Peel => Self::step(superstep, Direction::In, step.visit, Phase { mode: Mode::PeelLast, ..phase }),
             // The last ones have nobody left to tell.
-            Mode::CountLast | Mode::PeelLast if !left => return None,
-            Mode::CountLast | Mode::PeelLast if went => {
+            Mode::Count | Mode::PeelLast if !left => return None,
+            Mode::Count | Mode::PeelLast if went => {
                 let visit = if self.both_ends() { Visit::All } else { Visit::Within(WENT) };
                 let mode = if self.two_ways() { Mode::Peel } else { Mode::PeelLast };
                 Self::step(superstep, Direction::Out, visit, Phase::new(mode, phase.level))
             }
-            Mode::CountLast | Mode::PeelLast => {
+            Mode::Count | Mode::PeelLast => {
                 let mode = if near { Mode::PeelLast } else { Mode::Leap };
                 Self::without_pages(superstep, Phase::new(mode, phase.level + 1))
             }

@@ -9,10 +9,16 @@
 //! so that the table has the size that is asked for; an undirected graph is read once an iteration all the same, a directed one once
 //! for each range. Counts stay with the vertex's owner: several devices share a run as under Strategy-S, whatever is asked for.
 //!
+//! On the CPU a list of an undirected graph that is in one page, and not very long, is counted in memory of the thread that reads it,
+//! and the table has nothing but the label that won. Where CPUs are all that computes, such a vertex has room for no more; and labels have
+//! a bit that says whether they are new, so that a list without a new one is not counted again.
+//!
 //! 4 bytes a vertex where one range is all, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices of a
-//! range; 4 bytes a vertex for where they begin there.
+//! range, or for each vertex of it with a list that is counted outside; 4 bytes a vertex for where they begin there.
 
-use crate::adjacency::{count_against, ranges};
+mod tally;
+
+use crate::adjacency::{count_against, degree, ranges};
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
     Supersteps, Table, Visit,
@@ -24,6 +30,7 @@ use crate::strategy::Part;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tally::{NEIGHBOURS_MAX, Tally};
 use topostream_formats::{Direction, Store, VertexId};
 
 /// Community detection by label propagation.
@@ -36,6 +43,8 @@ pub struct LabelPropagation {
     bounds: Arc<Vec<u32>>,
     /// Places of the largest range.
     places: u64,
+    /// Whether labels are marked that are [`NEW`].
+    marked: bool,
     /// Vertices by ascending original id, and their ranks there; none where their numbers are in that order.
     ranks: Option<Ranks>,
 }
@@ -56,12 +65,21 @@ const COUNTS: usize = 2;
 const TABLE_BYTES: u64 = 1 << 30;
 /// Spreads labels over places (Knuth's multiplicative hash).
 const SPREAD: u32 = 2_654_435_761;
+/// The number of a label that has won already: nothing else is in the vertex's room.
+const WON: u32 = u32::MAX;
+
+/// The bit of a label that is another than in the iteration before, where labels are marked.
+const NEW: u32 = 1 << 31;
 
 /// Counts labels.
 pub struct LabelPropagationKernel<'a> {
     label: &'a U32Column,
     counts: Counts<'a>,
     both_ends: bool,
+    /// The bits of a label that are the label.
+    mask: u32,
+    /// Whether lists without a new label are as they were.
+    only_new: bool,
 }
 
 /// The table of counts, for the vertices of a range that are the device's own.
@@ -95,7 +113,8 @@ impl Counts<'_> {
         }
         let (room, key) = (self.room(vertex), label + 1);
         let places = room.len() / 2;
-        let mut at = label.wrapping_mul(SPREAD) as usize % places;
+        // A hash of 32 bits is to 2^32 as its place to all of them: no division.
+        let mut at = (u64::from(label.wrapping_mul(SPREAD)) * places as u64 >> 32) as usize;
         loop {
             let seen = room[2 * at].load(Relaxed);
             let free = seen == 0;
@@ -108,11 +127,23 @@ impl Counts<'_> {
         }
     }
 
+    /// Notes the label that has won, of a vertex whose labels are not counted here.
+    #[inline(always)]
+    fn won(&self, vertex: u32, label: u32) {
+        let room = self.room(vertex);
+        room[0].store(label + 1, Relaxed);
+        room[1].store(WON, Relaxed);
+    }
+
     /// The label that was counted most often, of several the smallest; the room is empty from here on.
     fn take(&self, vertex: u32) -> Option<u32> {
         let mut best: Option<(u32, u32)> = None;
         for place in self.room(vertex).chunks_exact(2) {
             let (key, count) = (place[0].load(Relaxed), place[1].load(Relaxed));
+            if count == WON {
+                place.iter().for_each(|word| word.store(0, Relaxed));
+                return Some(key - 1);
+            }
             if key > 0 && best.is_none_or(|(label, most)| count > most || (count == most && key - 1 < label)) {
                 best = Some((key - 1, count));
             }
@@ -122,20 +153,35 @@ impl Counts<'_> {
     }
 }
 
+/// A list that is read.
+pub struct Counted {
+    vertex: u32,
+    label: u32,
+    /// Where the thread counts by itself.
+    tally: Option<Tally>,
+}
+
 impl Kernel for LabelPropagationKernel<'_> {
-    /// The vertex and its label.
-    type Record = (u32, u32);
+    type Record = Counted;
 
     #[inline(always)]
-    fn open(&self, list: List) -> Option<(u32, u32)> {
-        Some((list.vertex, self.label.get(list.vertex)))
+    fn open(&self, List { vertex, degree, whole }: List) -> Option<Counted> {
+        if degree == 0 || !(self.both_ends || self.counts.has(vertex)) {
+            return None;
+        }
+        let alone = whole && !self.both_ends && degree <= NEIGHBOURS_MAX;
+        Some(Counted { vertex, label: self.label.get(vertex), tally: alone.then(|| Tally::of(degree)) })
     }
 
     #[inline(always)]
-    fn edge(&self, &mut (vertex, label): &mut (u32, u32), neighbour: u32, _weight: u32) -> ControlFlow<()> {
-        self.counts.add(vertex, self.label.get(neighbour));
+    fn edge(&self, counted: &mut Counted, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        let label = self.label.get(neighbour);
+        match &mut counted.tally {
+            Some(tally) => tally.add(label),
+            None => self.counts.add(counted.vertex, label & self.mask),
+        }
         if self.both_ends {
-            self.counts.add(neighbour, label);
+            self.counts.add(neighbour, counted.label);
         }
         ControlFlow::Continue(())
     }
@@ -146,7 +192,13 @@ impl Kernel for LabelPropagationKernel<'_> {
     }
 
     #[inline(always)]
-    fn close(&self, _record: (u32, u32)) {}
+    fn close(&self, Counted { vertex, tally, .. }: Counted) {
+        let Some(tally) = tally else { return };
+        let count = !self.only_new || tally.has(NEW);
+        if let Some(label) = tally.finish(self.mask, count) {
+            self.counts.won(vertex, label);
+        }
+    }
 }
 
 impl LabelPropagation {
@@ -174,22 +226,23 @@ impl LabelPropagation {
         let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
         let table_bytes = table_bytes.unwrap_or(most);
         let directed = store.manifest().directed;
-        let out_degrees = store.out_degrees()?;
         let against = if directed { count_against(store, cancel)? } else { Vec::new() };
         let places_max = (table_bytes / 8).min(u32::MAX.into());
-        let ranges = ranges(out_degrees.values(), &against, places_max);
-        let degree = |vertex: usize| -> u64 {
-            let against = against.get(vertex).map_or(0, |count| count.load(Relaxed).into());
-            u64::from(out_degrees.values()[vertex]) + against
+        let out_degrees = store.out_degrees()?;
+        let alone_max = if engine.is_cpu_only()? { counted_alone_max(store)? } else { 0 };
+        let room = |vertex: usize| -> u64 {
+            let degree = degree(out_degrees.values(), &against, vertex);
+            if degree <= alone_max { degree.min(1) } else { degree }
         };
+        let vertices = store.vertices() as usize;
+        let ranges = ranges((0..vertices).map(room), places_max);
         let (mut starts, mut at) = (vec![0], 0u64);
-        starts.reserve_exact(store.vertices() as usize);
-        for vertex in 0..store.vertices() as usize {
-            at += degree(vertex);
+        starts.reserve_exact(vertices);
+        for vertex in 0..vertices {
+            at += room(vertex);
             starts.push(at as u32);
         }
-        let places_of =
-            |range: &Range<u64>| (range.start..range.end).map(|vertex| degree(vertex as usize)).sum::<u64>();
+        let places_of = |range: &Range<u64>| (range.start..range.end).map(|vertex| room(vertex as usize)).sum::<u64>();
         let places = ranges.iter().map(places_of).max().unwrap_or(0);
         if places > places_max {
             let message = format!(
@@ -200,13 +253,14 @@ impl LabelPropagation {
         }
         let bounds = ranges.iter().map(|range| range.start).chain([store.vertices()]).map(|bound| bound as u32);
         let (starts, bounds) = (Arc::new(starts), Arc::new(bounds.collect()));
-        Ok(Self { iterations, directed, starts, bounds, places, ranks: Ranks::of(store)? })
+        let marked = alone_max > 0 && vertices <= NEW as usize;
+        Ok(Self { iterations, directed, starts, bounds, places, marked, ranks: Ranks::of(store)? })
     }
 
     /// Without a graph, for so many ranges: what its shader is made from.
     pub fn without_table(directed: bool, ranges: usize) -> Self {
         let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
-        Self { iterations: 1, directed, starts, bounds, places: 0, ranks: None }
+        Self { iterations: 1, directed, starts, bounds, places: 0, marked: false, ranks: None }
     }
 
     fn ranges(&self) -> u32 {
@@ -216,6 +270,11 @@ impl LabelPropagation {
     /// Whether all vertices are counted for at once.
     fn is_whole(&self) -> bool {
         self.ranges() == 1
+    }
+
+    /// The bits of a label that are the label.
+    fn mask(&self) -> u32 {
+        if self.marked { !NEW } else { u32::MAX }
     }
 
     /// The range whose turn it is.
@@ -247,6 +306,18 @@ impl LabelPropagation {
             false => turns.remove(vertex),
         }
     }
+}
+
+/// Up to which length all lists are counted outside of the table on CPUs.
+fn counted_alone_max(store: &Store) -> Result<u64> {
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    if store.manifest().directed || topology.is_grouped() {
+        return Ok(0);
+    }
+    let out_degrees = store.out_degrees()?;
+    let large = topology.directory().entries().iter().filter(|entry| entry.run > 0);
+    let shortest = large.map(|entry| u64::from(out_degrees.values()[entry.start_vertex as usize])).min();
+    Ok(shortest.map_or(NEIGHBOURS_MAX, |shortest| NEIGHBOURS_MAX.min(shortest - 1)))
 }
 
 impl Ranks {
@@ -344,7 +415,8 @@ impl Algorithm for LabelPropagation {
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> LabelPropagationKernel<'a> {
         let (label, counts) = (state.attributes.u32(LABEL), self.counts(state, step));
-        LabelPropagationKernel { label, counts, both_ends: self.directed }
+        let only_new = self.marked && step.superstep >= self.ranges();
+        LabelPropagationKernel { label, counts, both_ends: self.directed, mask: self.mask(), only_new }
     }
 
     /// Chooses labels for the vertices of the range; behind the last range they become the vertices' own. The first sum says how
@@ -363,9 +435,12 @@ impl Algorithm for LabelPropagation {
                     (step.scalars[1] > 0.0).then(|| upcoming.get(vertex))
                 }
             };
-            if let Some(chosen) = chosen.filter(|&chosen| chosen != label.get(vertex)) {
-                label.set(vertex, chosen);
+            let before = label.get(vertex);
+            if let Some(chosen) = chosen.filter(|&chosen| chosen != before & self.mask()) {
+                label.set(vertex, chosen | !self.mask());
                 changed += 1.0;
+            } else if step.scalars[1] > 0.0 && before & !self.mask() != 0 {
+                label.set(vertex, before & self.mask());
             }
         }
         [changed, 0.0, 0.0, 0.0]
@@ -380,7 +455,7 @@ impl Algorithm for LabelPropagation {
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
         let vertex_of = |label: u32| self.ranks.as_ref().map_or(label, |ranks| ranks.vertices[label as usize]);
-        let communities = Box::new(move |vertex| Some(vertex_of(label.get(vertex))));
+        let communities = Box::new(move |vertex| Some(vertex_of(label.get(vertex) & self.mask())));
         vec![Answer { name: "community", values: AnswerValues::Vertex(communities) }]
     }
 }

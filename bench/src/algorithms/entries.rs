@@ -15,6 +15,7 @@ use topostream::algorithms::{
     DeltaStepping, KCore, LabelPropagation, Model, Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp,
     Stop, Sums, Traffic, Widest,
 };
+use topostream::device::DeviceChoice;
 use topostream::{Engine, VertexSet};
 use topostream_formats::WeightType;
 
@@ -210,9 +211,14 @@ pub const ENTRIES: &[Entry] = &[
         name: "communities",
         needs: UNDIRECTED,
         run: |engine, _| {
-            let tables = "4 a vertex, 8 a neighbour of a range".into();
+            let cpu = engine.options().devices.iter().all(|device| *device == DeviceChoice::Cpu);
+            let (what, places) = match cpu {
+                true => ("12 a vertex, 8 a neighbour in long lists of a range", engine.store().vertices()),
+                false => ("4 a vertex, 8 a neighbour of a range", engine.store().edges()),
+            };
+            let tables = what.into();
             // A range's counts take as much as a table may by default.
-            let ranges = (8 * engine.store().edges()).div_ceil(1 << 30).max(1) as usize;
+            let ranges = (8 * places).div_ceil(1 << 30).max(1) as usize;
             let kept = Kept { tables, ..Kept::of(&LabelPropagation::without_table(false, ranges), engine.store()) };
             prepared(engine, kept, || LabelPropagation::run(engine, ITERATIONS, None, &mut |_| {}))
         },

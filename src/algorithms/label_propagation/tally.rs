@@ -1,0 +1,106 @@
+//! The labels of one list, counted in memory of the thread that reads it.
+
+use super::SPREAD;
+use std::cell::Cell;
+
+/// Longer lists are counted in the table: a thread's memory is bounded by this, at 36 bytes a neighbour, and stays in its cache.
+pub const NEIGHBOURS_MAX: u64 = 1 << 14;
+
+/// The labels of a list.
+pub struct Tally {
+    labels: Vec<u32>,
+    /// All of them, or'ed.
+    any: u32,
+}
+
+thread_local! {
+    /// The thread's rooms while no list has them, all empty.
+    static LABELS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+    static PLACES: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
+
+impl Tally {
+    /// For a list of so many neighbours, [`NEIGHBOURS_MAX`] at most.
+    #[inline(always)]
+    pub fn of(neighbours: u64) -> Self {
+        let mut labels = LABELS.take();
+        labels.reserve(neighbours as usize);
+        Self { labels, any: 0 }
+    }
+
+    /// Takes a neighbour's label.
+    #[inline(always)]
+    pub fn add(&mut self, label: u32) {
+        self.labels.push(label);
+        self.any |= label;
+    }
+
+    /// Whether one of the labels has one of these bits.
+    #[inline(always)]
+    pub fn has(&self, bits: u32) -> bool {
+        self.any & bits != 0
+    }
+
+    /// The label that was taken most often, of several the smallest: as far as `mask` goes. Without `count` none is.
+    #[inline(always)]
+    pub fn finish(mut self, mask: u32, count: bool) -> Option<u32> {
+        let most = if count { most(&self.labels, mask) } else { None };
+        self.labels.clear();
+        LABELS.set(self.labels);
+        most
+    }
+}
+
+fn most(labels: &[u32], mask: u32) -> Option<u32> {
+    // Twice as many places as there may be labels, a power of two.
+    let bits = (2 * labels.len()).next_power_of_two().trailing_zeros().max(1);
+    let mut all = PLACES.take();
+    if all.len() < 1 << bits {
+        all.resize(1 << bits, 0);
+    }
+    let places = &mut all[..1 << bits];
+    // The number of a label, then its complement: what is larger is better.
+    let mut best = 0;
+    for label in labels.iter().map(|label| label & mask) {
+        let mut at = (label.wrapping_mul(SPREAD) >> (32 - bits)) as usize;
+        // A label and one in the upper half of a place, its number in the lower; 0 where there is none.
+        let key = u64::from(label) + 1;
+        while places[at] != 0 && places[at] >> 32 != key {
+            at = (at + 1) & (places.len() - 1);
+        }
+        let place = places[at].max(key << 32) + 1;
+        places[at] = place;
+        best = best.max(place << 32 | u64::from(!label));
+    }
+    places.fill(0);
+    PLACES.set(all);
+    (best > 0).then_some(!(best as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Also that nothing is left of the list before.
+        #[test]
+        fn agrees_with_a_sorted_map(lists in prop::collection::vec(prop::collection::vec(0u32..50, 1..200), 1..5), far: bool) {
+            let (high, mask) = (1 << 31, u32::MAX >> 1);
+            let label = |small: u32| if far { mask - 1 - small * 65_536 } else { small };
+            for list in lists {
+                let (mut tally, mut counts) = (Tally::of(list.len() as u64), BTreeMap::new());
+                for &small in &list {
+                    tally.add(label(small) | if small == 7 { high } else { 0 });
+                    *counts.entry(label(small)).or_insert(0) += 1;
+                }
+                prop_assert_eq!(tally.has(high), list.contains(&7));
+                let most = counts.values().max().unwrap();
+                let expected = counts.iter().find(|(_, count)| *count == most).map(|(&label, _)| label);
+                prop_assert_eq!(tally.finish(mask, true), expected);
+                prop_assert_eq!(Tally::of(1).finish(mask, true), None);
+            }
+        }
+    }
+}
