@@ -114,7 +114,7 @@ impl Counts<'_> {
         let (room, key) = (self.room(vertex), label + 1);
         let places = room.len() / 2;
         // A hash of 32 bits is to 2^32 as its place to all of them: no division.
-        let mut at = (u64::from(label.wrapping_mul(SPREAD)) * places as u64 >> 32) as usize;
+        let mut at = ((u64::from(label.wrapping_mul(SPREAD)) * places as u64) >> 32) as usize;
         loop {
             let seen = room[2 * at].load(Relaxed);
             let free = seen == 0;
