@@ -12,6 +12,7 @@
 //! What it keeps between supersteps lies in attributes or in the four numbers of a [`Step`], so that every device can be
 //! given it.
 
+use crate::activations::Activations;
 use crate::attributes::{Attribute, Attributes, Merge, zeroed};
 use crate::bits::Bits;
 use crate::strategy::Part;
@@ -78,6 +79,8 @@ pub struct State {
     pub attributes: Attributes,
     /// For traversals, the vertices that are active in even and in odd supersteps.
     frontiers: Option<[Bits; 2]>,
+    /// When vertices were first active, where the algorithm wants to know; of its own vertices.
+    activations: Option<Arc<Activations>>,
     /// The device's own tables, by their place in the declaration; none for those that are given.
     tables: Vec<Vec<AtomicU32>>,
 }
@@ -86,7 +89,8 @@ impl State {
     /// Allocates what an algorithm declares, zeroed.
     pub fn new(graph: Arc<Graph>, declared: &[Attribute], traversal: bool, part: Part) -> Self {
         let frontiers = traversal.then(|| [Bits::of_part(&part), Bits::of_part(&part)]);
-        Self { graph, attributes: Attributes::new(declared, &part), frontiers, part, tables: Vec::new() }
+        let attributes = Attributes::new(declared, &part);
+        Self { graph, attributes, frontiers, activations: None, part, tables: Vec::new() }
     }
 
     /// The same with room for the device's own tables.
@@ -96,6 +100,30 @@ impl State {
             Contents::Own(words) => zeroed(words),
         };
         Self { tables: declared.iter().map(own).collect(), ..self }
+    }
+
+    /// The same with room for when its own vertices were first active, where that is wanted.
+    pub fn with_activations(self, wanted: bool) -> Self {
+        let activations = wanted.then(|| Arc::new(Activations::new(&self.part.own)));
+        Self { activations, ..self }
+    }
+
+    /// The same with what has been noted elsewhere.
+    pub(crate) fn with_noted(self, activations: Option<Arc<Activations>>) -> Self {
+        Self { activations, ..self }
+    }
+
+    /// The superstep in which a vertex was first active, if it was, once the run is over.
+    ///
+    /// # Panics
+    /// Where the algorithm does not [want to know](Algorithm::keeps_activations).
+    pub fn first_active(&self, vertex: u32) -> Option<u32> {
+        self.activations.as_ref().expect("kept where the algorithm says so").superstep(vertex)
+    }
+
+    /// Where it is noted when vertices were first active.
+    pub(crate) fn activations(&self) -> Option<&Activations> {
+        self.activations.as_deref()
     }
 
     /// A table of the device's own, by its place in the declaration.
@@ -125,6 +153,9 @@ impl State {
     /// Copies the values of its own vertices to a state that holds all.
     pub fn copy_own(&self, declared: &[Attribute], all: &Self) {
         (0..declared.len()).for_each(|place| self.attributes.copy(place, &self.part.own, &all.attributes));
+        if let (Some(noted), Some(all)) = (&self.activations, &all.activations) {
+            noted.copy_to(all);
+        }
     }
 
     /// The vertices that are active in a superstep.
@@ -356,9 +387,23 @@ pub trait Algorithm: Send + Sync + 'static {
             .any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
     }
 
-    /// Whether it is a traversal whose values go one way only, and end as the same whichever lists are read first, and however often:
-    /// its supersteps may leave active vertices to later ones.
+    /// Whether its values go one way only, and end as the same (within its tolerance, where it has one) whichever lists are read
+    /// first, and however often: its supersteps may leave lists to later ones. A traversal, or one that says what becomes of
+    /// vertices that are [left out](Self::left_out).
     fn is_monotone(&self) -> bool {
+        false
+    }
+
+    /// In an algorithm that is no traversal and whose supersteps over the vertices of a set ([`Visit::Within`]) may leave lists to later
+    /// ones, the bit attribute that their vertices are put into. The vertex phase has them stay in the set with what they have to
+    /// tell, and takes them out of this one.
+    fn left_out(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether the superstep in which a vertex is first active is a part of a traversal's answer: it is noted in main memory as
+    /// supersteps end, takes no attribute, and is [`State::first_active`] in the end.
+    fn keeps_activations(&self) -> bool {
         false
     }
 

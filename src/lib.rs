@@ -14,6 +14,7 @@
 //!
 //! Start reading at [`engine`]; an algorithm is a file in [`algorithms`].
 
+mod activations;
 mod adjacency;
 pub mod algorithm;
 pub mod algorithms;

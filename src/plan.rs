@@ -1,5 +1,6 @@
 //! Plans: how memory is shared out before a run, and which pages a superstep visits.
 
+use crate::activations::Activations;
 use crate::algorithm::{Algorithm, State, Step, Visit};
 use crate::bits::Bits;
 use crate::cache::Policy;
@@ -13,6 +14,8 @@ use topostream_formats::{Direction, PageId, Store};
 pub struct MemoryPlan {
     /// The algorithm's attributes (WA and RA).
     pub attributes_bytes: u64,
+    /// When vertices were first active, where that is an answer.
+    pub activations_bytes: u64,
     /// The algorithm's tables.
     pub tables_bytes: u64,
     /// The frontiers of a traversal.
@@ -60,11 +63,8 @@ impl MemoryPlan {
         let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
         let traversal = algorithm.is_traversal();
         let mut plan = Self {
-            attributes_bytes: algorithm
-                .attributes(store.topology(Direction::In).is_some())
-                .iter()
-                .map(|attribute| attribute.memory_bytes(vertices))
-                .sum(),
+            attributes_bytes: attributes_bytes(algorithm, store),
+            activations_bytes: activations_bytes(algorithm, vertices),
             tables_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if traversal { 2 * Bits::memory_bytes(vertices) } else { 0 },
             degrees_bytes: 4 * vertices,
@@ -87,8 +87,13 @@ impl MemoryPlan {
 
     /// Bytes of everything.
     pub fn total_bytes(&self) -> u64 {
-        let fixed = self.attributes_bytes + self.tables_bytes + self.frontier_bytes + self.degrees_bytes;
-        fixed + self.directory_bytes + self.program_bytes + self.sharing_bytes + self.buffer_bytes()
+        let vertices = self.attributes_bytes + self.activations_bytes + self.frontier_bytes + self.degrees_bytes;
+        vertices
+            + self.tables_bytes
+            + self.directory_bytes
+            + self.program_bytes
+            + self.sharing_bytes
+            + self.buffer_bytes()
     }
 
     /// Bytes of the page buffer.
@@ -123,9 +128,10 @@ impl MemoryPlan {
             bytes => format!("shared with other devices {bytes}, "),
         };
         let parts = format!(
-            "attributes {}, tables {}, frontiers {}, degrees {}, page directory {}, program {}, {sharing}page buffer {} of at least \
+            "attributes {}, activations {}, tables {}, frontiers {}, degrees {}, page directory {}, program {}, {sharing}page buffer {} of at least \
              {FRAMES_MIN} pages",
             self.attributes_bytes,
+            self.activations_bytes,
             self.tables_bytes,
             self.frontier_bytes,
             self.degrees_bytes,
@@ -135,6 +141,20 @@ impl MemoryPlan {
         );
         Error::Memory { what, needed_bytes, budget_bytes, parts }
     }
+}
+
+/// Main memory of what an algorithm knows of every vertex in the end, in bytes.
+pub fn answer_bytes(algorithm: &dyn Algorithm, store: &Store) -> u64 {
+    attributes_bytes(algorithm, store) + activations_bytes(algorithm, store.vertices())
+}
+
+fn attributes_bytes(algorithm: &dyn Algorithm, store: &Store) -> u64 {
+    let declared = algorithm.attributes(store.topology(Direction::In).is_some());
+    declared.iter().map(|attribute| attribute.memory_bytes(store.vertices())).sum()
+}
+
+fn activations_bytes(algorithm: &dyn Algorithm, vertices: u64) -> u64 {
+    if algorithm.keeps_activations() { Activations::memory_bytes(vertices) } else { 0 }
 }
 
 /// The pages that a superstep visits, in file order, and how the page buffer treats them.

@@ -91,7 +91,7 @@ fn everything() -> Declared {
         attribute("given", F32, Role::ReadOnly),
     ];
     let shader = Shader { file: "everything.wgsl", text: EVERYTHING, switches: Vec::new() };
-    Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new() }
+    Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 
 /// A traversal with attributes of every kind that messages tell of.
@@ -119,7 +119,7 @@ fn told() -> Declared {
         attribute("heat", F32, Role::Writable, Merge::Min),
     ];
     let shader = Shader { file: "told.wgsl", text: TOLD, switches: Vec::new() };
-    Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new() }
+    Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 
 /// Algorithms, each with what its supersteps visit.
@@ -127,7 +127,7 @@ fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     let mut algorithms = Vec::new();
     for parents in [false, true] {
         let bfs = Bfs { parents, ..Bfs::from(VertexId(0)) };
-        let visits = vec![(Direction::Out, Visit::Frontier), (Direction::In, Visit::Without(1))];
+        let visits = vec![(Direction::Out, Visit::Frontier), (Direction::In, Visit::Without(0))];
         algorithms.push((Declared::of(&bfs, true).unwrap(), visits));
     }
     let against = Bfs { against: true, ..Bfs::from(VertexId(0)) };
@@ -427,11 +427,8 @@ fn modules_bind_no_more_than_they_use() {
     };
     let attribute = |place, chunk| Resource::Attribute { place, chunk };
     let expected = [
-        Resource::Step,
         attribute(0, 0),
         attribute(0, 1),
-        attribute(1, 0),
-        attribute(1, 1),
         Resource::NextFrontier(0),
         Resource::NextFrontier(1),
         Resource::Pages,
@@ -440,7 +437,7 @@ fn modules_bind_no_more_than_they_use() {
     ];
     assert_eq!(resources(KernelName::Hubs, visits[0]), expected);
     assert_eq!(resources(KernelName::Fill, visits[0]), [Resource::Fill, Resource::Filled]);
-    let expected = [Resource::Step, attribute(1, 0), attribute(1, 1), Resource::Directory, Resource::NextPages];
+    let expected = [Resource::Step, attribute(0, 0), attribute(0, 1), Resource::Directory, Resource::NextPages];
     assert_eq!(resources(KernelName::NextPages, visits[1]), expected);
 }
 

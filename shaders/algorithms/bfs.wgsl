@@ -1,4 +1,4 @@
-// Breadth-first search: level[v] is the number of hops from a source, parent[v] a predecessor one level up. Top-down, an
+// Breadth-first search: the level of a vertex is the superstep in which it is active, parent[v] a predecessor one level up. Top-down, an
 // active vertex reaches its out-neighbours; bottom-up, a vertex that is not reached looks for an active in-neighbour. AGAINST the
 // edges, out- and in-neighbours change places.
 
@@ -40,7 +40,6 @@ fn list_close(record: Record, list: List) {}
 
 fn reach(vertex: u32, source: u32) {
     if visited_insert(vertex) {
-        level_store(vertex, step.superstep + 1u);
         if PARENTS {
             parent_store(vertex, source);
         }

@@ -27,6 +27,11 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
 }
 
 fn vertex_update(vertex: u32) -> vec4<f32> {
+    // Its share is still to be given.
+    if left_out_test(vertex) {
+        left_out_remove(vertex);
+        return vec4<f32>(1.0, 0.0, 0.0, 0.0);
+    }
     var taken = fixed_to_f32(residual_load(vertex)) + step.scalars.z;
     if taken > step.scalars.x {
         residual_store(vertex, Fixed());

@@ -2,7 +2,7 @@
 // The pages of a long list have one vertex each, the same.
 //
 // `next-pages` sets the bit of every page that has a vertex to visit: its threads stop at the first that they find. In `put-off` (with
-// PUT_OFF) the active vertices of pages whose bits are set stay active in the next superstep.
+// PUT_OFF) the active vertices of pages whose bits are set are left to later supersteps.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -24,7 +24,7 @@ fn main(
         for (var word = first / 32u + lane % 32u; word <= last / 32u; word += 32u) {
             let vertices = bits_between(word, first, last);
             if PUT_OFF {
-                next_frontier_join(word, frontier_word(word) & vertices);
+                leave_out(word, vertices);
             } else if (visit_word(word) & vertices) != 0u {
                 atomicOr(&next_pages[number / 32u], 1u << (number % 32u));
                 break;

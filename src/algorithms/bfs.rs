@@ -1,6 +1,9 @@
-//! Breadth-first search: `level[v]` is the number of hops from the nearest source along out-edges, or against them;
+//! Breadth-first search: the level of a vertex is the number of hops from the nearest source along out-edges, or against them;
 //! optionally a parent, any predecessor one level up (a source is its own). With a bound on hops, what is farther away counts
 //! as not reached: the neighbourhood of the sources.
+//!
+//! A vertex that is reached in a superstep is active in the next, whose number is its level: no device keeps levels. Devices keep
+//! a bit for each vertex that is reached, frontiers aside, and 4 bytes with parents.
 //!
 //! Top-down, the lists of active vertices are read, and only the pages that hold them. Where the store has in-lists, a
 //! superstep may go bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at the
@@ -37,9 +40,8 @@ pub struct Bfs {
 pub const UNREACHED: u32 = u32::MAX;
 
 /// Places in the declaration.
-const LEVEL: usize = 0;
-const VISITED: usize = 1;
-const PARENT: usize = 2;
+const VISITED: usize = 0;
+const PARENT: usize = 1;
 
 /// Places in a step's scalars: edges that are not explored yet, and active vertices.
 const UNEXPLORED: usize = 0;
@@ -74,14 +76,8 @@ impl Bfs {
 }
 
 /// A vertex that is not reached has none.
-fn reached(value: u32) -> Option<u32> {
+pub(super) fn reached(value: u32) -> Option<u32> {
     Some(value).filter(|&value| value != UNREACHED)
-}
-
-/// Levels as an answer.
-pub(super) fn levels(level: &U32Column) -> Answer<'_> {
-    let of = Box::new(move |vertex| reached(level.get(vertex)).map(u64::from));
-    Answer { name: "level", values: AnswerValues::Integer(of) }
 }
 
 /// Whether all sources are there.
@@ -100,11 +96,9 @@ pub(super) fn check_sources(sources: &[VertexId], graph: &Graph) -> Result<(), S
 /// Reaches vertices, from the frontier or towards it.
 pub struct BfsKernel<'a> {
     visited: &'a Bits,
-    level: &'a U32Column,
     parent: Option<&'a U32Column>,
     frontier: &'a Bits,
     next: &'a Bits,
-    next_level: u32,
     bottom_up: bool,
 }
 
@@ -112,7 +106,6 @@ impl BfsKernel<'_> {
     #[inline(always)]
     fn reach(&self, vertex: u32, from: u32) {
         if self.visited.insert(vertex) {
-            self.level.set(vertex, self.next_level);
             if let Some(parent) = self.parent {
                 parent.set(vertex, from);
             }
@@ -156,16 +149,13 @@ impl Algorithm for Bfs {
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let role = Role::Accumulated;
-        let mut declared = vec![
-            Attribute {
-                name: "level",
-                of: AttributeType::U32,
-                role,
-                merge: Merge::Min,
-                initial: Initial::Bits(UNREACHED),
-            },
-            Attribute { name: "visited", of: AttributeType::Bit, role, merge: Merge::Or, initial: Initial::Bits(0) },
-        ];
+        let mut declared = vec![Attribute {
+            name: "visited",
+            of: AttributeType::Bit,
+            role,
+            merge: Merge::Or,
+            initial: Initial::Bits(0),
+        }];
         if self.parents {
             let of = AttributeType::U32;
             declared.push(Attribute { name: "parent", of, role, merge: Merge::Min, initial: Initial::Bits(UNREACHED) });
@@ -174,6 +164,10 @@ impl Algorithm for Bfs {
     }
 
     fn is_traversal(&self) -> bool {
+        true
+    }
+
+    fn keeps_activations(&self) -> bool {
         true
     }
 
@@ -205,7 +199,7 @@ impl Algorithm for Bfs {
         let seed = |attribute, bits: fn(u32) -> u32| {
             active.iter().map(move |&vertex| Seed { attribute, vertex, bits: bits(vertex) })
         };
-        let mut values: Vec<Seed> = seed(LEVEL, |_| 0).chain(seed(VISITED, |_| 1)).collect();
+        let mut values: Vec<Seed> = seed(VISITED, |_| 1).collect();
         if self.parents {
             values.extend(seed(PARENT, |vertex| vertex));
         }
@@ -224,11 +218,9 @@ impl Algorithm for Bfs {
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BfsKernel<'a> {
         BfsKernel {
             visited: state.attributes.bits(VISITED),
-            level: state.attributes.u32(LEVEL),
             parent: self.parents.then(|| state.attributes.u32(PARENT)),
             frontier: state.frontier(step.superstep),
             next: state.next_frontier(step.superstep),
-            next_level: step.superstep + 1,
             bottom_up: (step.direction == Direction::In) != self.against,
         }
     }
@@ -252,7 +244,8 @@ impl Algorithm for Bfs {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let mut answers = vec![levels(state.attributes.u32(LEVEL))];
+        let level = Box::new(|vertex| state.first_active(vertex).map(u64::from));
+        let mut answers = vec![Answer { name: "level", values: AnswerValues::Integer(level) }];
         if self.parents {
             let parent = state.attributes.u32(PARENT);
             let parents = Box::new(move |vertex| reached(parent.get(vertex)));

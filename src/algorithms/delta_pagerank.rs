@@ -19,7 +19,10 @@
 //! While many vertices pass something on, all lists are read, as scans go well with the page buffer. The first superstep reads
 //! none.
 //!
-//! It keeps 16 bytes and 1 bit a vertex, and reads out-lists.
+//! In asynchronous relaxation, a vertex whose list is left to a later superstep keeps its share until the list is read; what arrives
+//! meanwhile waits. Ranks then differ from those of other runs, within the tolerance.
+//!
+//! It keeps 16 bytes and 2 bits a vertex, and reads out-lists.
 
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
@@ -54,6 +57,8 @@ const SHARE: usize = 1;
 const RESIDUAL: usize = 2;
 /// The vertices that pass something on.
 const PUSHING: usize = 3;
+/// Those of them whose lists this superstep has left to later ones.
+const LEFT_OUT: usize = 4;
 
 /// Places in a step's scalars.
 const THRESHOLD: usize = 0;
@@ -129,7 +134,16 @@ impl Algorithm for DeltaPageRank {
             attribute("share", F32, Role::ReadOnly, Merge::Max),
             attribute("residual", Fixed63, Role::Accumulated, Merge::Add),
             attribute("pushing", Bit, Role::Gathered, Merge::Or),
+            attribute("left_out", Bit, Role::ReadOnly, Merge::Or),
         ]
+    }
+
+    fn is_monotone(&self) -> bool {
+        true
+    }
+
+    fn left_out(&self) -> Option<usize> {
+        Some(LEFT_OUT)
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -163,8 +177,14 @@ impl Algorithm for DeltaPageRank {
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
         let (ranks, shares) = (state.attributes.f32(RANK), state.attributes.f32(SHARE));
         let (residuals, pushing) = (state.attributes.fixed63(RESIDUAL), state.attributes.bits(PUSHING));
+        let left_out = state.attributes.bits(LEFT_OUT);
         let mut totals = Scalars::default();
         for vertex in vertices.map(|vertex| vertex as u32) {
+            if left_out.contains(vertex) {
+                left_out.remove(vertex);
+                totals[PUSHED] += 1.0;
+                continue;
+            }
             let residual = residuals.get(vertex) + step.scalars[BASE];
             let taken = if residual > step.scalars[THRESHOLD] {
                 residuals.set(vertex, 0);

@@ -7,9 +7,10 @@
 //!
 //! 4 bytes a vertex for the level, and a bit.
 
-use super::bfs::{UNREACHED, check_sources, levels};
+use super::bfs::{UNREACHED, check_sources, reached};
 use crate::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
+    Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::ops::{ControlFlow, Range};
@@ -149,6 +150,8 @@ impl Algorithm for Neighbourhood {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        vec![levels(state.attributes.u32(LEVEL))]
+        let level = state.attributes.u32(LEVEL);
+        let of = Box::new(move |vertex| reached(level.get(vertex)).map(u64::from));
+        vec![Answer { name: "level", values: AnswerValues::Integer(of) }]
     }
 }

@@ -5,7 +5,8 @@ use std::time::Instant;
 use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::Bfs;
 use topostream::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
-use topostream::{Direction, EngineOptions, Error, Run, Store, VertexId};
+use topostream::plan::answer_bytes;
+use topostream::{EngineOptions, Error, Run, Store, VertexId};
 
 /// A check of the answer of an algorithm.
 pub type Check<A> = fn(&Run<A>, VertexId, &Store, &CheckOptions) -> Result<Checked, Error>;
@@ -26,8 +27,7 @@ impl<A: Algorithm> Checking<A> {
         store: &Store,
         engine: &EngineOptions,
     ) -> Result<Self, Failure> {
-        let attributes = algorithm.attributes(store.topology(Direction::In).is_some());
-        let answer_bytes: u64 = attributes.iter().map(|attribute| attribute.memory_bytes(store.vertices())).sum();
+        let answer_bytes = answer_bytes(algorithm, store);
         let needed_bytes = answer_bytes + graph500::memory_bytes(store, algorithm.needs_weights());
         if needed_bytes > engine.memory_bytes {
             let (what, budget_bytes) = (format!("{} with --validate", algorithm.name()), engine.memory_bytes);

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use topostream::algorithm::Algorithm;
 use topostream::algorithms::{Bfs, Clustering, Components, DanglingMass, LabelPropagation, PageRank, Sssp, Stop};
 use topostream::graphalytics::{self, Comparison, Rule};
+use topostream::plan::answer_bytes;
 use topostream::{Engine, Error, Run, Store, VertexId};
 use topostream_formats::readers::{self, GraphalyticsData, Kind, Options, WeightsOption};
 use topostream_tools::format::{FormatOptions, format};
@@ -238,8 +239,7 @@ impl Session<'_> {
 
     /// Runs an algorithm, writes its first answer where that is wanted, and holds it against the reference.
     fn check<A: Algorithm>(&self, name: Name, store: Store, algorithm: A) -> Result<Verdict, Failure> {
-        let attributes = algorithm.attributes(true);
-        let answer_bytes = attributes.iter().map(|attribute| attribute.memory_bytes(store.vertices())).sum();
+        let answer_bytes = answer_bytes(&algorithm, &store);
         self.check_run(name, answer_bytes, store, |engine| engine.run(algorithm, &mut |_| {}))
     }
 

@@ -107,6 +107,7 @@ impl<A: Algorithm> CpuDevice<A> {
         let declared = algorithm.attributes(graph.has_in_lists);
         let layout = algorithm.is_traversal().then(|| MessageLayout::new(&declared, part.sharded));
         let state = State::new(graph, &declared, algorithm.is_traversal(), part).with_tables(&algorithm.tables());
+        let state = state.with_activations(algorithm.keeps_activations());
         let (tasks, take) = unbounded();
         let (report, done) = mpsc::unbounded_channel();
         let weights = algorithm.needs_weights();
@@ -152,7 +153,12 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     fn initialise(&mut self) -> error::Result<Scalars> {
         let Shared { algorithm, state, .. } = &*self.shared;
         self.pool.install(|| state.attributes.set_initial(&self.declared, &state.part));
-        state.plant(&self.declared, &algorithm.seeds());
+        let seeds = algorithm.seeds();
+        state.plant(&self.declared, &seeds);
+        if let Some(activations) = state.activations() {
+            let own = seeds.active.iter().filter(|&&vertex| state.part.owns(vertex));
+            own.for_each(|&vertex| activations.note(vertex, 0));
+        }
         state.plant_sets(&self.declared, &algorithm.seed_sets());
         Ok(self.over_vertices(|vertices| algorithm.initialise(state, vertices)))
     }
@@ -167,8 +173,11 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     }
 
     fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> error::Result<()> {
-        let Shared { state, store, .. } = &*self.shared;
-        let (active, next) = (state.frontier(step.superstep), state.next_frontier(step.superstep));
+        let Shared { algorithm, state, store, .. } = &*self.shared;
+        let (active, next) = match (step.visit, algorithm.left_out()) {
+            (Visit::Within(set), Some(left_out)) => (state.attributes.bits(set), state.attributes.bits(left_out)),
+            _ => (state.frontier(step.superstep), state.next_frontier(step.superstep)),
+        };
         for page in pages {
             let topology = store.topology(page.direction).expect("pages of topologies that exist");
             let entry = &topology.directory().entries()[page.page.index()];
@@ -201,7 +210,13 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         let summary = if state.is_traversal() {
             state.frontier(step.superstep).clear();
             let next = state.next_frontier(step.superstep);
-            let degree = |vertex| state.graph.out_degree(vertex).into();
+            let activations = state.activations();
+            let degree = |vertex| {
+                if let Some(activations) = activations {
+                    activations.note(vertex, step.superstep + 1);
+                }
+                state.graph.out_degree(vertex).into()
+            };
             let (activated, activated_edges) = next.census_of(state.part.own.clone(), degree);
             Summary { activated, activated_edges, ..Summary::default() }
         } else {

@@ -144,8 +144,8 @@ pub trait Device: Send {
     /// See [`initialise`](Self::initialise).
     fn begin(&mut self, step: &Step) -> Result<()>;
 
-    /// Has active vertices of pages that the superstep does not visit stay active in the next one. In a traversal, once at most
-    /// between its beginning and its end.
+    /// Has active vertices of pages that the superstep does not visit stay active in the next one, or notes that they are
+    /// [left out](crate::algorithm::Algorithm::left_out). Once at most between its beginning and its end.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).

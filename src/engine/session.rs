@@ -124,7 +124,7 @@ impl<'a> Session<'a> {
             Some(Step { visit: Visit::All, .. }) => self.graph.vertices,
             _ => self.algorithm.seeds().active.len() as u64,
         };
-        while let Some(now) = step {
+        while let Some(now) = step.map(|step| self.divisible(step)) {
             let (mut step_report, summary) = self.superstep(&now).await?;
             step_report.active = self.algorithm.is_traversal().then_some(active);
             active = summary.activated;
@@ -178,11 +178,25 @@ impl<'a> Session<'a> {
         Ok((report, summary))
     }
 
+    /// In asynchronous relaxation, a superstep that could be over the vertices of a set is: of all lists none can be put off.
+    fn divisible(&self, step: Step) -> Step {
+        if step.visit != Visit::All || self.turns.is_none() || self.algorithm.left_out().is_none() {
+            return step;
+        }
+        let within = |visit: &(Direction, Visit)| visit.0 == step.direction && matches!(visit.1, Visit::Within(_));
+        let visits = self.algorithm.visits(self.graph.has_in_lists);
+        visits.into_iter().find(within).map_or(step, |(_, visit)| Step { visit, ..step })
+    }
+
     /// What a superstep visits, and what it puts off.
     fn pages(&mut self, step: &Step) -> Result<(PagePlan, Vec<PageRef>)> {
         let plan = self.device.pages(step)?;
-        let Some(turns) = self.turns.as_mut().filter(|_| step.visit == Visit::Frontier && !plan.pages.is_empty())
-        else {
+        let may = match step.visit {
+            Visit::Frontier => true,
+            Visit::Within(_) => self.algorithm.left_out().is_some(),
+            Visit::All | Visit::Without(_) => false,
+        };
+        let Some(turns) = self.turns.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
             return Ok((plan, Vec::new()));
         };
         let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");

@@ -13,6 +13,7 @@ use super::message::{BLOCK_VERTICES, HEADER_WORDS, MessageLayout};
 use super::schedule::{Gather, Round, Schedule, Sharing as Shared, packs};
 use super::speed::Speeds;
 use super::{Assignment, ExchangeMemory, Move, Part, Strategy};
+use crate::activations::Activations;
 use crate::algorithm::{Algorithm, Graph, Scalars, State, Step, Visit};
 use crate::attributes::Attribute;
 use crate::bits::Bits;
@@ -43,6 +44,7 @@ pub struct TeamPlan {
     schedule: Schedule,
     declared: Vec<Attribute>,
     traversal: bool,
+    activations: bool,
     /// Whether vertices with out-edges are listed.
     packed: bool,
     /// Whether shares follow what is measured.
@@ -113,7 +115,20 @@ impl TeamPlan {
         let shared = Shared { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes };
         let schedule = Schedule::new(&shared);
         let adapts = !sharded && !request.alike && assignment == Assignment::Modulo;
-        Ok(Self { strategy, assignment, parts, piece_bytes, pages, schedule, declared, traversal, packed, adapts })
+        let activations = algorithm.keeps_activations();
+        Ok(Self {
+            strategy,
+            assignment,
+            parts,
+            piece_bytes,
+            pages,
+            schedule,
+            declared,
+            traversal,
+            activations,
+            packed,
+            adapts,
+        })
     }
 
     /// Main memory that devices tell each other through, in bytes.
@@ -133,9 +148,11 @@ impl TeamPlan {
             let frontiers = if self.traversal { 2 * Bits::memory_bytes(part.vertices) } else { 0 };
             self.declared.iter().map(attribute).sum::<u64>() + frontiers
         };
+        // Each device, wherever it computes, notes in main memory when its own vertices were first active.
+        let noted = if self.activations { Activations::memory_bytes(self.parts[0].vertices) } else { 0 };
         let cpus = self.parts.iter().zip(cpu).filter(|(_, cpu)| **cpu);
         let listed = if self.packed { 4 * self.parts[0].vertices } else { 0 };
-        self.exchange_bytes() + listed + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
+        self.exchange_bytes() + listed + noted + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
     }
 
     /// Allocates it, unless what a run before has left is just that. What it left there is never read: what a move reads, another
@@ -554,7 +571,9 @@ impl Device for Team {
     }
 
     fn finish(mut self: Box<Self>) -> Result<State> {
-        let state = State::new(Arc::clone(&self.graph), &self.plan.declared, false, Part::whole(self.graph.vertices));
+        let whole = Part::whole(self.graph.vertices);
+        let state = State::new(Arc::clone(&self.graph), &self.plan.declared, false, whole);
+        let state = state.with_activations(self.plan.activations);
         self.each(|member| member.contribute(&state))?;
         Ok(state)
     }

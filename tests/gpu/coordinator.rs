@@ -34,7 +34,7 @@ pub struct Team<A: Algorithm> {
     pub exchange: Arc<ExchangeMemory>,
     pub graph: Arc<Graph>,
     pub losers: Vec<Box<dyn FnMut() + Send>>,
-    algorithm: Arc<A>,
+    pub algorithm: Arc<A>,
     pub attributes: Vec<Attribute>,
     frames: HashMap<PageRef, Arc<Frame>>,
     /// Where the next move of this round goes.
@@ -151,6 +151,7 @@ impl<A: Algorithm> Team<A> {
         }
         let whole = Part::whole(self.graph.vertices);
         let state = State::new(Arc::clone(&self.graph), &self.attributes, false, whole);
+        let state = state.with_activations(self.algorithm.keeps_activations());
         self.members.iter_mut().try_for_each(|member| member.contribute(&state))?;
         Ok(state)
     }

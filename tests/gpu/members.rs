@@ -217,7 +217,10 @@ fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, s
         assert!(gpu == cpu, "move {number}, {one:?} of {declared:?}, {part:?}, {setting:?}");
     }
     // Nothing else has changed.
-    let whole = || State::new(team.graph.clone(), &team.attributes, false, Part::whole(part.vertices));
+    let whole = || {
+        let state = State::new(team.graph.clone(), &team.attributes, false, Part::whole(part.vertices));
+        state.with_activations(team.algorithm.keeps_activations())
+    };
     let states: Vec<State> = team
         .members
         .iter_mut()

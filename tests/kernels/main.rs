@@ -234,7 +234,7 @@ fn tally() -> Declared {
         attribute("done", AttributeType::Bit),
     ];
     let shader = Shader { file: "tally.wgsl", text: TALLY, switches: Vec::new() };
-    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new() }
+    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 
 /// A set of vertices by chance, one of `every`.
@@ -429,21 +429,21 @@ fn pagerank_ranks_vertices() {
     }
 }
 
-/// A superstep of BFS: the frontier is at level 3, some vertices are nearer.
+/// A superstep of BFS: the frontier, and some vertices that were reached before.
 fn bfs_goes_a_level_on(gpu: &Gpu, graph: &Graph, sharing: Sharing, bottom_up: bool, parents: bool) {
     let bfs = Bfs { parents, ..Bfs::from(VertexId(5)) };
     let mut rig = Rig::new(gpu, graph, Declared::of(&bfs, true).unwrap(), 12, false);
     let (frontier, nearer) = (some_vertices(100, 1), some_vertices(10, 2));
     let visited: Vec<u32> = frontier.iter().zip(&nearer).map(|(a, b)| a | b).collect();
     rig.put_column(Resource::Frontier, 0, &frontier);
-    rig.put_attribute(1, &visited);
+    rig.put_attribute(0, &visited);
     rig.step(Step { superstep: 3, ..Step::default() });
     let (direction, visit) = match bottom_up {
-        true => (Direction::In, Visit::Without(1)),
+        true => (Direction::In, Visit::Without(0)),
         false => (Direction::Out, Visit::Frontier),
     };
     rig.run_edges(direction, visit, sharing);
-    let (levels, next, now) = (rig.attribute(0), rig.column(Resource::NextFrontier, visited.len()), rig.attribute(1));
+    let (next, now) = (rig.column(Resource::NextFrontier, visited.len()), rig.attribute(0));
     let mut reached = vec![Vec::new(); VERTICES as usize];
     for (source, dest, _) in edges() {
         if has(&frontier, source) && !has(&visited, dest) {
@@ -451,11 +451,9 @@ fn bfs_goes_a_level_on(gpu: &Gpu, graph: &Graph, sharing: Sharing, bottom_up: bo
         }
     }
     let case = format!("{sharing:?}, bottom-up {bottom_up}");
-    let parent = if parents { rig.attribute(2) } else { Vec::new() };
+    let parent = if parents { rig.attribute(1) } else { Vec::new() };
     for vertex in 0..VERTICES {
         let sources = &reached[vertex as usize];
-        let level = if sources.is_empty() { u32::MAX } else { 4 };
-        assert_eq!(levels[vertex as usize], level, "level of {vertex}: {case}");
         assert_eq!(has(&next, vertex), !sources.is_empty(), "activates {vertex}: {case}");
         assert_eq!(has(&now, vertex), !sources.is_empty() || has(&visited, vertex), "visited {vertex}: {case}");
         if parents && !sources.is_empty() {

@@ -118,7 +118,8 @@ fn merged(
         in_place: false,
     };
     let shader = Shader { file: "none.wgsl", text: "", switches: Vec::new() };
-    let declared = Declared { name: "none", shader, attributes: Vec::new(), traversal: false, tables: Vec::new() };
+    let declared =
+        Declared { name: "none", shader, attributes: Vec::new(), traversal: false, tables: Vec::new(), left_out: None };
     let mut received = vec![0x5555_5555; BEGIN as usize];
     received.extend(other);
     received.resize(received.len().next_multiple_of(4) + 4, 0x5555_5555);

@@ -86,7 +86,8 @@ impl Case {
             subgroups: gpu.subgroups,
             in_place: false,
         };
-        let declared = Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new() };
+        let declared =
+            Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), left_out: None };
         Self { declared, options, part, about, next: vec![0; words], columns }
     }
 

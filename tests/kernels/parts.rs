@@ -86,7 +86,7 @@ fn teller() -> Declared {
         attribute("count", U32, Role::Writable),
     ];
     let shader = Shader { file: "teller.wgsl", text: TELLER, switches: Vec::new() };
-    Declared { name: "teller", shader, attributes, traversal: true, tables: Vec::new() }
+    Declared { name: "teller", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 
 /// A superstep of the teller on a device that holds a part.

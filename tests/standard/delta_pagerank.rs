@@ -1,8 +1,9 @@
 //! PageRank by residuals.
 
-use crate::common::{FETCHERS, TestStore, engine_options, small_pages};
-use crate::everywhere::{everywhere, run};
+use crate::common::{FETCHERS, PAGE, TestStore, engine_options, small_pages};
+use crate::everywhere::{everywhere, run, ways};
 use crate::reference::{Dangling, EdgeList, random_edges, rank_limit, relative_error};
+use topostream::EngineOptions;
 use topostream::algorithms::{DanglingMass, DeltaPageRank};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
@@ -64,6 +65,24 @@ fn pages_of_vertices_with_nothing_to_pass_on_are_not_read() {
             assert!(steps[2..].iter().all(|step| (step.pages, step.edges) == (1, 100)), "{way}: {steps:?}");
         },
     );
+}
+
+/// Pages in the buffer are processed again before others are read; what is left out waits with its share.
+#[test]
+fn ranks_are_within_the_tolerance_asynchronously() {
+    let graph = graph();
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let expected = rank_limit(&graph, 0.85, Dangling::Spread);
+    for (way, options) in ways() {
+        let steps = [false, true].map(|asynchronous| {
+            let engine = store.engine(EngineOptions { asynchronous, buffer_bytes: Some(4 * PAGE), ..options.clone() });
+            let found = run(&engine, DeltaPageRank::default()).unwrap();
+            let error = relative_error(found.column("rank"), &expected);
+            assert!(error <= 1.1e-4, "{way}, asynchronous: {asynchronous}: {error}");
+            found.report.steps.len()
+        });
+        assert!(steps[1] > steps[0], "{way}: {steps:?} supersteps, so that nothing was left out");
+    }
 }
 
 #[test]

@@ -12,8 +12,8 @@ use crate::runs;
 use std::sync::Arc;
 use topostream::algorithms::{
     Averaging, Betweenness, Bfs, Clustering, Components, CrossEdges, DanglingMass, Degrees, DeltaPageRank,
-    DeltaStepping, KCore, LabelPropagation, Model, Neighbourhood, PersonalizedPageRank, Radius, Scc, Sssp, Stop,
-    Widest,
+    DeltaStepping, KCore, LabelPropagation, Model, Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp,
+    Stop, Sums, Traffic, Widest,
 };
 use topostream::{Engine, VertexSet};
 use topostream_formats::WeightType;
@@ -52,6 +52,18 @@ pub const ENTRIES: &[Entry] = &[
         run: |engine, _| run(engine, runs::pagerank(ITERATIONS, DanglingMass::Redistributed)),
         baseline: pagerank,
         compare: Compare::Within(RANKS),
+        edges: Edges::Visited,
+        gts_bytes: Some(4),
+    },
+    Entry {
+        name: "pagerank-single",
+        needs: AS_GIVEN,
+        run: |engine, _| {
+            let exact = runs::pagerank(ITERATIONS, DanglingMass::Redistributed);
+            run(engine, PageRank { traffic: Traffic::Push, sums: Sums::Single, ..exact })
+        },
+        baseline: pagerank,
+        compare: Compare::Within(SINGLE),
         edges: Edges::Visited,
         gts_bytes: Some(4),
     },

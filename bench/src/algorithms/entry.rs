@@ -128,6 +128,9 @@ pub struct Kept {
     pub read_bits: u64,
     /// Whether there are two frontiers.
     pub frontiers: bool,
+    /// Whether it is noted in main memory, not on devices, when each vertex is first active: in two bytes, as long as supersteps
+    /// have numbers of two bytes.
+    pub noted: bool,
     /// What tables take.
     pub tables: String,
     /// The lists that are read.
@@ -150,6 +153,7 @@ impl Kept {
             written_bits: bits(true),
             read_bits: bits(false),
             frontiers: algorithm.is_traversal(),
+            noted: algorithm.keeps_activations(),
             tables,
             directions: visits.into_iter().map(|(direction, _)| direction).collect(),
         }

@@ -16,6 +16,7 @@ use super::plan::{BATCHES_MAX, DevicePlan, HUBS_FIRST, Request, batch_bytes, hub
 use super::timing::{DeviceSpan, Timing};
 use super::transfer::TransferTicket;
 use super::{Message, Messages, RunSetup};
+use crate::activations::Activations;
 use crate::algorithm::{Algorithm, Graph, Step, Visit};
 use crate::cache::Policy;
 use crate::device::settings::Distribution;
@@ -54,6 +55,8 @@ pub(super) struct Driver {
     pub(super) graph: Arc<Graph>,
     pub(super) store: Arc<Store>,
     pub(super) part: Part,
+    /// When its own vertices were first active, where that is wanted.
+    pub(super) activations: Option<Arc<Activations>>,
     /// What is shared with other devices, where there are any.
     pub(super) exchange: Option<Exchange>,
     pub(super) plan: DevicePlan,
@@ -99,6 +102,7 @@ impl Driver {
     pub fn new(
         mut home: Home,
         setup: RunSetup,
+        activations: Option<Arc<Activations>>,
         messages: Sender<Message>,
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
@@ -136,6 +140,7 @@ impl Driver {
             graph,
             store,
             part,
+            activations,
             exchange,
             plan,
             buffers,

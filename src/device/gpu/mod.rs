@@ -55,6 +55,7 @@ pub use open::{Caps, Gpu, GpuOptions};
 pub use transfer::{Copy, TransferQueue, TransferTicket};
 
 use super::{Device, Member, PageDone, PageTask, StepEnd};
+use crate::activations::Activations;
 use crate::algorithm::{Algorithm, Graph, Scalars, State, Step, Visit};
 use crate::attributes::Attribute;
 use crate::cache::Policy;
@@ -125,6 +126,7 @@ pub struct GpuDevice {
     store: Arc<Store>,
     graph: Arc<Graph>,
     attributes: Vec<Attribute>,
+    activations: Option<Arc<Activations>>,
     next_pages: NextPages,
     messages: Sender<Message>,
     /// Answers that have been asked for: of a round, and of the end of a superstep.
@@ -147,11 +149,26 @@ impl GpuDevice {
         let (report, done) = mpsc::unbounded_channel();
         let (name, store, graph) = (home.name(), Arc::clone(&setup.store), Arc::clone(&setup.graph));
         let attributes = setup.algorithm.attributes(graph.has_in_lists);
-        let driver = Driver::new(home, setup, messages.clone(), report)?;
+        let wanted = setup.algorithm.keeps_activations();
+        let activations = wanted.then(|| Arc::new(Activations::new(&setup.part.own)));
+        let driver = Driver::new(home, setup, activations.clone(), messages.clone(), report)?;
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
         let (next_pages, round, ending, driver) = (NextPages::new(), None, None, Some(driver));
-        Ok(Self { name, store, graph, attributes, next_pages, messages, round, ending, done, driver, home: keep })
+        Ok(Self {
+            name,
+            store,
+            graph,
+            attributes,
+            activations,
+            next_pages,
+            messages,
+            round,
+            ending,
+            done,
+            driver,
+            home: keep,
+        })
     }
 
     /// Asks the driver, and waits for its answer.
@@ -262,6 +279,7 @@ impl Device for GpuDevice {
     fn finish(mut self: Box<Self>) -> Result<State> {
         let whole = Part::whole(self.graph.vertices);
         let state = State::new(Arc::clone(&self.graph), &self.attributes, false, whole);
+        let state = state.with_noted(self.activations.take());
         self.contribute(&state)?;
         Ok(state)
     }
@@ -291,6 +309,9 @@ impl Member for GpuDevice {
         let pieces = self.begin_asking(PIECES_AHEAD, Message::Download)?;
         while let Some(Piece { attribute, vertices, words }) = self.wait(&pieces)?? {
             state.attributes.set_words(attribute, &vertices, &words);
+        }
+        if let (Some(noted), Some(all)) = (&self.activations, state.activations()) {
+            noted.copy_to(all);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! bit for each page that the next superstep may visit, and the timestamps.
 
 use super::NextPages;
-use super::buffers::COUNTERS_BYTES;
+use super::buffers::{COUNTERS_BYTES, chunks};
 use super::compose::layout::{self, CensusTotal, Counters, Fill, Step as StepLayout};
 use super::compose::{KernelName, Resource};
 use super::driver::{Driver, hub_queue};
@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::strategy::Move;
 use crate::trace::Lane;
 use std::collections::BTreeMap;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 use std::time::Duration;
 use topostream_formats::Direction;
 
@@ -40,7 +40,7 @@ const OVER_PAGES: [&str; 3] = [KernelName::Lists.name(), KernelName::Segments.na
 /// Parts of a readback: where each lies.
 #[derive(Default)]
 struct Layout {
-    copies: Vec<(wgpu::Buffer, u64)>,
+    copies: Vec<(wgpu::Buffer, u64, u64)>,
     bytes: u64,
 }
 
@@ -224,8 +224,11 @@ impl Driver {
         self.vertex_pass(&mut encoder, name, visits[0], (groups, 1), None)?;
         self.encode_moves(&mut encoder, told)?;
         let mut layout = Layout::default();
-        layout.add(&self.buffers.totals, TOTAL_BYTES * u64::from(groups));
-        layout.add(&self.buffers.counters, COUNTERS_BYTES);
+        layout.add(&self.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
+        layout.add(&self.buffers.counters, 0, COUNTERS_BYTES);
+        if self.activations.is_some() {
+            self.activated(|buffer, words| layout.add(buffer, 4 * words.start, 4 * (words.end - words.start)));
+        }
         let readback = self.readback(&mut encoder, &mut layout, &visits, traversal)?;
         if traversal {
             self.buffers.frontier(self.step.superstep).iter().for_each(|old| encoder.clear_buffer(old, 0, None));
@@ -252,11 +255,11 @@ impl Driver {
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let readback = match self.readback.take().filter(|kept| kept.size() >= total.next_multiple_of(16)) {
             Some(kept) => kept,
-            None => self.home.gpu.buffer("readback", total.next_power_of_two().max(4096), usage)?,
+            None => self.home.gpu.buffer("readback", total.next_multiple_of(4096), usage)?,
         };
         let mut at = 0;
-        for (buffer, bytes) in layout.copies.drain(..) {
-            encoder.copy_buffer_to_buffer(&buffer, 0, &readback, at, bytes);
+        for (buffer, from, bytes) in layout.copies.drain(..) {
+            encoder.copy_buffer_to_buffer(&buffer, from, &readback, at, bytes);
             at += bytes;
         }
         for (direction, visit) in partial {
@@ -277,6 +280,40 @@ impl Driver {
         Ok(readback)
     }
 
+    /// Calls `take` for the words of the vertices that are active next, as far as they are this device's own.
+    fn activated(&self, mut take: impl FnMut(&wgpu::Buffer, Range<u64>)) {
+        let own = self.part.own_words();
+        let frontier = self.buffers.frontier(self.step.superstep.wrapping_add(1));
+        for (chunk, vertices) in frontier.iter().zip(chunks(&(0..self.part.vertices), self.plan.chunk_vertices_log2)) {
+            let here = own.start.max(vertices.start)..own.end.min(vertices.end);
+            if here.start < here.end {
+                take(chunk, (here.start - vertices.start) / 32..(here.end - vertices.start).div_ceil(32));
+            }
+        }
+    }
+
+    /// Notes which vertices are active next, where that is wanted and has been read back; returns what lies behind it.
+    fn note_activated<'a>(&self, bytes: &'a [u8], activated: u64) -> &'a [u8] {
+        let Some(activations) = &self.activations else { return bytes };
+        let own = self.part.own_words();
+        // Chunks are cut between words: those of all chunks follow each other.
+        let (bits, rest) = bytes.split_at(bit_bytes(own.end - own.start) as usize);
+        if activated > 0 {
+            let superstep = self.step.superstep.wrapping_add(1);
+            for (word, bits) in (own.start / 32..).zip(bits.chunks_exact(4)) {
+                let mut bits: u32 = bytemuck::pod_read_unaligned(bits);
+                while bits != 0 {
+                    let vertex = (32 * word) as u32 + bits.trailing_zeros();
+                    bits &= bits - 1;
+                    if self.part.owns(vertex) {
+                        activations.note(vertex, superstep);
+                    }
+                }
+            }
+        }
+        rest
+    }
+
     fn page_bits_bytes(&self, direction: Direction) -> u64 {
         bit_bytes(self.home.graph.as_ref().expect("prepared with the run").pages(direction).into()).max(4)
     }
@@ -287,6 +324,7 @@ impl Driver {
         let (counters, mut rest) = rest.split_at(COUNTERS_BYTES as usize);
         let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
         let mut end = StepEnd { summary: summary(totals, traversal), ..StepEnd::default() };
+        rest = self.note_activated(rest, end.summary.activated);
         for (direction, visit) in partial(visits, traversal) {
             let (bits, more) = rest.split_at(self.page_bits_bytes(direction) as usize);
             let words = bits.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
@@ -361,8 +399,8 @@ impl Driver {
 }
 
 impl Layout {
-    fn add(&mut self, buffer: &wgpu::Buffer, bytes: u64) {
-        self.copies.push((buffer.clone(), bytes));
+    fn add(&mut self, buffer: &wgpu::Buffer, from: u64, bytes: u64) {
+        self.copies.push((buffer.clone(), from, bytes));
         self.bytes += bytes;
     }
 }

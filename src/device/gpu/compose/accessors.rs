@@ -74,12 +74,14 @@ impl<'a> Accessors<'a> {
         let by_messages = kernel == KernelName::Apply;
         for (place, attribute) in algorithm.attributes.iter().enumerate() {
             let is_written = attribute.role.is_written();
+            let by_edges = kernel.is_over_pages() || by_messages;
+            let left_out = kernel == KernelName::PutOff && algorithm.left_out == Some(place);
             let column = Column {
                 name: attribute.name.into(),
                 of: attribute.of,
                 resource: |place, chunk| Resource::Attribute { place, chunk },
                 place,
-                writable: kernel.is_over_vertices() || (kernel.is_over_pages() || by_messages) && is_written,
+                writable: kernel.is_over_vertices() || by_edges && is_written || left_out,
                 held: options.sharded && is_written,
                 merge: attribute.merge,
             };

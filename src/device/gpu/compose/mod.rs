@@ -46,7 +46,7 @@ pub enum KernelName {
     Census,
     /// Finds the pages that the next superstep visits.
     NextPages,
-    /// Leaves active vertices of pages to the next superstep.
+    /// Leaves active vertices of pages to later supersteps.
     PutOff,
     /// Sets a buffer's words to a value.
     Fill,
@@ -231,6 +231,8 @@ pub struct Declared {
     pub traversal: bool,
     /// Its tables.
     pub tables: Vec<DeclaredTable>,
+    /// The bit attribute of vertices that a superstep leaves out, by its place.
+    pub left_out: Option<usize>,
 }
 
 /// A table as modules see it.
@@ -249,7 +251,8 @@ impl Declared {
         let table = |table: Table| DeclaredTable { name: table.name, own: matches!(table.contents, Contents::Own(_)) };
         let (attributes, tables) = (algorithm.attributes(has_in_lists), algorithm.tables());
         let tables = tables.into_iter().map(table).collect();
-        Some(Self { name: algorithm.name(), shader, attributes, traversal, tables })
+        let left_out = algorithm.left_out();
+        Some(Self { name: algorithm.name(), shader, attributes, traversal, tables, left_out })
     }
 }
 

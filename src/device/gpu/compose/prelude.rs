@@ -103,5 +103,11 @@ pub(super) fn text(
         &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
     text += "// Which of 32 vertices have lists that the next superstep reads.\n";
     text += &format!("fn visit_word(word: u32) -> u32 {{\n    return {word};\n}}\n");
+    let (from, to) = match (options.visit, algorithm.left_out) {
+        (Visit::Within(_), Some(place)) => ("visit".into(), algorithm.attributes[place].name),
+        _ => ("frontier".to_owned(), "next_frontier"),
+    };
+    text += "// Leaves those of 32 vertices whose bits are set to later supersteps, as far as they are active.\n";
+    text += &format!("fn leave_out(word: u32, bits: u32) {{\n    {to}_join(word, {from}_word(word) & bits);\n}}\n");
     text + &messages::text(algorithm, kernel, options)
 }
