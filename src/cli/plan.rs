@@ -26,7 +26,7 @@ There is a row for the first device alone and one for each way in which all devi
 do. Nothing is computed or written, and no page is read, except where an algorithm has to count before it knows how much memory it wants \
 (communities and clustering over a directed graph without in-lists).
 
-Main memory is what the run takes, to the byte. Times rest on the rates that `topostream calibrate` has measured, and on the number of \
+Main memory is what the run plans for, to the byte (of clustering, at most). Times rest on the rates that `topostream calibrate` has measured, and on the number of \
 supersteps, which a line below the table speaks of. It is known before a run where arguments or the algorithm say it (pagerank \
 --iterations, clustering, degrees). Where they say how many there are at most, times are for as many. For searches (bfs, sssp, widest, \
 components) a graph of small diameter is expected. Where nobody knows, times are for one superstep that reads every page, and are no \

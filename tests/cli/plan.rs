@@ -153,6 +153,12 @@ const LINES: [&str; 25] = [
     "kcore both",
 ];
 
+/// The main memory that a row of a plan speaks of.
+fn memory(plan: &Value, row: usize) -> f64 {
+    let bytes = |part: &str| number(plan, &format!("/{row}/prediction/memory/{part}"));
+    bytes("main_bytes") + bytes("buffer_bytes")
+}
+
 /// The commands that a help page lists.
 fn commands(help: &str) -> Vec<String> {
     let (_, list) = help.split_once("Commands:\n").unwrap();
@@ -179,22 +185,31 @@ fn every_algorithm_is_planned_as_it_is_run() {
     let plans: Vec<(&str, Value)> = LINES.iter().map(|&line| (line, plan(line))).collect();
     assert_eq!(folder.names("."), before, "a plan writes nothing");
 
-    for (line, plan) in plans {
+    for (line, plan) in &plans {
         let run = folder.run(&format!("run {line} {devices}")).succeeds().json();
-        let memory = ["main_bytes", "buffer_bytes"].map(|part| number(&plan, &format!("/0/prediction/memory/{part}")));
-        let (planned, taken) = (memory[0] + memory[1], number(&run, "/planned_bytes"));
+        let (planned, taken) = (memory(plan, 0), number(&run, "/planned_bytes"));
         // How long a table of a part of the graph is, is known when it is made.
         match line.contains("clustering") && line.contains("--table") {
             true => assert!(planned >= taken && planned < taken + 30e3, "{line}: {planned} and {taken}"),
             false => assert_eq!(planned, taken, "{line}"),
         }
-        let (count, steps) = (number(&plan, "/0/supersteps/count"), run["steps"].as_array().unwrap().len() as f64);
+        let (count, steps) = (number(plan, "/0/supersteps/count"), run["steps"].as_array().unwrap().len() as f64);
         match plan[0]["supersteps"]["basis"].as_str().unwrap() {
             "exact" => assert_eq!(count, steps, "{line}"),
             "at-most" => assert!(count >= steps && steps > 0.0, "{line}: {count} and {steps}"),
             "one" => assert!(count == 1.0 && steps > 1.0, "{line}: {steps}"),
             basis => assert_eq!(basis, "expected", "{line}"),
         }
+    }
+
+    // What devices that share a run need in main memory is in the figure, by strategy: replicate's row, then shard's.
+    for (line, row) in [(LINES[0], 1), (LINES[13], 2), (LINES[16], 2), (LINES[17], 1)] {
+        let strategy = if row == 1 { "replicate" } else { "shard" };
+        let line = format!("{line} {devices} --strategy {strategy}").replace("--device cpu", "--device cpu,cpu");
+        let plan = folder.run(&format!("plan {line}")).succeeds().json();
+        let run = folder.run(&format!("run {line}")).succeeds().json();
+        let (planned, taken) = (memory(&plan, row), number(&run, "/planned_bytes"));
+        assert!(planned == taken || line.contains("clustering") && planned > taken, "{line}: {planned} and {taken}");
     }
 
     let mut planned: Vec<String> = LINES.iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
@@ -240,6 +255,5 @@ fn a_plan_says_what_its_supersteps_rest_on() {
         "components s --device cpu --threads 2 --calibration rates.json --json --memory 200MiB --trace trace.json";
     let plan = folder.run(&format!("plan {traced}")).succeeds().json();
     let run = folder.run(&format!("run {traced}")).succeeds().json();
-    let memory = ["main_bytes", "buffer_bytes"].map(|part| number(&plan, &format!("/0/prediction/memory/{part}")));
-    assert_eq!(memory[0] + memory[1], number(&run, "/planned_bytes"));
+    assert_eq!(memory(&plan, 0), number(&run, "/planned_bytes"));
 }

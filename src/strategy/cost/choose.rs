@@ -10,7 +10,8 @@ use topostream_formats::Store;
 /// exact.
 const MARGIN: f64 = 0.9;
 
-/// How several devices share a run: as is asked for, as far as the algorithm lets them.
+/// How several devices share a run: as is asked for, as far as the algorithm lets them. `auto` is replicate, unless that does not fit or
+/// shard is expected to be faster; without rates of all devices, unless it does not fit.
 pub fn choose(
     rates: Option<&Rates>,
     algorithm: &dyn Algorithm,
@@ -19,21 +20,11 @@ pub fn choose(
     seats: &[Seat],
 ) -> Strategy {
     match options.strategy {
-        _ if seats.len() < 2 => Strategy::Replicate,
-        _ if algorithm.is_owned() => Strategy::Shard,
-        Strategy::Auto => auto(rates, algorithm, store, options, seats),
-        asked => asked,
+        _ if seats.len() < 2 => return Strategy::Replicate,
+        _ if algorithm.is_owned() => return Strategy::Shard,
+        Strategy::Auto => {}
+        asked => return asked,
     }
-}
-
-/// Replicate, unless it does not fit or shard is expected to be faster; without rates of all devices, unless it does not fit.
-fn auto(
-    rates: Option<&Rates>,
-    algorithm: &dyn Algorithm,
-    store: &Store,
-    options: &EngineOptions,
-    seats: &[Seat],
-) -> Strategy {
     let none = Rates::unknown();
     let work = Work::of(algorithm, store, SUPERSTEPS_DEFAULT);
     let setting = |strategy| Setting::new(rates.unwrap_or(&none), algorithm, store, options, seats.to_vec(), strategy);
