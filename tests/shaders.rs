@@ -3,6 +3,8 @@
 
 #![cfg(feature = "gpu")]
 
+mod sample;
+
 use std::collections::HashSet;
 use std::mem::offset_of;
 use std::sync::{Arc, LazyLock};
@@ -10,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
+use sample::some;
 use topostream::algorithm::{Algorithm, Shader, Visit};
 use topostream::algorithms::{
     Averaging, Betweenness, Bfs, Clustering, Components, CrossEdges, Degrees, DeltaPageRank, DeltaStepping, KCore,
@@ -248,40 +251,41 @@ fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     }
 }
 
-/// Every module there is, but for what makes no difference to it; each text once.
-fn composed() -> Vec<Module> {
-    let mut modules = Vec::new();
-    let mut seen = HashSet::new();
-    let mut add = |module: Module| {
-        if seen.insert(module.text.clone()) {
-            modules.push(module);
-        }
-    };
+/// What modules are composed for: kernels of algorithms, and everything that makes a difference to them.
+fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
+    let mut cases = Vec::new();
     for (algorithm, visits) in algorithms() {
+        let algorithm = Arc::new(algorithm);
         for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
+            let mut add = |options| cases.push((Arc::clone(&algorithm), kernel, options));
             for &visit in &visits {
-                for encoding in ENCODINGS {
-                    for weights in [false, true] {
-                        let options = options(encoding, visit, 1, PORTABLE);
-                        add(compose(&algorithm, kernel, &ModuleOptions { weights, ..options.clone() }));
-                        add(compose(&algorithm, kernel, &ModuleOptions { weights, grouped: true, ..options }));
-                    }
+                for (encoding, weights) in ENCODINGS.into_iter().flat_map(|one| [(one, false), (one, true)]) {
+                    let options = ModuleOptions { weights, ..options(encoding, visit, 1, PORTABLE) };
+                    add(ModuleOptions { grouped: true, ..options.clone() });
+                    add(options);
                 }
                 for chunks in [1, 2, 5] {
                     for abilities in all_abilities() {
                         let options = options(Encoding::VertexId, visit, chunks, abilities);
-                        add(compose(&algorithm, kernel, &options));
                         // Of the vertices' two buffers, a device has one or both.
                         for held_vertices in [800, 1200].into_iter().filter(|_| chunks == 2) {
-                            let options = ModuleOptions { sharded: true, held_vertices, ..options.clone() };
-                            add(compose(&algorithm, kernel, &options));
+                            add(ModuleOptions { sharded: true, held_vertices, ..options.clone() });
                         }
+                        add(options);
                     }
                 }
             }
         }
     }
-    modules
+    cases
+}
+
+/// Every module there is, each text once. Where nobody insists it is every seventh case: each kernel of each algorithm for some
+/// devices and stores, which are others for the next.
+fn composed() -> Vec<Module> {
+    let mut seen = HashSet::new();
+    let modules = some(cases(), 7).map(|(algorithm, kernel, options)| compose(&algorithm, kernel, &options));
+    modules.filter(|module| seen.insert(module.text.clone())).collect()
 }
 
 /// A module, and what naga makes of it.

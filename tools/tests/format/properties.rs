@@ -229,7 +229,7 @@ proptest! {
 
 /// Cases that take long each: more of them where somebody insists, as CI does.
 fn large_cases() -> u32 {
-    if std::env::var_os("TOPOSTREAM_GPU_TESTS").is_some() { 7 } else { 4 }
+    if std::env::var_os("TOPOSTREAM_GPU_TESTS").is_some() { 7 } else { 2 }
 }
 
 proptest! {
