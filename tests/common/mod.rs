@@ -1,6 +1,11 @@
 //! What the tests share: stores made from edges, runs over them, and their answers by original id.
 
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
+
+#[path = "../sample/mod.rs"]
+mod sample;
+
+pub use sample::{insisted, some};
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -19,17 +24,6 @@ use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::{Cancel, Quiet};
 
 use crate::reference::{Dangling, EdgeList, Weighted};
-
-/// Whether somebody insists on every setting, as CI does by `TOPOSTREAM_GPU_TESTS=required`; otherwise some of many will do,
-/// so that the tests take two minutes and not more.
-pub fn insisted() -> bool {
-    std::env::var_os("TOPOSTREAM_GPU_TESTS").is_some_and(|asked| asked != "off")
-}
-
-/// All of a number of cases where somebody insists, otherwise one of `every`.
-pub fn some<T>(cases: impl IntoIterator<Item = T>, every: usize) -> impl Iterator<Item = T> {
-    cases.into_iter().step_by(if insisted() { 1 } else { every })
-}
 
 /// The smallest page: tests want many of them.
 pub const PAGE: u64 = 64 << 10;

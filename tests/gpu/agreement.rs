@@ -77,8 +77,8 @@ gpu_test! {
         let mut stores = HashMap::new();
         let (oracle, mut same) = (Oracle::default(), SameBits::default());
         let rows = pairwise(&COUNTS, seed(), |row| setting(row).is_possible());
-        // All of them take long on software: where nobody insists, every fourth.
-        for (number, row) in some(rows.iter().enumerate(), 4) {
+        // All of them take long on software: where nobody insists, every sixth.
+        for (number, row) in some(rows.iter().enumerate(), 6) {
             let (graph, work, setting) = (&graphs[row[0]], WORKS[row[1]], setting(row));
             let key = (row[0], row[2], row[3]);
             let store = stores.entry(key).or_insert_with(|| TestStore::new(&graph.edges, &setting.store_options()));

@@ -73,7 +73,10 @@ gpu_test! {
 gpu_test! {
     /// First values that are vertices' numbers, and frontiers, over the ends of words and of chunks.
     fn frontiers_around_powers_of_two() {
-        for (number, n) in [1, 2, 31, 32, 33, 256, 257, 8191, 8192, 8193, 20_000].into_iter().enumerate() {
+        let sizes = [1, 2, 31, 32, 33, 256, 257, 8191, 8192, 8193, 20_000];
+        // Where nobody insists, most powers on one side.
+        let few = [1, 32, 33, 257, 8191, 8193, 20_000];
+        for (number, n) in sizes.into_iter().enumerate().filter(|(_, n)| insisted() || few.contains(n)) {
             // About half of the vertices have no edge.
             let mut edges = random_edges(0..n, n as usize / 3, n.into());
             edges.push((n - 1, n / 2));

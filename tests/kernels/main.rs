@@ -7,12 +7,15 @@ mod graph;
 mod merges;
 mod messages;
 mod parts;
+#[path = "../sample/mod.rs"]
+mod sample;
 mod speed;
 
 use std::collections::HashMap;
 
 use gpu::{Buffers, Gpu};
 use graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
+use sample::insisted;
 use topostream::algorithm::{Shader, Visit};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
@@ -185,11 +188,6 @@ fn column_words(of: AttributeType) -> usize {
         0 => VERTICES.div_ceil(32) as usize,
         words => words * VERTICES as usize,
     }
-}
-
-/// Whether somebody insists on every setting, as CI does; otherwise some of many will do.
-fn insisted() -> bool {
-    std::env::var_os("TOPOSTREAM_GPU_TESTS").is_some()
 }
 
 fn gpu() -> Option<Gpu> {

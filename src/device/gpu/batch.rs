@@ -1,12 +1,15 @@
 //! Batches: pages in one buffer that one launch works through.
 
 use super::arena::Slot;
-use super::compose::layout::{BatchHeader, BatchPage, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid};
+use super::compose::layout::{BatchHeader, BatchPage, HUB_EDGES, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid};
 use crate::device::Work;
 use crate::device::settings::Distribution;
 use crate::fetch::{Frame, PageRef};
 use std::sync::Arc;
 use topostream_formats::directory::DirectoryEntry;
+
+/// Workgroups that look for parts of long lists, at most: they take one after another.
+const HUB_GROUPS: u32 = 1024;
 
 /// A page on its way through the device.
 #[derive(Debug)]
@@ -37,6 +40,8 @@ pub enum Place {
 pub struct BatchTable {
     entries: Vec<BatchPage>,
     units: u32,
+    /// Parts that the batch's long lists are cut into, at most.
+    hub_parts_max: u32,
     distribution: Distribution,
     weights: bool,
 }
@@ -44,7 +49,7 @@ pub struct BatchTable {
 impl BatchTable {
     /// An empty batch.
     pub fn new(distribution: Distribution, weights: bool) -> Self {
-        Self { entries: Vec::new(), units: 0, distribution, weights }
+        Self { entries: Vec::new(), units: 0, hub_parts_max: 0, distribution, weights }
     }
 
     /// Adds a page that begins at byte `offset` of the batch's buffer and has its unit row at `row`. `degree` is the length
@@ -63,6 +68,7 @@ impl BatchTable {
             lanes_log2,
         });
         self.units += units;
+        self.hub_parts_max = self.hub_parts_max.saturating_add(hub_parts_max(entry));
     }
 
     /// How many workgroups a page takes.
@@ -79,12 +85,23 @@ impl BatchTable {
         grid(self.units).into()
     }
 
+    /// The workgroups that look for parts of long lists: never more than there may be parts, and none where no list is long.
+    pub fn hub_groups(&self) -> u32 {
+        self.hub_parts_max.min(HUB_GROUPS)
+    }
+
     /// The bytes that kernels read.
     pub fn bytes(&self) -> Vec<u8> {
         let (page_count, unit_count) = (self.entries.len() as u32, self.units);
         let header = BatchHeader { page_count, unit_count, ..BatchHeader::default() };
         [bytemuck::bytes_of(&header), bytemuck::cast_slice(&self.entries)].concat()
     }
+}
+
+/// How many parts of long lists a page can have. A list of more than [`HUB_EDGES`] edges has fewer than twice as many parts as
+/// it has that many edges; a large page's list is cut by itself.
+fn hub_parts_max(entry: &DirectoryEntry) -> u32 {
+    if entry.run > 0 || entry.edge_count <= HUB_EDGES { 0 } else { entry.edge_count / (HUB_EDGES / 2) }
 }
 
 /// The lanes that share a list, as a power of two.
@@ -117,5 +134,20 @@ mod tests {
         for entry in [&small, &large] {
             assert_eq!(units(entry, Distribution::Segments), 16_000u32.div_ceil(edges_per_unit(false)));
         }
+    }
+
+    #[test]
+    fn every_part_of_a_long_list_may_have_a_workgroup() {
+        let groups = |edge_count, run| {
+            let mut table = BatchTable::new(Distribution::Hybrid, false);
+            table.add(&DirectoryEntry { slot_count: 9, edge_count, run, ..DirectoryEntry::default() }, 0, 0, 0);
+            table.hub_groups()
+        };
+        assert_eq!((groups(HUB_EDGES, 0), groups(100 * HUB_EDGES, 1)), (0, 0));
+        for (lists, length) in [(1, HUB_EDGES + 1), (9, HUB_EDGES + 1), (1, 2 * HUB_EDGES + 1), (3, 5 * HUB_EDGES)] {
+            let parts = lists * length.div_ceil(HUB_EDGES);
+            assert!((parts..=2 * parts).contains(&groups(lists * length, 0)), "{lists} lists of {length} edges");
+        }
+        assert_eq!(groups(u32::MAX, 0), HUB_GROUPS);
     }
 }

@@ -12,9 +12,6 @@ use crate::error::Result;
 use std::sync::Arc;
 use topostream_formats::{Direction, Topology};
 
-/// Workgroups that look for long lists to take.
-const HUB_GROUPS: u32 = 1024;
-
 impl Driver {
     pub(super) fn launch(&mut self) -> Result<()> {
         while !self.free_rings.is_empty() {
@@ -46,8 +43,8 @@ impl Driver {
                 encoder.clear_buffer(&self.hubs.0, 0, Some(4));
             }
             self.encode(&mut encoder, name, place, ring, (x, y))?;
-            if !segments {
-                self.encode(&mut encoder, KernelName::Hubs, place, ring, (HUB_GROUPS, 1))?;
+            if !segments && table.hub_groups() > 0 {
+                self.encode(&mut encoder, KernelName::Hubs, place, ring, (table.hub_groups(), 1))?;
             }
         }
         self.launched += 1;

@@ -177,8 +177,8 @@ mod tests {
             edges in prop::collection::vec(prop::sample::select(vec![0, 63, 64, 511, 512, (1 << 32) - 1, 1 << 32, u64::MAX]), 0..4),
         ) {
             let all: BTreeSet<u64> = low.iter().chain(&high).chain(&edges).copied().collect();
-            // With the smaller budget most of the low ids are in the list, too.
-            let mut collector = IdCollector::new(if small { 70_000 } else { u64::MAX });
+            // With the smaller budget most of the low ids are in the list, too; with neither are there 2^32 bits.
+            let mut collector = IdCollector::new(if small { 70_000 } else { 64 << 20 });
             low.iter().chain(&high).chain(&edges).for_each(|&id| collector.insert(id).unwrap());
             let map = collector.finish();
             prop_assert_eq!(map.ids().collect::<Vec<_>>(), all.iter().copied().collect::<Vec<_>>());
@@ -191,6 +191,17 @@ mod tests {
             };
             prop_assert_eq!(map.consecutive_from(), consecutive);
         }
+    }
+
+    #[test]
+    fn bits_end_at_32() {
+        let ids = [u64::MAX, 1 << 32, (1 << 32) - 1, 0];
+        let mut collector = IdCollector::new(u64::MAX);
+        ids.iter().for_each(|&id| collector.insert(id).unwrap());
+        assert_eq!(collector.high, [u64::MAX, 1 << 32]);
+        let map = collector.finish();
+        assert!(map.ids().eq(ids.into_iter().rev()));
+        assert_eq!(ids.map(|id| map.vertex(id)), [3, 2, 1, 0]);
     }
 
     #[test]

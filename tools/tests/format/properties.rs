@@ -204,8 +204,13 @@ fn weight(draw: u64, of: Option<WeightType>) -> u32 {
     }
 }
 
+/// How many cases: all of them where somebody insists, as CI does.
+fn cases(usual: u32, all: u32) -> u32 {
+    if std::env::var_os("TOPOSTREAM_GPU_TESTS").is_some_and(|asked| asked != "off") { all } else { usual }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(160))]
+    #![proptest_config(ProptestConfig::with_cases(cases(60, 160)))]
     #[test]
     fn a_store_holds_the_edges_it_was_given(
         pairs in prop::collection::vec((0u64..40, 0u64..40, 0u64..6), 0..160),
@@ -227,13 +232,8 @@ proptest! {
     }
 }
 
-/// Cases that take long each: more of them where somebody insists, as CI does.
-fn large_cases() -> u32 {
-    if std::env::var_os("TOPOSTREAM_GPU_TESTS").is_some() { 7 } else { 4 }
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(large_cases()))]
+    #![proptest_config(ProptestConfig::with_cases(cases(2, 7)))]
     /// More edges than the least memory holds: sorting goes through files, more than once.
     #[test]
     fn sorting_in_runs_changes_nothing(

@@ -1,0 +1,89 @@
+//! What algorithms' own texts may say, and how errors in them are told.
+
+use crate::{PORTABLE, algorithms, everything, options, told};
+use topostream::Direction;
+use topostream::algorithm::{Shader, Visit};
+use topostream::device::gpu::compose::{Declared, KernelName, Resource, check, compose};
+use topostream_formats::Encoding;
+
+/// Local variables of an algorithm may be called what kernels call buffers and functions.
+#[test]
+fn names_of_kernels_are_free() {
+    let text = "fn vertex_update(vertex: u32) -> vec4<f32> {\n    let pages = 1u; let count = pages; let rows = count;\n    return vec4<f32>(f32(rows));\n}\n";
+    let shader = Shader { file: "free.wgsl", text, switches: Vec::new() };
+    let algorithm = Declared { name: "free", shader, ..everything() };
+    let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+    let module = compose(&algorithm, KernelName::VertexPhase, &options);
+    check(&module).unwrap();
+    let resources: Vec<_> = module.bindings.iter().map(|binding| binding.resource).collect();
+    assert_eq!(resources, [Resource::Step, Resource::Totals]);
+}
+
+fn broken(text: &'static str, kernel: KernelName) -> String {
+    let shader = Shader { file: "shaders/algorithms/broken.wgsl", text, switches: Vec::new() };
+    let algorithm = Declared { name: "broken", shader, ..everything() };
+    let module = compose(&algorithm, kernel, &options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE));
+    check(&module).unwrap_err().to_string()
+}
+
+#[test]
+fn errors_name_the_file_and_the_line() {
+    let text = "// A comment.
+
+struct Record { unused: u32 }
+fn list_open(list: List) -> Record { return Record(); }
+
+// Another.
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    count_add(neighbour, 1u);
+    count_ad(neighbour, 1u);
+    return true;
+}
+fn list_close(record: Record, list: List) {}
+fn vertex_update(vertex: u32) -> vec4<f32> {
+    return vec4<f32>(0.0)
+}
+";
+    let error = broken(text, KernelName::Lists);
+    assert_eq!(error, "shaders/algorithms/broken.wgsl:9: no definition in scope for identifier: `count_ad`");
+    let error = broken(text, KernelName::VertexPhase);
+    assert!(error.starts_with("shaders/algorithms/broken.wgsl:15: expected"), "{error}");
+    let error = broken(text, KernelName::Initialise);
+    assert!(error.starts_with("shaders/algorithms/broken.wgsl:1: `vertex_initialise` is missing"), "{error}");
+    let validated = "fn vertex_update(vertex: u32) -> vec4<f32> {\n    let a = 1u;\n\n    return vec4<f32>(0.0) + f32(given_load(a)) * vec3<f32>();\n}\n";
+    let error = broken(validated, KernelName::VertexPhase);
+    assert!(error.starts_with("shaders/algorithms/broken.wgsl:4: "), "{error}");
+    // Read-only attributes are not written by edges.
+    let text = "struct Record { unused: u32 }\nfn list_open(list: List) -> Record {\n    given_store(0u, 1.0);\n    return Record();\n}\nfn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }\nfn list_close(record: Record, list: List) {}";
+    let error = broken(text, KernelName::Segments);
+    assert_eq!(error, "shaders/algorithms/broken.wgsl:3: no definition in scope for identifier: `given_store`");
+}
+
+#[test]
+fn edges_know_no_out_degrees_where_they_are_split() {
+    let text = "struct Record { unused: u32 }
+fn list_open(list: List) -> Record { return Record(degree_out(list.vertex)); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }
+fn list_close(record: Record, list: List) {}
+";
+    let shader = Shader { file: "degrees.wgsl", text, switches: Vec::new() };
+    let algorithm = Declared { name: "degrees", shader, ..told() };
+    let mut options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+    check(&compose(&algorithm, KernelName::Lists, &options)).unwrap();
+    options.sharded = true;
+    let error = check(&compose(&algorithm, KernelName::Lists, &options)).unwrap_err().to_string();
+    assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("held of own vertices only"), "{error}");
+}
+
+#[test]
+fn messages_are_of_traversals_without_sums() {
+    let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+    for kernel in [KernelName::Collect, KernelName::Ship, KernelName::Apply] {
+        let error = check(&compose(&everything(), kernel, &options)).unwrap_err().to_string();
+        assert!(error.starts_with("everything.wgsl:1: ") && error.contains("fixed-point sum"), "{error}");
+        let (pagerank, _) = algorithms().into_iter().find(|(algorithm, _)| algorithm.name == "pagerank").unwrap();
+        let error = check(&compose(&pagerank, kernel, &options)).unwrap_err().to_string();
+        assert!(error.contains("messages are those of traversals"), "{error}");
+        check(&compose(&told(), kernel, &options)).unwrap();
+    }
+}
