@@ -41,6 +41,20 @@ impl Activations {
         }
     }
 
+    /// Notes that those of 32 vertices whose bits are set are active in a superstep, unless they have been before; `first` is the
+    /// first of the 32. Others' vertices are passed over.
+    #[cfg(feature = "gpu")]
+    pub fn note_word(&self, first: u32, bits: u32, superstep: u32) {
+        let mut left = bits;
+        while left != 0 {
+            let vertex = first + left.trailing_zeros();
+            left &= left - 1;
+            if self.vertices.contains(&u64::from(vertex)) {
+                self.note(vertex, superstep);
+            }
+        }
+    }
+
     /// The superstep in which a vertex was first active.
     pub fn superstep(&self, vertex: u32) -> Option<u32> {
         self.get(vertex).checked_sub(1)

@@ -109,6 +109,7 @@ impl State {
     }
 
     /// The same with what has been noted elsewhere.
+    #[cfg(feature = "gpu")]
     pub(crate) fn with_noted(self, activations: Option<Arc<Activations>>) -> Self {
         Self { activations, ..self }
     }

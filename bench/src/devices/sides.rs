@@ -4,7 +4,7 @@ use super::Bench;
 use crate::Result;
 use crate::gpu::api::{Measured, Rig, Work};
 use crate::gpu::case::Case;
-use crate::measure::{Spread, ratio};
+use crate::measure::{Spread, ratio, wake};
 use crate::outcome::Cell;
 use std::rc::Rc;
 use topostream::report::RunReport;
@@ -38,6 +38,8 @@ pub fn rounds(bench: &Bench, part: &'static str, works: &[Work], sides: &mut [Si
         for &work in works {
             for (side, ran) in sides.iter_mut().zip(&mut all) {
                 side.rig.work = work;
+                // The answer of the side before was checked on the CPU meanwhile.
+                wake(|| side.rig.run().map(drop))?;
                 let (measured, report) = side.case.run_with_report(&side.rig)?;
                 // The first fills buffers.
                 if round > 0 {

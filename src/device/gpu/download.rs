@@ -22,9 +22,12 @@ pub struct Piece {
 }
 
 impl Driver {
-    /// Sends the values of all of this device's own vertices, and none behind them.
+    /// Sends the values of all of this device's own vertices, and none behind them, when all notes are taken.
     pub(super) fn download(&mut self, reply: &Sender<Result<Option<Piece>>>) {
         let last = self.sound().and_then(|()| self.send_pieces(reply)).map(|()| None);
+        if let Some(notes) = self.notes.take() {
+            notes.finish();
+        }
         reply.send(self.explained(last)).ok();
     }
 

@@ -11,6 +11,7 @@ use super::compose::layout::HubHeader;
 use super::compose::{Declared, KernelName};
 use super::exchange::{self, Exchange};
 use super::home::Home;
+use super::notes::Notes;
 use super::open::Gpu;
 use super::plan::{BATCHES_MAX, DevicePlan, HUBS_FIRST, Request, batch_bytes, hub_bytes};
 use super::timing::{DeviceSpan, Timing};
@@ -56,7 +57,7 @@ pub(super) struct Driver {
     pub(super) store: Arc<Store>,
     pub(super) part: Part,
     /// When its own vertices were first active, where that is wanted.
-    pub(super) activations: Option<Arc<Activations>>,
+    pub(super) notes: Option<Notes>,
     /// What is shared with other devices, where there are any.
     pub(super) exchange: Option<Exchange>,
     pub(super) plan: DevicePlan,
@@ -78,7 +79,7 @@ pub(super) struct Driver {
     pub(super) policy: Policy,
     pub(super) messages: Sender<Message>,
     pub(super) done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
-    pub(super) checkers: rayon::ThreadPool,
+    pub(super) checkers: Arc<rayon::ThreadPool>,
     /// Which page's unit row stands in the place of each frame.
     pub(super) batch_buffers: Vec<wgpu::Buffer>,
     pub(super) free_rings: Vec<usize>,
@@ -125,6 +126,10 @@ impl Driver {
         let entries = halves.into_iter().find(fitting).expect("a binding has room for one entry");
         let hubs = (hub_queue(gpu, entries)?, entries);
         let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
+        let checkers = Arc::new(checkers);
+        let notes =
+            activations.map(|noted| Notes::new(noted, part.own_words().start, Arc::clone(&checkers), &home.name()));
+        let notes = notes.transpose()?;
         let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
         let mut timing = Timing::new(gpu);
         if let Some(timeline) = &trace {
@@ -140,7 +145,7 @@ impl Driver {
             graph,
             store,
             part,
-            activations,
+            notes,
             exchange,
             plan,
             buffers,

@@ -20,7 +20,7 @@
 //! | `batch` | what one launch works on |
 //! | `driver`, `intake`, `launch` | the thread: pages in, launches out |
 //! | `superstep` | the beginning and the end of a superstep |
-//! | `exchange`, `download` | what other devices are told, and the host at the end |
+//! | `exchange`, `download`, `notes` | what other devices are told, and the host at the end; when vertices were first active |
 //! | `timing` | the device's clock |
 
 pub mod adapters;
@@ -37,6 +37,7 @@ pub mod import;
 mod intake;
 mod kernels;
 mod launch;
+mod notes;
 pub mod open;
 pub mod plan;
 mod superstep;

@@ -226,7 +226,7 @@ impl Driver {
         let mut layout = Layout::default();
         layout.add(&self.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
         layout.add(&self.buffers.counters, 0, COUNTERS_BYTES);
-        if self.activations.is_some() {
+        if self.notes.is_some() {
             self.activated(|buffer, words| layout.add(buffer, 4 * words.start, 4 * (words.end - words.start)));
         }
         let readback = self.readback(&mut encoder, &mut layout, &visits, traversal)?;
@@ -292,24 +292,14 @@ impl Driver {
         }
     }
 
-    /// Notes which vertices are active next, where that is wanted and has been read back; returns what lies behind it.
+    /// Has it noted which vertices are active next, where that is wanted and has been read back; returns what lies behind it.
     fn note_activated<'a>(&self, bytes: &'a [u8], activated: u64) -> &'a [u8] {
-        let Some(activations) = &self.activations else { return bytes };
+        let Some(notes) = &self.notes else { return bytes };
         let own = self.part.own_words();
         // Chunks are cut between words: those of all chunks follow each other.
         let (bits, rest) = bytes.split_at(bit_bytes(own.end - own.start) as usize);
         if activated > 0 {
-            let superstep = self.step.superstep.wrapping_add(1);
-            for (word, bits) in (own.start / 32..).zip(bits.chunks_exact(4)) {
-                let mut bits: u32 = bytemuck::pod_read_unaligned(bits);
-                while bits != 0 {
-                    let vertex = (32 * word) as u32 + bits.trailing_zeros();
-                    bits &= bits - 1;
-                    if self.part.owns(vertex) {
-                        activations.note(vertex, superstep);
-                    }
-                }
-            }
+            notes.take(self.step.superstep.wrapping_add(1), bits);
         }
         rest
     }

@@ -1,0 +1,67 @@
+//! Notes when vertices were first active, beside the driver: who has become active is looked through while the next superstep runs.
+
+use crate::activations::Activations;
+use crate::error::{Error, GpuError, Result};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Words of a frontier that are worth a thread of their own.
+const WORDS_A_THREAD: usize = 1 << 11;
+/// Frontiers that may wait to be looked through.
+const WAITING_MAX: usize = 2;
+
+/// A frontier: a superstep, and a bit for each of some vertices.
+struct Frontier {
+    superstep: u32,
+    bits: Vec<u8>,
+}
+
+/// See the module.
+pub struct Notes {
+    frontiers: Option<Sender<Frontier>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Notes {
+    /// Begins to take notes. `first` is the vertex of the first bit of all frontiers.
+    ///
+    /// # Errors
+    /// Where there is no thread to be had.
+    pub fn new(activations: Arc<Activations>, first: u64, pool: Arc<rayon::ThreadPool>, device: &str) -> Result<Self> {
+        let (frontiers, take) = bounded(WAITING_MAX);
+        let work = move || look_through(&take, &activations, first, &pool);
+        let thread = std::thread::Builder::new().name("gpu notes".into()).spawn(work);
+        let thread = thread.map_err(|error| {
+            let (device, what) = (device.to_owned(), "taking notes".into());
+            Error::Gpu(GpuError::Fault { device, what, message: format!("its thread cannot start: {error}") })
+        })?;
+        Ok(Self { frontiers: Some(frontiers), thread: Some(thread) })
+    }
+
+    /// Has the vertices noted whose bits are set. Waits only where two frontiers wait already.
+    pub fn take(&self, superstep: u32, bits: &[u8]) {
+        let frontier = Frontier { superstep, bits: bits.to_vec() };
+        self.frontiers.as_ref().expect("until the end").send(frontier).expect("it takes notes until the end");
+    }
+
+    /// Waits until everything is noted.
+    pub fn finish(mut self) {
+        self.frontiers = None;
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("nothing panics while notes are taken");
+        }
+    }
+}
+
+fn look_through(take: &Receiver<Frontier>, activations: &Activations, first: u64, pool: &rayon::ThreadPool) {
+    for Frontier { superstep, bits } in take {
+        pool.install(|| {
+            bits.par_chunks_exact(4).enumerate().with_min_len(WORDS_A_THREAD).for_each(|(at, word)| {
+                let word = bytemuck::pod_read_unaligned(word);
+                activations.note_word((first + 32 * at as u64) as u32, word, superstep);
+            });
+        });
+    }
+}
