@@ -121,10 +121,7 @@ impl Driver {
         let storage = Usage::STORAGE | Usage::COPY_DST;
         let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
         let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
-        let halves = std::iter::successors(Some(HUBS_FIRST), |entries| Some(entries / 2));
-        let fitting = |&entries: &u32| hub_bytes(entries) <= gpu.caps().binding_bytes_max;
-        let entries = halves.into_iter().find(fitting).expect("a binding has room for one entry");
-        let hubs = (hub_queue(gpu, entries)?, entries);
+        let hubs = first_hubs(gpu)?;
         let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
         let checkers = Arc::new(checkers);
         let notes =
@@ -410,6 +407,14 @@ fn plan_for(home: &Home, setup: &RunSetup) -> Result<(Declared, DevicePlan)> {
     };
     let plan = DevicePlan::new(&request, &home.settings, home.gpu.caps())?;
     Ok((declared, plan))
+}
+
+/// Room for long lists to begin with, and for how many.
+fn first_hubs(gpu: &Gpu) -> Result<(wgpu::Buffer, u32)> {
+    let halves = std::iter::successors(Some(HUBS_FIRST), |entries| Some(entries / 2));
+    let fitting = |&entries: &u32| hub_bytes(entries) <= gpu.caps().binding_bytes_max;
+    let entries = halves.into_iter().find(fitting).expect("a binding has room for one entry");
+    Ok((hub_queue(gpu, entries)?, entries))
 }
 
 /// A queue with room for `entries` parts of long lists.
