@@ -8,8 +8,8 @@
 //! *Peeling* (Matula and Beck, JACM 1983): whoever has at most k edges left goes, with core number k, and takes its edges with it;
 //! when nobody goes any more, k rises. Lengths of out-lists are known: a first superstep over all of them finds loops, and counts a
 //! directed graph's edges at their other ends. From then on a superstep reads the lists of those that went in the last vertex phase,
-//! each list once in a run. A directed graph's in-lists are read in a second superstep of each round. Where it has none, each round reads all out-lists, for either end of an edge: format such a store with `--in-edges`
-//! or `--symmetrize`.
+//! each list once in a run. A directed graph's in-lists are read in a second superstep of each round. Where it has none, each round
+//! reads all out-lists, for either end of an edge: format such a store with `--in-edges` or `--symmetrize`.
 //!
 //! A vertex phase tells who went, who would go at k + 1, and whether anybody is left. Where nobody would, k has to leap to the least
 //! degree that is left. Sums are all that vertex phases give, so that it is looked for by supersteps that read no pages: three
