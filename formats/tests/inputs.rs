@@ -1,6 +1,9 @@
 //! The corpora of the fuzz targets that read edge lists, replayed, and changed in ways drawn from a seed: no panic, no error
 //! without its file, and no allocation out of proportion.
 
+// An allocator of its own is the only way to see what is allocated.
+#![allow(unsafe_code)]
+
 #[path = "../fuzz/fuzz_targets/inputs.rs"]
 mod inputs;
 #[path = "../fuzz/mutations.rs"]
