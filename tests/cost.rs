@@ -1,5 +1,10 @@
 //! The cost model: against times worked out by hand, and properties that hold for any rates.
 
+#[path = "../formats/fuzz/mutations.rs"]
+mod mutations;
+#[path = "../formats/fuzz/fuzz_targets/rates_shared.rs"]
+mod rates_shared;
+
 use proptest::prelude::*;
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::strategy::Strategy;
@@ -400,4 +405,22 @@ proptest! {
         let shard = predict(&grouped, &setting(&rates, "gpu", devices, Strategy::Shard)).unwrap();
         prop_assert!(close(shard.total_ns * devices as f64, one));
     }
+}
+
+/// The corpus of the fuzz target of calibration files, and changes to it.
+#[test]
+fn corpus_of_rates() {
+    let mut draws = mutations::Draws(12);
+    let mut files = 0;
+    for entry in std::fs::read_dir("formats/fuzz/corpus/rates").unwrap() {
+        let path = entry.unwrap().path();
+        let data = std::fs::read(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(rates_shared::rates(&data), name.starts_with("good-"), "{name}");
+        for _ in 0..100 {
+            rates_shared::rates(&mutations::mutated(&data, 0, &mut draws));
+        }
+        files += 1;
+    }
+    assert!(files >= 5);
 }

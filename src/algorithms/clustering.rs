@@ -241,7 +241,8 @@ impl Ranges {
         let edges_max = bytes.saturating_sub(starts_bytes) / 4;
         if edges_max == 0 {
             let message = format!(
-                "tables of clustering coefficients: {bytes} bytes were given, and lists begin behind {starts_bytes}"
+                "clustering coefficients: a table of {bytes} bytes was given (--table, or a quarter of --memory), and it \
+                 needs more than {starts_bytes}"
             );
             return Err(Error::Parameter(message));
         }

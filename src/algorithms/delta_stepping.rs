@@ -105,8 +105,8 @@ impl Algorithm for DeltaStepping {
     fn check(&self, graph: &Graph) -> Result<(), String> {
         let least = if self.paths.is_float() { f64::MIN_POSITIVE } else { 1.0 };
         if !self.delta.is_finite() || self.delta < least {
-            let what = if self.paths.is_float() { "above 0" } else { "at least 1, as weights are whole" };
-            return Err(format!("buckets of {}: a width must be {what}", self.delta));
+            let what = if self.paths.is_float() { "above 0" } else { "of at least 1, as weights are whole" };
+            return Err(format!("delta {}: the width of a bucket must be a finite number {what}", self.delta));
         }
         self.paths.check(graph)
     }

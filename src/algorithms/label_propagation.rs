@@ -246,7 +246,8 @@ impl LabelPropagation {
         let places = ranges.iter().map(places_of).max().unwrap_or(0);
         if places > places_max {
             let message = format!(
-                "label propagation: one vertex has {places} neighbours, which take {} bytes of table; {table_bytes} were given",
+                "label propagation: one vertex has {places} neighbours, which take {} bytes of table; \
+                 {table_bytes} were given (--table, or a quarter of --memory)",
                 8 * places
             );
             return Err(Error::Parameter(message));

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use topostream::device::DeviceChoice;
 use topostream::extract::{ExtractOptions, induced, within_hops};
 use topostream::{Engine, EngineOptions, Store, VertexSet};
+use topostream_formats::readers::InputFile;
 use topostream_formats::write::TopologyWriter;
 use topostream_formats::{EdgeSource, Error as StoreError};
 use topostream_tools::format::FormatOptions;
@@ -27,7 +28,7 @@ pub struct Extract {
     /// The store to make: a directory
     #[arg(required_unless_present = "edge_list", conflicts_with = "edge_list")]
     new_store: Option<PathBuf>,
-    /// The wanted vertices: a file of original ids, one a line
+    /// The wanted vertices: a file of original ids, one a line; - is standard input
     #[arg(long, value_name = "FILE", required_unless_present = "ego", conflicts_with = "ego")]
     vertices: Option<PathBuf>,
     /// The vertices within some hops of this one, by its original id, or `max-degree`
@@ -96,7 +97,8 @@ impl Extract {
         let store = Store::open(&self.store)?;
         let Some(ego) = self.ego else {
             let path = self.vertices.as_deref().expect("one of the two is required");
-            return Ok(VertexSet::read(path, &store)?);
+            let file = InputFile::of_argument(path).with_cancel(cancel.flag());
+            return Ok(VertexSet::read_file(&file, &store)?);
         };
         let ego = ego.vertex_of("--ego", &store)?;
         // What is found stands beside what has found it.

@@ -6,7 +6,8 @@ use super::{Failure, Outcome, print, tables};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use topostream_formats::readers::{self, Kind, Options, WeightsOption};
+use topostream_formats::Error;
+use topostream_formats::readers::{self, InputFile, Kind, Options, WeightsOption};
 use topostream_formats::write::TopologyWriter;
 use topostream_tools::format::{FormatOptions, OpenSource, format};
 use topostream_tools::progress::Cancel;
@@ -15,7 +16,7 @@ use topostream_tools::progress::Cancel;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Format {
-    /// The edge list; gzip, zstd, bzip2 and xz are unpacked on the way
+    /// The edge list, or - for standard input; gzip, zstd, bzip2 and xz are unpacked on the way
     input: PathBuf,
     /// The store to make: a directory
     store: PathBuf,
@@ -45,8 +46,12 @@ Kinds of input:
   raw-u32        pairs of little-endian 32-bit ids
   raw-u64        pairs of little-endian 64-bit ids
 
-Example:
-  topostream format soc-LiveJournal1.txt.gz livejournal --in-edges --memory 2GiB";
+Input that cannot be read twice, such as a pipe, is read once; the kinds adjacency and gap-binary, and ids of more than 32
+bits, are copied to a temporary file first. An undirected input has to list every edge at both ends.
+
+Examples:
+  topostream format soc-LiveJournal1.txt.gz livejournal --in-edges --memory 2GiB
+  curl -s https://example.org/edges.txt.gz | topostream format - edges --temporary /scratch";
 
 impl Format {
     pub fn run(self, cancel: &Cancel) -> Outcome {
@@ -55,8 +60,24 @@ impl Format {
         let rest = BASE_BYTES + TopologyWriter::memory_bytes(&options.layout);
         let memory_bytes = options.memory_bytes.saturating_sub(rest) / 4;
         let reading = Options { kind: self.kind, weights: self.weight_type, memory_bytes };
-        let mut open = || readers::open(&self.input, &reading);
-        format_with_report(&mut open, &self.store, &options, cancel)
+        let temporary = options.temporary.as_ref().unwrap_or(&self.store);
+        let file = InputFile::of_argument(&self.input).with_cancel(cancel.flag()).with_temporary(temporary);
+        let mut open = || readers::open_file(&file, &reading);
+        format_with_report(&mut open, &self.store, &options, cancel).map_err(|failure| named(failure, &file))
+    }
+}
+
+/// A limit that the graph passes, with the file that has the graph, where it does not say that already.
+fn named(failure: Failure, file: &InputFile) -> Failure {
+    let path = file.path().display().to_string();
+    match failure {
+        Failure::Store(Error::Limit { what, found, limit, hint }) if !what.contains(&path) => {
+            Failure::Store(Error::Limit { what: format!("{path}: {what}"), found, limit, hint })
+        }
+        Failure::Store(Error::Invalid(message)) if !message.contains(&path) => {
+            Failure::Store(Error::Invalid(format!("{path}: {message}")))
+        }
+        other => other,
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Starts a command, waits until `ready`, sends the signal that Ctrl-C sends, and sees the program end.
-fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Done {
+pub fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Done {
     let mut command = folder.command(line);
     let mut child =
         command.env("TMPDIR", folder.path(".")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

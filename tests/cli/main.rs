@@ -9,6 +9,7 @@ mod extract;
 mod gpu;
 mod graph;
 mod interrupt;
+mod pipes;
 mod plan;
 mod program;
 mod quiet;

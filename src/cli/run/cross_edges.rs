@@ -7,10 +7,12 @@ use crate::cli::{Failure, Outcome, tables};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::CrossEdges;
 use topostream::extract::{ExtractOptions, crossing};
 use topostream::{Engine, Run, Store, VertexSet};
+use topostream_formats::readers::InputFile;
 use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
@@ -37,7 +39,7 @@ impl Job for CrossEdgesArgs {
     }
 
     fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
-        let CrossEdges { from, to } = self.sets(&store)?;
+        let CrossEdges { from, to } = self.sets(&store, &cancel.flag())?;
         let written = self.edges.as_deref().map(|path| self.write(path, &from, &to, cancel)).transpose()?;
         let sizes = (from.count(), to.count());
         let then = |run: &Run<CrossEdges>, store: &Store| {
@@ -47,13 +49,14 @@ impl Job for CrossEdgesArgs {
     }
 
     fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
-        Ok(Box::new(self.sets(engine.store())?))
+        Ok(Box::new(self.sets(engine.store(), &Arc::default())?))
     }
 }
 
 impl CrossEdgesArgs {
-    fn sets(&self, store: &Store) -> Result<CrossEdges, Failure> {
-        let read = |path| Ok::<_, Failure>(Arc::new(VertexSet::read(path, store)?));
+    fn sets(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<CrossEdges, Failure> {
+        let file = |path| InputFile::new(path).with_cancel(Arc::clone(cancel));
+        let read = |path| Ok::<_, Failure>(Arc::new(VertexSet::read_file(&file(path), store)?));
         Ok(CrossEdges { from: read(&self.from)?, to: read(&self.to)? })
     }
 

@@ -228,13 +228,27 @@ impl Rates {
     /// [`Error::Calibration`] by file: it cannot be read, is of another version, or is no sound file of rates.
     pub fn read(path: &Path) -> Result<Self> {
         let wrong = |message: String| Error::Calibration { path: path.to_owned(), message };
+        let metadata = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+        // A pipe without a writer would be waited for; a file of gigabytes is no file of rates.
+        if !metadata.is_file() || metadata.len() > RATES_BYTES_MAX {
+            return Err(wrong(format!("expected a regular file of at most {RATES_BYTES_MAX} bytes")));
+        }
         let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+        Self::decode(&bytes, path)
+    }
+
+    /// Reads a file's bytes; `path` is for messages.
+    ///
+    /// # Errors
+    /// As of [`Self::read`].
+    pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
+        let wrong = |message: String| Error::Calibration { path: path.to_owned(), message };
         let version: VersionOnly =
-            serde_json::from_slice(&bytes).map_err(|error| wrong(format!("expected a file of rates: {error}")))?;
+            serde_json::from_slice(bytes).map_err(|error| wrong(format!("expected a file of rates: {error}")))?;
         if version.version != RATES_VERSION {
             return Err(wrong(format!("expected version {RATES_VERSION}, found {}", version.version)));
         }
-        let rates: Self = serde_json::from_slice(&bytes).map_err(|error| wrong(format!("expected rates: {error}")))?;
+        let rates: Self = serde_json::from_slice(bytes).map_err(|error| wrong(format!("expected rates: {error}")))?;
         rates.defect().map_or(Ok(rates), |defect| Err(wrong(defect)))
     }
 
@@ -267,6 +281,9 @@ fn cpu_threads(name: &str) -> Option<u32> {
 fn is_rate(figure: f64) -> bool {
     figure.is_finite() && figure > 0.0
 }
+
+/// A file of rates has some kilobytes for each device.
+const RATES_BYTES_MAX: u64 = 16 << 20;
 
 #[derive(Deserialize)]
 struct VersionOnly {

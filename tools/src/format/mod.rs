@@ -12,8 +12,10 @@ mod id_map;
 mod ingest;
 mod order;
 mod record;
+mod reverses;
 mod shards;
 mod sorter;
+mod spool;
 
 use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};

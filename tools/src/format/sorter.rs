@@ -61,6 +61,23 @@ impl<R: Record> Sorter<R> {
         Self { folder: folder.to_owned(), buffer: Vec::new(), records_max, file: None, runs: Vec::new(), cancel }
     }
 
+    /// Where its runs are kept.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// An empty sorter with the same settings.
+    pub fn renewed(&self) -> Self {
+        Self {
+            buffer: Vec::new(),
+            file: None,
+            runs: Vec::new(),
+            folder: self.folder.clone(),
+            cancel: self.cancel.clone(),
+            ..*self
+        }
+    }
+
     /// Takes a record in.
     ///
     /// # Errors
