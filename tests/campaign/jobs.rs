@@ -12,9 +12,11 @@ use std::time::Duration;
 enum Product {
     Store(&'static str),
     File(&'static str),
+    /// The exit code alone.
+    Nothing,
 }
 
-/// A command: its name, its product, its arguments. `{data}` is the folder of the data.
+/// A command: its name, its product, its arguments. `{data}` is the folder of the data; `{memory}` a budget.
 type Sketch = (&'static str, Product, &'static str);
 
 const SKETCHES: [Sketch; 9] = [
@@ -22,35 +24,59 @@ const SKETCHES: [Sketch; 9] = [
     (
         "format by degree",
         Product::Store("s"),
-        "format {data}/weighted.txt s --page-size 64KiB --in-edges --order degree",
+        "format {data}/weighted.txt s --page-size 64KiB --in-edges --order degree {memory}",
     ),
     (
         "format symmetrize, temporary folder",
         Product::Store("s"),
-        "format {data}/plain.txt s --page-size 64KiB --symmetrize --remove-duplicates --temporary tmp",
+        "format {data}/plain.txt s --page-size 64KiB --symmetrize --remove-duplicates --temporary tmp {memory}",
     ),
     (
         "format shards, record ids",
         Product::Store("s"),
-        "format {data}/weighted.txt s --page-size 64KiB --shards 3 --encoding record-id --id-widths 3,3 --stripe x",
+        "format {data}/weighted.txt s --page-size 64KiB --shards 3 --encoding record-id --id-widths 3,3 --stripe x {memory}",
     ),
     (
         "generate a store",
         Product::Store("s"),
-        "generate rmat --scale {scale} --random-weights u32:1:255 --store s --page-size 64KiB --in-edges",
+        "generate rmat --scale {scale} --random-weights u32:1:255 --store s --page-size 64KiB --in-edges {memory}",
     ),
     (
         "extract a store",
         Product::Store("s"),
-        "extract {data}/source s --vertices {data}/half.txt --page-size 64KiB --in-edges",
+        "extract {data}/source s --vertices {data}/half.txt --page-size 64KiB --in-edges {memory}",
     ),
     ("generate an edge list", Product::File("e.el"), "generate rmat --scale {scale} --edges-file e.el"),
     (
         "extract an edge list",
         Product::File("e.wel"),
-        "extract {data}/source --vertices {data}/half.txt --edge-list e.wel",
+        "extract {data}/source --vertices {data}/half.txt --edge-list e.wel {memory}",
     ),
-    ("run with output", Product::File("r.csv"), "run bfs {data}/source --source 0 --device cpu --output r.csv"),
+    (
+        "run with output",
+        Product::File("r.csv"),
+        "run bfs {data}/source --source 0 --device cpu --output r.csv {memory}",
+    ),
+];
+
+/// Commands that read stores, by both fetchers.
+const READS: [Sketch; 4] = [
+    (
+        "search by threads",
+        Product::File("r.csv"),
+        "run sssp {data}/source --source 0 --device cpu --fetcher threads --output r.csv {memory}",
+    ),
+    (
+        "search by io_uring",
+        Product::File("r.csv"),
+        "run sssp {data}/source --source 0 --device cpu --fetcher uring --output r.csv {memory}",
+    ),
+    (
+        "scans",
+        Product::File("r.npy"),
+        "run pagerank {data}/source --iterations 3 --buffer 512KiB --device cpu --output r.npy {memory}",
+    ),
+    ("verify", Product::Nothing, "verify {data}/source {memory}"),
 ];
 
 /// A command that has run once without being disturbed.
@@ -66,15 +92,20 @@ pub struct Job {
 }
 
 impl Job {
-    /// All commands, over some data.
-    pub fn all(data: &Data, scale: u32) -> Vec<Self> {
-        SKETCHES.iter().map(|sketch| Self::prepare(sketch, data, scale)).collect()
+    /// All commands, over some data; `tight`: with the least memory that they take, so that sorts spill.
+    pub fn all(data: &Data, scale: u32, tight: bool) -> Vec<Self> {
+        SKETCHES.iter().map(|sketch| Self::prepare(sketch, data, scale, tight)).collect()
     }
 
-    fn prepare((name, product, sketch): &Sketch, data: &Data, scale: u32) -> Self {
+    /// Commands that read stores.
+    pub fn reads(data: &Data) -> Vec<Self> {
+        READS.iter().map(|sketch| Self::prepare(sketch, data, 0, false)).collect()
+    }
+
+    fn prepare((name, product, sketch): &Sketch, data: &Data, scale: u32, tight: bool) -> Self {
         let path = data.path().to_str().expect("a path of UTF-8");
         let line = sketch.replace("{data}", path).replace("{scale}", &scale.to_string());
-        let line = least_memory(&line);
+        let line = if tight { least_memory(&line) } else { line.replace("{memory}", "--memory 128MiB") };
         let folder = tempfile::tempdir().expect("a folder");
         let mut job = Self {
             name,
@@ -93,6 +124,7 @@ impl Job {
         match product {
             Product::Store(store) => job.edges = edges_of(&folder.path().join(store)).expect("a store"),
             Product::File(file) => job.bytes = fs::read(folder.path().join(file)).expect("a file"),
+            Product::Nothing => {}
         }
         if *name == "format by degree" {
             let mut edges = data.edges.clone();
@@ -118,7 +150,22 @@ impl Job {
                 Ok(bytes) => Err(format!("a file that is not whole: {} bytes of {}", bytes.len(), self.bytes.len())),
                 Err(_) => Ok(false),
             },
+            Product::Nothing => Ok(true),
         }
+    }
+
+    /// Whether a message names a file of this command: one that it reads, its product, or what is beside it.
+    pub fn is_named_in(&self, message: &str, data: &Data) -> bool {
+        let product = match self.product {
+            Product::Store(name) | Product::File(name) => name,
+            Product::Nothing => "source",
+        };
+        let named = |name: &str| {
+            message
+                .split([' ', ':', '/', '\n', '`', '\''])
+                .any(|word| word == name || (name.len() > 2 && word.contains(name)))
+        };
+        message.contains(&*data.path().to_string_lossy()) || [product, "x", "tmp", "stdout"].into_iter().any(named)
     }
 
     /// How the folder differs from one in which nothing disturbed the command.
@@ -137,7 +184,7 @@ impl Job {
                 refused(&done, worked)?;
                 "finished"
             }
-            (true, Product::File(_)) => "finished",
+            (true, Product::File(_) | Product::Nothing) => "finished",
             (false, _) => "not there",
         };
         if !worked && outcome != "finished" {
@@ -162,7 +209,7 @@ fn refused(done: &Ended, worked: bool) -> Result<(), String> {
     }
 }
 
-/// A line with the least memory that its command says will do, so that sorts spill.
+/// A line with the least memory that its command says will do.
 fn least_memory(line: &str) -> String {
     let mut mib = 1;
     loop {
@@ -170,12 +217,12 @@ fn least_memory(line: &str) -> String {
         if line.contains("--temporary") {
             fs::create_dir(folder.path().join("tmp")).expect("a folder is made");
         }
-        let line = format!("{line} --memory {mib}MiB");
+        let line = line.replace("{memory}", &format!("--memory {mib}MiB"));
         let done = process::run(folder.path(), &line);
         if done.code == Some(0) {
             return line;
         }
-        let hint = done.stderr.split("at least ").nth(1).and_then(|rest| rest.split("MiB").next());
+        let hint = done.stderr.split("hint: at least ").nth(1).and_then(|rest| rest.split("MiB").next());
         let hint: u64 = hint.and_then(|hint| hint.parse().ok()).unwrap_or_else(|| panic!("{line}: {}", done.stderr));
         mib = hint.max(mib + 1);
     }

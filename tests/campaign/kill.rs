@@ -71,7 +71,7 @@ fn at_calls(campaign: Campaign) {
         return;
     }
     let data = Data::new(&mut campaign.random(), 2000, 12_000);
-    let jobs = Job::all(&data, 10);
+    let jobs = Job::all(&data, 10, campaign.is_full());
     let mut points = points(&jobs);
     // Every point once, then again: threads come to their calls in another order.
     let mut random = campaign.random();
@@ -97,7 +97,7 @@ fn at_a_moment(case: &mut Case, jobs: &[Job]) -> Verdict {
 fn at_moments(campaign: Campaign) {
     let edges = if campaign.is_full() { 400_000 } else { 20_000 };
     let data = Data::new(&mut campaign.random(), 20_000, edges);
-    let jobs = Job::all(&data, if campaign.is_full() { 15 } else { 10 });
+    let jobs = Job::all(&data, if campaign.is_full() { 15 } else { 10 }, campaign.is_full());
     campaign.run(|case| at_a_moment(case, &jobs));
 }
 

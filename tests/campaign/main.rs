@@ -29,6 +29,7 @@ mod files;
 mod process;
 mod random;
 
+mod errors;
 mod jobs;
 mod kill;
 mod stores;
