@@ -1,0 +1,36 @@
+//! Campaigns: thousands of random attempts to make the program lose something or answer wrong.
+//!
+//! A campaign draws cases from a seed, runs each one and classifies its outcome; docs/reliability.md lists them. Every
+//! campaign is here twice: `share` runs a small, fixed part in every `cargo test`, and `full`, which is ignored, the rest:
+//!
+//!     cargo test --release --test campaign -- --ignored
+//!
+//! | variable | meaning |
+//! | --- | --- |
+//! | `TOPOSTREAM_CAMPAIGN_MINUTES` | budget of all full campaigns together; without it each runs a fixed number of cases |
+//! | `TOPOSTREAM_CAMPAIGN_SEED` | the seed; without it `share` takes 1 and `full` a new one |
+//! | `TOPOSTREAM_CAMPAIGN_CASE` | run this case only, and keep its folder |
+//! | `TOPOSTREAM_CAMPAIGN_STRACE` | `required`: fail where strace is missing instead of skipping what needs it |
+//!
+//! A module is a campaign: it implements a case as a function of [`context::Case`] and hands it to
+//! [`context::Campaign::run`]. What the answers are held against shares no code with `src`: the second reader of
+//! stores in `formats/tests/store/spec_reader.rs`, and plain loops over edges in `tests/reference`.
+#![cfg(all(target_os = "linux", feature = "cli"))]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../reference/mod.rs"]
+mod reference;
+#[path = "../../formats/tests/store/spec_reader.rs"]
+mod spec_reader;
+
+mod context;
+mod files;
+mod process;
+mod random;
+
+mod errors;
+mod jobs;
+mod kill;
+mod stores;
+mod strace;

@@ -1,0 +1,168 @@
+//! Running the program to its end, whatever that is: with a time limit, and with the memory that it took at its peak.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The program.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_topostream");
+
+/// Longer than any case takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a process ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// What was run, for messages.
+    pub line: String,
+    pub code: Option<i32>,
+    pub signal: Option<i32>,
+    /// It had to be ended because it did not end by itself.
+    pub hung: bool,
+    pub stdout: String,
+    pub stderr: String,
+    /// Most main memory that it had resident, as the system counted it.
+    pub peak_bytes: u64,
+    pub took: Duration,
+}
+
+impl Ended {
+    /// Neither a hang, nor a signal, nor a panic: an exit code that is documented.
+    pub fn orderly(&self) -> Result<(), String> {
+        let first = |text: &str| text.lines().find(|line| line.contains("panicked")).unwrap_or_default().to_owned();
+        match (self.hung, self.signal, self.code) {
+            (true, ..) => Err(format!("hang: {}", self.line)),
+            (_, Some(signal), _) => Err(format!("signal {signal}: {}: {}", self.line, self.stderr)),
+            (_, _, Some(101)) => Err(format!("panic: {}: {}", self.line, self.stderr)),
+            _ if self.stderr.contains("panicked") => Err(format!("panic: {}: {}", self.line, first(&self.stderr))),
+            (_, _, Some(0 | 1)) => Ok(()),
+            (_, _, code) => Err(format!("exit code {code:?}: {}: {}", self.line, self.stderr)),
+        }
+    }
+
+    /// Whether it ended with exit code 0; an error where it ended in a way that it must not.
+    pub fn succeeded(&self) -> Result<bool, String> {
+        self.orderly().map(|()| self.code == Some(0))
+    }
+}
+
+/// The program with arguments as one would type them, in a folder.
+pub fn program(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(line.split_whitespace());
+    set_up(&mut command, folder);
+    command
+}
+
+/// What all processes share: the folder, temporary files within it, no input, nothing that was measured on this machine.
+pub fn set_up(command: &mut Command, folder: &Path) {
+    command.current_dir(folder).stdin(Stdio::null());
+    command.env("TMPDIR", folder).env("XDG_RUNTIME_DIR", folder);
+    command.env("TOPOSTREAM_CALIBRATION", folder.join("no-calibration.json"));
+}
+
+/// Runs the program with a line of arguments.
+pub fn run(folder: &Path, line: &str) -> Ended {
+    end(program(folder, line), PATIENCE)
+}
+
+/// Runs a command to its end, or for as long as there is patience.
+pub fn end(command: Command, patience: Duration) -> Ended {
+    end_at(command, patience, None)
+}
+
+/// The same, with SIGKILL after a time where one is given.
+pub fn end_at(mut command: Command, patience: Duration, kill: Option<Duration>) -> Ended {
+    let line = std::iter::once(command.get_program()).chain(command.get_args());
+    let line: Vec<_> = line.map(|word| word.to_string_lossy().into_owned()).collect();
+    let [mut out, mut err] = [(); 2].map(|()| tempfile::tempfile().expect("a temporary file"));
+    let copy = |file: &File| Stdio::from(file.try_clone().expect("a second handle"));
+    command.stdout(copy(&out)).stderr(copy(&err)).process_group(0);
+    let started = Instant::now();
+    let own = resident_peak(std::process::id());
+    let child = command.spawn().unwrap_or_else(|error| panic!("{}: {error}", line[0]));
+    let mut watch = Watch { pid: child.id() as i32, started, patience, kill, sampled: 0 };
+    let (status, hung) = watch.wait();
+    let took = started.elapsed();
+    // What wait4 tells begins with what this process had when it started the child: below that, samples say more.
+    let peak_bytes = if status.peak_bytes > own { status.peak_bytes } else { watch.sampled };
+    let [stdout, stderr] = [&mut out, &mut err].map(|file| {
+        let mut bytes = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("output is read");
+        String::from_utf8_lossy(&bytes).into_owned()
+    });
+    let name = Path::new(&line[0]).file_name().map(|name| name.to_string_lossy().into_owned());
+    let line = [name.unwrap_or_default(), line[1..].join(" ")].join(" ");
+    let Status { code, signal, .. } = status;
+    Ended { line, code, signal, hung, stdout, stderr, peak_bytes, took }
+}
+
+struct Status {
+    code: Option<i32>,
+    signal: Option<i32>,
+    peak_bytes: u64,
+}
+
+/// Waits for a child that leads a process group.
+struct Watch {
+    pid: i32,
+    started: Instant,
+    patience: Duration,
+    kill: Option<Duration>,
+    /// The peak of its resident memory, as of the last time that it was looked at.
+    sampled: u64,
+}
+
+impl Watch {
+    /// Waits until it has ended; ends its group when the time is up. Also says whether it hung.
+    fn wait(&mut self) -> (Status, bool) {
+        loop {
+            self.sampled = resident_peak(self.pid as u32).max(self.sampled);
+            if let Some(status) = reap(self.pid, false) {
+                return (status, false);
+            }
+            let elapsed = self.started.elapsed();
+            let hung = elapsed > self.patience;
+            if hung || self.kill.is_some_and(|moment| elapsed >= moment) {
+                end_group(self.pid);
+                return (reap(self.pid, true).expect("waited for"), hung);
+            }
+            let pause = (elapsed / 16).clamp(Duration::from_micros(200), Duration::from_millis(20));
+            std::thread::sleep(self.kill.map_or(pause, |moment| pause.min(moment - elapsed)));
+        }
+    }
+}
+
+/// Most memory that a process has had resident; 0 where it has ended.
+fn resident_peak(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
+/// `wait4`: the one thing that says how much memory a process took.
+#[expect(unsafe_code, reason = "std has no wait with the resources that were used")]
+fn reap(pid: i32, block: bool) -> Option<Status> {
+    let mut status = 0;
+    // SAFETY: a `rusage` of zeros is valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    let flags = if block { 0 } else { libc::WNOHANG };
+    // SAFETY: both pointers are to variables that outlive the call; `pid` is a child that nobody else waits for.
+    let found = unsafe { libc::wait4(pid, &raw mut status, flags, &raw mut usage) };
+    assert!(found >= 0, "wait4: {}", std::io::Error::last_os_error());
+    (found == pid).then(|| Status {
+        code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+        signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+        peak_bytes: usage.ru_maxrss as u64 * 1024,
+    })
+}
+
+/// SIGKILL for a process group of our own making.
+#[expect(unsafe_code, reason = "std signals a child alone, not what it has started")]
+fn end_group(leader: i32) {
+    // SAFETY: a plain system call; the leader was started as a group of its own and has not been waited for.
+    unsafe { libc::kill(-leader, libc::SIGKILL) };
+}

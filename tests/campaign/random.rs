@@ -1,0 +1,49 @@
+//! Random numbers from a seed: splitmix64.
+
+use std::ops::Range;
+
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The numbers of one case of a campaign: they do not depend on the other cases.
+    pub fn of_case(seed: u64, campaign: &str, case: u64) -> Self {
+        let named = campaign.bytes().fold(seed, |mixed, byte| Self(mixed ^ u64::from(byte)).next());
+        Self(Self(named).next() ^ case.wrapping_mul(0xD6E8_FEB8_6659_FD93))
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below `end`, which is not 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// An index of something with `count` elements.
+    pub fn index(&mut self, count: usize) -> usize {
+        self.below(count as u64) as usize
+    }
+
+    pub fn within(&mut self, range: Range<u64>) -> u64 {
+        range.start + self.below(range.end - range.start)
+    }
+
+    /// 0 to 1.
+    pub fn fraction(&mut self) -> f64 {
+        self.next() as f64 / u64::MAX as f64
+    }
+
+    /// True once in `times`.
+    pub fn once_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    pub fn choose<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.index(all.len())]
+    }
+}

@@ -1,0 +1,65 @@
+//! Faults of system calls, injected by strace.
+
+use crate::context::say;
+use crate::process::{self, Ended};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A system call, by its name and its number among a thread's calls of this name.
+pub type Call = (String, u64);
+
+/// Whether strace is here and may trace. Where it is not, that is said; and it is an error where somebody insists.
+pub fn is_here() -> bool {
+    let tried = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
+    let here = tried.is_ok_and(|status| status.success());
+    if !here {
+        let insists = std::env::var("TOPOSTREAM_CAMPAIGN_STRACE").is_ok_and(|asked| asked == "required");
+        assert!(!insists, "TOPOSTREAM_CAMPAIGN_STRACE=required, and strace is not here or may not trace");
+        say("skipped: no strace (Debian, Ubuntu: `apt-get install strace`), or it may not trace\n");
+    }
+    here
+}
+
+/// Runs the program under strace, with what is injected.
+pub fn run(folder: &Path, line: &str, calls: &str, inject: &str, patience: Duration) -> Ended {
+    let mut command = strace(folder, Path::new("/dev/null"));
+    command.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={inject}")]);
+    command.arg(process::PROGRAM).args(line.split_whitespace());
+    process::end(command, patience)
+}
+
+/// The calls among `names` that a line makes: of each name as many as the thread that makes most.
+pub fn calls(folder: &Path, line: &str, names: &[&str]) -> Vec<Call> {
+    let log = tempfile::NamedTempFile::new().expect("a temporary file");
+    let mut command = strace(folder, log.path());
+    command.args(["-e", &format!("trace={}", names.join(","))]);
+    command.arg(process::PROGRAM).args(line.split_whitespace());
+    let done = process::end(command, Duration::from_secs(60));
+    assert_eq!(done.code, Some(0), "{}: {}", done.line, done.stderr);
+    let text = String::from_utf8_lossy(&std::fs::read(log.path()).expect("strace's log")).into_owned();
+    let mut counts: HashMap<(&str, &str), u64> = HashMap::new();
+    for line in text.lines() {
+        // `1234 write(1, …`; a call that others interrupt begins on one line and is resumed on another.
+        let Some((thread, rest)) = line.split_once(char::is_whitespace) else { continue };
+        let Some((name, _)) = rest.trim_start().split_once('(') else { continue };
+        if names.contains(&name) {
+            *counts.entry((thread, name)).or_default() += 1;
+        }
+    }
+    let mut most: BTreeMap<&str, u64> = BTreeMap::new();
+    counts.into_iter().for_each(|((_, name), count)| {
+        let most = most.entry(name).or_default();
+        *most = count.max(*most);
+    });
+    let numbered = |(name, count): (&str, u64)| (1..=count).map(|number| (name.to_owned(), number)).collect::<Vec<_>>();
+    most.into_iter().flat_map(numbered).collect()
+}
+
+fn strace(folder: &Path, log: &Path) -> Command {
+    let mut command = Command::new("strace");
+    command.args(["-f", "-qq", "--signal=none", "-o"]).arg(log);
+    process::set_up(&mut command, folder);
+    command
+}
