@@ -19,10 +19,13 @@ pub mod error;
 pub mod ids;
 pub mod manifest;
 pub mod mapped;
+pub mod memory;
 pub mod page;
+pub mod patience;
 pub mod readers;
 pub mod shard;
 pub mod store;
+pub mod threads;
 pub mod write;
 
 pub use edge::{Edge, EdgeSource, IdSpace, MemorySource, SourceInfo, WeightType};

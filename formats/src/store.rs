@@ -6,6 +6,7 @@ use crate::ids::{PageId, VertexId};
 use crate::manifest::{Ids, MANIFEST, Manifest, TopologyManifest};
 use crate::mapped::Mapped;
 use crate::page::{PageContext, check_page, check_weights};
+use crate::patience;
 use crate::shard::Shard;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -422,25 +423,16 @@ impl<'a> PageReader<'a> {
     }
 }
 
-/// Fills `bytes` from a position of a file.
+/// Fills `bytes` from a position of a file. What the system refuses for a moment is tried again, for
+/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX) at most.
 ///
 /// # Errors
 /// The system's, or an unexpected end of file.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
     #[cfg(unix)]
-    return std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset);
+    return patience::fill(bytes, offset, |bytes, offset| std::os::unix::fs::FileExt::read_at(file, bytes, offset));
     #[cfg(windows)]
-    {
-        use std::os::windows::fs::FileExt;
-        let (mut at, mut left) = (offset, bytes);
-        while !left.is_empty() {
-            let read = file.seek_read(left, at)?;
-            if read == 0 {
-                return Err(std::io::ErrorKind::UnexpectedEof.into());
-            }
-            at += read as u64;
-            left = &mut left[read..];
-        }
-        Ok(())
-    }
+    return patience::fill(bytes, offset, |bytes, offset| {
+        std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
+    });
 }

@@ -130,7 +130,7 @@ impl StoreWriter {
             paths.into_iter().map(|path| writer.make_file(&path).map(|file| (path, file))).collect()
         };
         let (pages, weights) = (open(pages, self)?, open(weights, self)?);
-        let sink = sink::Sink::start(self.layout.capacity(), pages, weights);
+        let sink = sink::Sink::start(self.layout.capacity(), pages, weights)?;
         let folder = self.path.join(direction.folder());
         let degrees = folder.join("degrees.bin");
         let degrees = degrees::DegreesFile::new(degrees.clone(), self.make_file(&degrees)?);
