@@ -1,7 +1,7 @@
 //! Memory that the system may refuse.
 
 use crate::error::{Error, Result};
-use memmap2::MmapMut;
+use memmap2::{MmapMut, MmapOptions};
 
 /// Asks the system whether so much memory is to be had, before much of it is allocated in many parts: it is mapped, never
 /// touched, and given back.
@@ -12,7 +12,8 @@ use memmap2::MmapMut;
 /// # Errors
 /// [`Error::Allocation`] with the figure.
 pub fn probe(what: &str, bytes: u64) -> Result<()> {
-    map(what, bytes).map(drop)
+    // Whether pages are there to back it is not asked: a budget may be more than is ever used of it.
+    map_by(MmapOptions::new().no_reserve_swap(), what, bytes).map(drop)
 }
 
 /// So many zeroed bytes (one at least), as a mapping of their own.
@@ -20,9 +21,13 @@ pub fn probe(what: &str, bytes: u64) -> Result<()> {
 /// # Errors
 /// [`Error::Allocation`] with the figure.
 pub(crate) fn map(what: &str, bytes: u64) -> Result<MmapMut> {
+    map_by(&mut MmapOptions::new(), what, bytes)
+}
+
+fn map_by(options: &mut MmapOptions, what: &str, bytes: u64) -> Result<MmapMut> {
     let refused = || Error::Allocation { what: what.into(), bytes };
     let wanted = usize::try_from(bytes).ok().filter(|&bytes| bytes <= isize::MAX as usize).ok_or_else(refused)?;
-    MmapMut::map_anon(wanted.max(1)).map_err(|_| refused())
+    options.len(wanted.max(1)).map_anon().map_err(|_| refused())
 }
 
 /// An empty vector with room for exactly so many values.

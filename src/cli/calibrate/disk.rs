@@ -1,6 +1,6 @@
 //! How fast the engine's fetcher reads pages that nobody looks at.
 
-use crate::cli::Failure;
+use crate::cli::{Failure, opening};
 use std::future::poll_fn;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub struct Disk {
 
 /// Reads the pages of a store for a while, all of them in turn.
 pub fn measure(path: impl AsRef<Path>, kind: FetcherKind, cancel: &Cancel) -> Result<Disk, Failure> {
-    let store = Store::open(path)?;
+    let store = opening::open(path)?;
     let topologies = store.topologies().map(|of| (of.direction(), of.page_count())).collect::<Vec<_>>();
     let all = topologies
         .iter()
