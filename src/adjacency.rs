@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use topostream_formats::mapped::Mapped;
+use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, PageId, Store, VertexId};
 
 /// For each vertex `x`, the vertices of a range that are its neighbours, whichever way the edges point: ascending, each once,
@@ -26,7 +26,7 @@ pub enum Kept<'a> {
     /// All.
     Each,
     /// Those that come behind the vertex in the [order of degrees](comes_before).
-    Behind(&'a Mapped<u32>),
+    Behind(&'a StoredValues<u32>),
 }
 
 /// Whether a vertex comes before another by their degrees, then by their numbers: lists of neighbours that come behind are

@@ -21,7 +21,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use topostream_formats::edge::WeightType;
-use topostream_formats::mapped::Mapped;
+use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, VertexId};
 
 /// A few sums over vertices, or a few numbers that a superstep needs; what they mean is the algorithm's.
@@ -41,7 +41,7 @@ pub struct Graph {
     /// Whether the lists can be read against the edges.
     pub has_in_lists: bool,
     /// The lengths of the out-lists.
-    pub out_degrees: Mapped<u32>,
+    pub out_degrees: StoredValues<u32>,
     /// The vertices with out-edges, once somebody has asked for them.
     pub outgoing: OnceLock<Vec<u32>>,
 }

@@ -12,6 +12,8 @@
 //! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
 //! everything: no queue is longer than the page buffer.
 
+mod gate;
+mod reactor;
 mod session;
 
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State};
@@ -28,13 +30,17 @@ use crate::report::{RunReport, StepReport, peak_memory_bytes};
 use crate::strategy::cost::{Rates, SUPERSTEPS_DEFAULT, Work, choose, explain, shares};
 use crate::strategy::{Assignment, Strategy, TeamPlan, TeamRequest};
 use crate::trace::Timeline;
+use gate::Gate;
 use session::Session;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
-use topostream_formats::{Direction, Store};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use topostream_formats::{Direction, Store, memory, threads};
 
 /// How often a page is tried before the run ends with an error.
 pub const TRIES_MAX: u32 = 3;
+
+/// The most threads that a run may be given.
+pub const THREADS_MAX: usize = 1024;
 
 /// What a run may use.
 #[derive(Clone, Debug)]
@@ -43,7 +49,7 @@ pub struct EngineOptions {
     pub memory_bytes: u64,
     /// The page buffer's share of it, in bytes; what is left after the attributes where none is given.
     pub buffer_bytes: Option<u64>,
-    /// Threads that compute.
+    /// Threads that compute: one at least, whatever is asked for, and [`THREADS_MAX`] at most.
     pub threads: usize,
     /// How pages are read.
     pub fetcher: FetcherKind,
@@ -101,6 +107,7 @@ pub struct Engine {
     options: EngineOptions,
     kept: Mutex<Option<PageBuffer>>,
     roster: Roster,
+    gate: Gate,
 }
 
 /// The page buffer between runs: a run finds there what the last one left.
@@ -148,7 +155,13 @@ pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 impl Engine {
     /// An engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
-        Self { store: Arc::new(store), options, kept: Mutex::default(), roster: Roster::default() }
+        Self {
+            store: Arc::new(store),
+            options,
+            kept: Mutex::default(),
+            roster: Roster::default(),
+            gate: Gate::default(),
+        }
     }
 
     /// What runs may use.
@@ -186,14 +199,18 @@ impl Engine {
 
     /// Runs an algorithm to its end.
     ///
+    /// A run may use the engine's whole budget, so that one that is begun while another is under way (from another thread)
+    /// waits for it. Engines of their own have budgets of their own. The thread that calls this is blocked until the end; it
+    /// may be one of a tokio runtime, whose other tasks then wait too: `spawn_blocking` is the place for it there.
+    ///
     /// # Errors
     /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
-    /// page that could not be had; [`Error::Interrupted`]; [`Error::Parameter`] at the end, naming a vertex, where the
-    /// algorithm has no answer.
+    /// page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
+    /// [`Error::Parameter`] at the end, naming a vertex, where the algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
         let algorithm = Arc::new(algorithm);
         let of_cpu = Arc::clone(&algorithm);
-        let cpu = move |setup| -> Box<dyn Member> { Box::new(CpuDevice::new(Arc::clone(&of_cpu), setup)) };
+        let cpu = move |setup| -> Result<Box<dyn Member>> { Ok(Box::new(CpuDevice::new(Arc::clone(&of_cpu), setup)?)) };
         let (report, state) = self.drive(Arc::clone(&algorithm) as Arc<dyn Algorithm>, &cpu, observer)?;
         drop(cpu);
         Ok(Run { report, algorithm, state })
@@ -206,12 +223,13 @@ impl Engine {
         cpu: &MakeCpu,
         observer: &mut Observer<'_>,
     ) -> Result<(RunReport, State)> {
+        let _entered = self.gate.enter(&self.options.cancel)?;
+        self.check_threads()?;
         let (team, kinds) = self.team_plan(&*algorithm)?;
         let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds)?;
+        self.check_memory(algorithm.name(), &plan)?;
         let graph = Arc::new(self.graph(&*algorithm)?);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-        let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
-        let (mut report, state) = runtime.block_on(async {
+        let (mut report, state) = reactor::block_on(async {
             let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;
             let report = session.run(observer).await?;
             let Session { device, cache, .. } = session;
@@ -235,6 +253,28 @@ impl Engine {
     /// [`Error::Parameter`] as of [`run`](Self::run).
     pub fn check(&self, algorithm: &dyn Algorithm) -> Result<()> {
         self.graph(algorithm).map(drop)
+    }
+
+    /// Whether there are as many threads as may be asked for, and those that everything in parallel shares.
+    fn check_threads(&self) -> Result<()> {
+        let threads = self.options.threads;
+        if threads > THREADS_MAX {
+            return Err(Error::Parameter(format!("{threads} threads: there may be {THREADS_MAX} at most")));
+        }
+        Ok(threads::start_shared_pool()?)
+    }
+
+    /// Whether the system has the memory that a run was planned with, beside what the last run has left.
+    fn check_memory(&self, algorithm: &str, plan: &MemoryPlan) -> Result<()> {
+        let kept = self.kept();
+        let kept_bytes = kept.as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes);
+        let bytes = plan.total_bytes().saturating_sub(kept_bytes);
+        Ok(memory::probe(&format!("the memory of {algorithm}"), bytes)?)
+    }
+
+    /// The page buffer between runs. A panic while it is held leaves nothing half done.
+    fn kept(&self) -> MutexGuard<'_, Option<PageBuffer>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether asynchronous relaxation can be had, where it is asked for.
@@ -291,19 +331,22 @@ impl Engine {
     }
 
     /// The page buffer of the last run if it has the right shape, else a new one.
-    fn page_buffer(&self, plan: &MemoryPlan, page_bytes: u32) -> PageBuffer {
-        let kept = self.kept.lock().expect("nothing panics while it is held").take();
+    fn page_buffer(&self, plan: &MemoryPlan, page_bytes: u32) -> Result<PageBuffer> {
+        let kept = self.kept().take();
         let (frames, frame_bytes) = (plan.frames, plan.frame_bytes);
-        kept.filter(|kept| (kept.frames, kept.frame_bytes) == (frames, frame_bytes)).unwrap_or_else(|| {
-            let memory = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes);
-            PageBuffer { cache: PageCache::new(memory, plan.stream_frames()), frames, frame_bytes }
-        })
+        match kept.filter(|kept| (kept.frames, kept.frame_bytes) == (frames, frame_bytes)) {
+            Some(kept) => Ok(kept),
+            None => {
+                let memory = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes)?;
+                Ok(PageBuffer { cache: PageCache::new(memory, plan.stream_frames()), frames, frame_bytes })
+            }
+        }
     }
 
     /// Keeps a finished run's page buffer for the next one.
     fn keep(&self, cache: PageCache<Frame>, plan: &MemoryPlan) {
         let buffer = PageBuffer { cache, frames: plan.frames, frame_bytes: plan.frame_bytes };
-        *self.kept.lock().expect("nothing panics while it is held") = Some(buffer);
+        *self.kept() = Some(buffer);
     }
 
     /// The graph, once the algorithm has agreed to it.
@@ -322,10 +365,30 @@ impl Engine {
             outgoing: OnceLock::new(),
         };
         algorithm.check(&graph).map_err(Error::Parameter)?;
+        check_seeds(algorithm, vertices)?;
         self.check_asynchronous(algorithm)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
         }
         Ok(graph)
+    }
+}
+
+/// Whether the vertices that an algorithm begins at exist, and its sets are of this graph.
+fn check_seeds(algorithm: &dyn Algorithm, vertices: u64) -> Result<()> {
+    let seeds = algorithm.seeds();
+    let mut begin = seeds.active.iter().copied().chain(seeds.values.iter().map(|seed| seed.vertex));
+    if let Some(vertex) = begin.find(|&vertex| u64::from(vertex) >= vertices) {
+        let name = algorithm.name();
+        return Err(Error::Parameter(format!(
+            "{name}: vertex {vertex} does not exist: the graph has {vertices} vertices"
+        )));
+    }
+    match algorithm.seed_sets().into_iter().find(|(_, set)| set.len() != vertices) {
+        Some((_, set)) => {
+            let (name, found) = (algorithm.name(), set.len());
+            Err(Error::Parameter(format!("{name}: a set is of {found} vertices, and the graph has {vertices}")))
+        }
+        None => Ok(()),
     }
 }

@@ -20,9 +20,9 @@ pub struct MemoryPlan {
     pub tables_bytes: u64,
     /// The frontiers of a traversal.
     pub frontier_bytes: u64,
-    /// The out-degrees, mapped from their file.
+    /// The out-degrees.
     pub degrees_bytes: u64,
-    /// The page directories, mapped, and what is derived from them.
+    /// The page directories, and what is derived from them.
     pub directory_bytes: u64,
     /// Code, stacks, channels, and what the algorithm itself holds.
     pub program_bytes: u64,

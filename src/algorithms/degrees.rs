@@ -13,7 +13,7 @@ use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Colum
 use crate::error::Result;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use topostream_formats::mapped::Mapped;
+use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, Store};
 
 /// Degrees of all vertices.
@@ -28,7 +28,7 @@ enum InDegrees {
     /// An edge stands in the lists of both ends: they are the out-degrees.
     Same,
     /// The lengths of the in-lists.
-    Stored(Mapped<u32>),
+    Stored(StoredValues<u32>),
     /// A pass over the out-lists.
     Counted,
 }

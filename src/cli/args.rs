@@ -250,11 +250,16 @@ enum FetcherName {
 }
 
 impl ResourceArgs {
+    /// Main memory for everything together.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory.unwrap_or_else(default_memory_bytes)
+    }
+
     /// The engine's options.
     pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> topostream::EngineOptions {
         let defaults = topostream::EngineOptions::default();
         topostream::EngineOptions {
-            memory_bytes: self.memory.unwrap_or_else(default_memory_bytes),
+            memory_bytes: self.memory_bytes(),
             buffer_bytes: self.buffer,
             threads: self.threads.map_or(defaults.threads, usize::from),
             fetcher: match self.fetcher {

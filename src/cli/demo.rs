@@ -2,14 +2,14 @@
 
 use super::args::size;
 use super::progress::Bars;
-use super::{Failure, Outcome, print, tables};
+use super::{Failure, Outcome, opening, print, tables};
 use clap::Args;
 use std::collections::VecDeque;
 use std::time::Instant;
 use topostream::algorithm::AnswerValues;
 use topostream::algorithms::{Bfs, PageRank, Stop};
 use topostream::report::RunReport;
-use topostream::{Engine, EngineOptions, Run, Store, VertexId};
+use topostream::{Engine, EngineOptions, Run, VertexId};
 use topostream_formats::EdgeSource;
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::generate::Rmat;
@@ -43,7 +43,7 @@ impl Demo {
         let options = FormatOptions { in_edges: true, memory_bytes: self.memory, ..FormatOptions::default() };
         format(&mut || Ok(Box::new(rmat.generate()?)), &path, &options, &bars, cancel)?;
         let format_ns = started.elapsed().as_nanos() as u64;
-        let store = Store::open(&path)?;
+        let store = opening::open(&path)?;
         let started = Instant::now();
         let verified = verify(&store, self.memory, &bars, cancel)?;
         let verify_ns = started.elapsed().as_nanos() as u64;

@@ -4,13 +4,13 @@ use super::args::StoreArgs;
 use super::format::format_with_report;
 use super::generate::write_edges;
 use super::run::{HopDirection, Source, source};
-use super::{Failure, Outcome, print};
+use super::{Failure, Outcome, opening, print};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream::device::DeviceChoice;
 use topostream::extract::{ExtractOptions, induced, within_hops};
-use topostream::{Engine, EngineOptions, Store, VertexSet};
+use topostream::{Engine, EngineOptions, VertexSet};
 use topostream_formats::readers::InputFile;
 use topostream_formats::write::TopologyWriter;
 use topostream_formats::{EdgeSource, Error as StoreError};
@@ -94,7 +94,7 @@ impl Extract {
 
     /// The wanted vertices.
     fn wanted(&self, memory_bytes: u64, cancel: &Cancel) -> Result<VertexSet, Failure> {
-        let store = Store::open(&self.store)?;
+        let store = opening::open(&self.store)?;
         let Some(ego) = self.ego else {
             let path = self.vertices.as_deref().expect("one of the two is required");
             let file = InputFile::of_argument(path).with_cancel(cancel.flag());
@@ -112,12 +112,12 @@ impl Extract {
     fn write_list(&self, path: &Path, wanted: Arc<VertexSet>, options: &FormatOptions, cancel: &Cancel) -> Outcome {
         let memory_bytes = options.memory_bytes.saturating_sub(BASE_BYTES);
         let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
-        let mut edges = induced(Arc::new(Store::open(&self.store)?), wanted, &options)?;
+        let mut edges = induced(Arc::new(opening::open(&self.store)?), wanted, &options)?;
         print(&write_edges(path, &mut edges, cancel)?)
     }
 
     fn write_store(&self, path: &Path, wanted: Arc<VertexSet>, options: &FormatOptions, cancel: &Cancel) -> Outcome {
-        let store = Arc::new(Store::open(&self.store)?);
+        let store = Arc::new(opening::open(&self.store)?);
         // Half of what the rest leaves: sorting wants the other.
         let rest = BASE_BYTES + TopologyWriter::memory_bytes(&options.layout);
         let memory_bytes = options.memory_bytes.saturating_sub(rest) / 2;

@@ -10,6 +10,7 @@ mod extract;
 mod format;
 mod generate;
 mod info;
+mod opening;
 mod plan;
 mod progress;
 mod results;
@@ -32,6 +33,8 @@ use topostream_tools::progress::Cancel;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    opening: opening::OpenArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -140,22 +143,36 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let cancel = Cancel::default();
     listen(&cancel);
-    let outcome = match cli.command {
-        Command::Generate(command) => command.run(&cancel),
-        Command::Format(command) => command.run(&cancel),
-        Command::Extract(command) => command.run(&cancel),
-        Command::Info(command) => command.run(),
-        Command::Verify(command) => command.run(&cancel),
-        Command::Run(command) => command.run(&cancel),
-        Command::Validate(command) => command.run(&cancel),
-        Command::Plan(command) => command.run(&cancel),
-        Command::Calibrate(command) => command.run(&cancel),
-        #[cfg(feature = "gpu")]
-        Command::Shader(command) => command.run(),
-        Command::Devices(command) => command.run(),
-        Command::Demo(command) => command.run(&cancel),
-    };
+    cli.opening.keep();
+    // A command that computes in parallel ends here where the system refuses the threads, before it has made anything.
+    let threads = if cli.command.is_parallel() { topostream_formats::threads::start_shared_pool() } else { Ok(()) };
+    let outcome = threads.map_err(Failure::from).and_then(|()| cli.command.run(&cancel));
     outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
+}
+
+impl Command {
+    /// Whether it computes on several threads.
+    fn is_parallel(&self) -> bool {
+        !matches!(self, Self::Info(_) | Self::Devices(_))
+    }
+
+    fn run(self, cancel: &Cancel) -> Outcome {
+        match self {
+            Self::Generate(command) => command.run(cancel),
+            Self::Format(command) => command.run(cancel),
+            Self::Extract(command) => command.run(cancel),
+            Self::Info(command) => command.run(),
+            Self::Verify(command) => command.run(cancel),
+            Self::Run(command) => command.run(cancel),
+            Self::Validate(command) => command.run(cancel),
+            Self::Plan(command) => command.run(cancel),
+            Self::Calibrate(command) => command.run(cancel),
+            #[cfg(feature = "gpu")]
+            Self::Shader(command) => command.run(),
+            Self::Devices(command) => command.run(),
+            Self::Demo(command) => command.run(cancel),
+        }
+    }
 }
 
 /// The first Ctrl-C asks for a clean stop, the second stops at once.

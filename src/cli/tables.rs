@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use humansize::{BINARY, format_size};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use topostream::device::Transfer;
 use topostream::report::{DeviceReport, RunReport, StepReport, StripeReport};
@@ -136,7 +136,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         ),
         ("shards", summary.shards.as_ref().map_or("no".into(), shards)),
         ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| pages(lists.pages))),
-        ("stripes", manifest.stripes.len().to_string()),
+        ("stripes", stripe_folders(&manifest.stripes)),
         ("on disk", bytes(summary.disk_bytes)),
         ("bytes per edge", format!("{:.2} on disk (pages {:.1}% full)", summary.bytes_per_edge, 100.0 * summary.fill)),
     ];
@@ -196,6 +196,13 @@ pub fn run_report(report: &RunReport) -> String {
     }
     rows.push(step_row("all".into(), &report.total, lanes));
     table(&header, rows) + &transfers(report) + &stripes(report) + &sharing(report) + &closing(report)
+}
+
+/// How many stripes there are, and where: those that are not in the store's folder are somebody's to look after.
+fn stripe_folders(stripes: &[PathBuf]) -> String {
+    let count = stripes.len();
+    let folders = stripes.iter().map(|stripe| stripe.display().to_string()).collect::<Vec<_>>();
+    if count == 1 { count.to_string() } else { format!("{count}: {}", folders.join(", ")) }
 }
 
 /// What was read from each stripe; nothing where there is only one.

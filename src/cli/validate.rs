@@ -3,7 +3,7 @@
 use super::args::ResourceArgs;
 use super::progress::Bars;
 use super::results::OutputFile;
-use super::{Failure, Outcome, print, tables};
+use super::{Failure, Outcome, opening, print, tables};
 use clap::{Args, ValueEnum};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -195,7 +195,7 @@ fn named(data: &GraphalyticsData) -> Result<Vec<Name>, Failure> {
 impl Session<'_> {
     /// Runs an algorithm with the parameters of the data set: one arm each.
     fn run(&self, name: Name) -> Result<Verdict, Failure> {
-        let store = Store::open(&self.store)?;
+        let store = opening::open(&self.store)?;
         match name {
             Name::Bfs => {
                 let source = self.vertex(&store, "bfs.source-vertex")?;
@@ -263,7 +263,7 @@ impl Session<'_> {
         let run = run(&engine)?;
         // The page buffer goes before the ids come: both together may be more than the budget.
         drop(engine);
-        let store = Store::open(&self.store)?;
+        let store = opening::open(&self.store)?;
         let (answers, flag) = (run.answers(), self.cancel.flag());
         let answer = answers.first().ok_or_else(|| Failure::Other("there is no answer".into()))?;
         if let Some(output) = output {

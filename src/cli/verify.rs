@@ -2,11 +2,10 @@
 
 use super::args::{default_memory_bytes, size};
 use super::progress::Bars;
-use super::{Outcome, print, tables};
+use super::{Outcome, opening, print, tables};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
-use topostream::Store;
 use topostream_tools::progress::Cancel;
 use topostream_tools::verify::verify;
 
@@ -23,7 +22,7 @@ pub struct Verify {
 impl Verify {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let started = Instant::now();
-        let store = Store::open(&self.store)?;
+        let store = opening::open_within(&self.store, self.memory.unwrap_or_else(default_memory_bytes))?;
         let bars = Bars::default();
         let report = verify(&store, self.memory.unwrap_or_else(default_memory_bytes), &bars, cancel)?;
         drop(bars);

@@ -52,7 +52,7 @@ fn parts(vertices: u64, count: u64, sharded: bool) -> Vec<Part> {
 fn load(store: &Store) -> (Arc<PagePool>, HashMap<PageRef, Arc<Frame>>) {
     let pages: u32 = store.topologies().map(|topology| topology.page_count()).sum();
     let page_bytes = store.topology(Direction::Out).unwrap().page_bytes();
-    let mut free = PagePool::frames(pages.max(1), page_bytes, 0).into_iter();
+    let mut free = PagePool::frames(pages.max(1), page_bytes, 0).unwrap().into_iter();
     let pool = Arc::clone(free.as_slice()[0].pool());
     let mut frames = HashMap::new();
     for topology in store.topologies() {
@@ -115,7 +115,7 @@ impl<A: Algorithm> Team<A> {
         });
         let algorithm = Arc::new(algorithm);
         let attributes = algorithm.attributes(has_in_lists);
-        let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes));
+        let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
         let mut members: Vec<Box<dyn Member>> = Vec::new();
         let mut losers: Vec<Box<dyn FnMut() + Send>> = Vec::new();

@@ -7,7 +7,7 @@ use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::Ids;
 use topostream_formats::page::{Neighbours, Page, PageDefect, RecordIds, VertexIds, weights};
 use topostream_formats::store::PageReader;
-use topostream_formats::{Direction, Encoding, Error, PageId, Result, Store, Topology, VertexId};
+use topostream_formats::{Direction, Encoding, Error, PageId, Result, Store, Topology, VertexId, memory, threads};
 
 /// What was verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,7 @@ enum Lengths<'a> {
 /// # Errors
 /// The first thing that is wrong, by file and page; [`Error::Interrupted`].
 pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel: &Cancel) -> Result<VerifyReport> {
+    threads::start_shared_pool()?;
     check_memory(store, memory_bytes)?;
     check_ids(store, memory_bytes)?;
     let mut report = VerifyReport::default();
@@ -79,7 +80,7 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
     Err(Error::file(store.path(), expected, "edges without their counterpart"))
 }
 
-/// One buffer a thread, and the degrees, mapped.
+/// One buffer a thread, and the degrees.
 fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let topology = store.topologies().next().expect("every store has out-lists");
     let a_thread = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
@@ -87,7 +88,7 @@ fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let degrees = 4 * store.vertices() + parts;
     let needed_bytes = rayon::current_num_threads() as u64 * a_thread + degrees + (32 << 20);
     if needed_bytes <= memory_bytes {
-        return Ok(());
+        return memory::probe("verifying", needed_bytes);
     }
     let threads = rayon::current_num_threads();
     let parts = format!("a page of {a_thread} bytes for each of {threads} threads, degrees {degrees}");

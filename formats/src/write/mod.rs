@@ -130,7 +130,7 @@ impl StoreWriter {
             paths.into_iter().map(|path| writer.make_file(&path).map(|file| (path, file))).collect()
         };
         let (pages, weights) = (open(pages, self)?, open(weights, self)?);
-        let sink = sink::Sink::start(self.layout.capacity(), pages, weights);
+        let sink = sink::Sink::start(self.layout.capacity(), pages, weights)?;
         let folder = self.path.join(direction.folder());
         let degrees = folder.join("degrees.bin");
         let degrees = degrees::DegreesFile::new(degrees.clone(), self.make_file(&degrees)?);
@@ -190,6 +190,7 @@ impl StoreWriter {
         let mut file = self.make_file(&temporary)?;
         file.write_all(manifest.encode().as_bytes()).map_err(Error::io(&temporary, "write"))?;
         file.sync_all().map_err(Error::io(&temporary, "sync"))?;
+        self.made.extend(crate::open::mark_stripes(&self.path, &self.layout.stripes, self.tag)?);
         self.sync_folders()?;
         std::fs::rename(&temporary, self.path.join(MANIFEST)).map_err(Error::io(&temporary, "rename"))?;
         self.finished = true;

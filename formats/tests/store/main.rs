@@ -7,4 +7,5 @@ mod library;
 mod limits;
 mod properties;
 mod spec_reader;
+mod strangers;
 mod writing;

@@ -3,7 +3,7 @@
 use crate::cli::args::ResourceArgs;
 use crate::cli::check::Checking;
 use crate::cli::results::{self, OutputFile, ResultFile, ResultFormat};
-use crate::cli::{Failure, Outcome, calibration, print, tables};
+use crate::cli::{Failure, Outcome, calibration, opening, print, tables};
 use clap::Args;
 use indicatif::ProgressBar;
 use std::io::Write as _;
@@ -91,7 +91,10 @@ impl Common {
     pub fn planning(&self, cancel: &Cancel) -> Result<(Rates, Engine), Failure> {
         let rates = calibration::for_plan(self.calibration.as_deref())?;
         let trace = self.trace.is_some().then(Arc::default);
-        Ok((rates, Engine::new(Store::open(&self.store)?, self.options(trace, cancel))))
+        Ok((
+            rates,
+            Engine::new(opening::open_within(&self.store, self.resources.memory_bytes())?, self.options(trace, cancel)),
+        ))
     }
 
     /// Whether nothing but JSON is wanted.
@@ -153,7 +156,7 @@ impl Common {
         let run = run(&engine, &mut observer)?;
         // The page buffer goes before the ids come: both together may be more than the budget.
         drop(engine);
-        let store = Store::open(&self.store)?;
+        let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(&run.report, cancel))?;
         let said = then(&run, &store)?;

@@ -3,7 +3,7 @@
 use super::common::{Common, Shown};
 use super::job::Job;
 use crate::cli::generate::write_edges;
-use crate::cli::{Failure, Outcome, tables};
+use crate::cli::{Failure, Outcome, opening, tables};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl CrossEdgesArgs {
     ) -> Result<String, Failure> {
         let memory_bytes = self.common.resources.options(cancel).memory_bytes.saturating_sub(BASE_BYTES);
         let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
-        let store = Arc::new(Store::open(&self.common.store)?);
+        let store = Arc::new(opening::open(&self.common.store)?);
         let mut edges = crossing(store, Arc::clone(from), Arc::clone(to), &options)?;
         write_edges(path, &mut edges, cancel)
     }

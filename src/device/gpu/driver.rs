@@ -122,8 +122,7 @@ impl Driver {
         let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
         let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
         let hubs = first_hubs(gpu)?;
-        let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
-        let checkers = Arc::new(checkers);
+        let checkers = Arc::new(topostream_formats::threads::pool("page checks", threads)?);
         let notes =
             activations.map(|noted| Notes::new(noted, part.own_words().start, Arc::clone(&checkers), &home.name()));
         let notes = notes.transpose()?;

@@ -33,29 +33,29 @@ use crate::fetch::PagePool;
 use crate::strategy::ExchangeMemory;
 use std::ops::Deref;
 use std::sync::Arc;
-use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::buffer::{AlignedBuffer, SharedMemory};
 use wgpu::BufferUsages;
 
 /// Something that owns page-aligned memory, which stays where it is.
 pub trait HostMemory: Send + Sync {
     /// The memory.
-    fn memory(&self) -> &AlignedBuffer;
+    fn memory(&self) -> &SharedMemory;
 }
 
 impl HostMemory for AlignedBuffer {
-    fn memory(&self) -> &AlignedBuffer {
-        self
+    fn memory(&self) -> &SharedMemory {
+        self.shared()
     }
 }
 
 impl HostMemory for PagePool {
-    fn memory(&self) -> &AlignedBuffer {
+    fn memory(&self) -> &SharedMemory {
         self.memory()
     }
 }
 
 impl HostMemory for ExchangeMemory {
-    fn memory(&self) -> &AlignedBuffer {
+    fn memory(&self) -> &SharedMemory {
         self.memory()
     }
 }
@@ -135,7 +135,7 @@ impl HostImport {
     pub fn private(gpu: &Gpu, bytes: u64, chunk_bytes: u64) -> Result<Self, Error> {
         let alignment = gpu.caps().import_alignment.max(1);
         let bytes = bytes.next_multiple_of(alignment);
-        let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::new(bytes as usize));
+        let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::try_new("what a GPU keeps in main memory", bytes)?);
         #[allow(unsafe_code)]
         // SAFETY: nobody else ever sees this memory.
         unsafe {

@@ -26,7 +26,9 @@ use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
-use topostream_formats::{Direction, EdgeSource, Encoding, Error, Manifest, Result, VertexOrder, WeightType};
+use topostream_formats::{
+    Direction, EdgeSource, Encoding, Error, Manifest, Result, VertexOrder, WeightType, memory, threads,
+};
 
 /// Which ids become vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +106,8 @@ pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;
 /// Makes a store in `path` from the edges of a source.
 ///
 /// # Errors
-/// Whatever is wrong with the input; [`Error::Memory`] where the budget is too small; [`Error::Limit`] where ids or pages
+/// Whatever is wrong with the input; [`Error::Memory`] where the budget is too small, [`Error::Allocation`] and
+/// [`Error::Threads`] where the system does not give it or starts no threads; [`Error::Limit`] where ids or pages
 /// pass the widths; [`Error::Io`]; [`Error::Interrupted`]. Nothing that opens is left then.
 pub fn format(
     open: &mut OpenSource<'_>,
@@ -116,6 +119,8 @@ pub fn format(
     if !(1..=SHARDS_MAX).contains(&options.shards) {
         return Err(Error::Invalid(format!("{} shards: there must be 1 to {SHARDS_MAX}", options.shards)));
     }
+    threads::start_shared_pool()?;
+    memory::probe("formatting", options.memory_bytes)?;
     let source = open()?;
     let weights = source.info().weights.filter(|_| options.keep_weights);
     let mut options = options.clone();
