@@ -12,6 +12,7 @@
 //! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
 //! everything: no queue is longer than the page buffer.
 
+mod declared;
 mod session;
 
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State};
@@ -206,9 +207,9 @@ impl Engine {
         cpu: &MakeCpu,
         observer: &mut Observer<'_>,
     ) -> Result<(RunReport, State)> {
+        let graph = Arc::new(self.graph(&*algorithm)?);
         let (team, kinds) = self.team_plan(&*algorithm)?;
         let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds)?;
-        let graph = Arc::new(self.graph(&*algorithm)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
         let (mut report, state) = runtime.block_on(async {
@@ -262,6 +263,7 @@ impl Engine {
         if kinds.cpu.len() < 2 {
             return Ok((None, kinds));
         }
+        declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
         let rates = options.rates.as_deref();
         let seats = self.roster.described(options.threads, &options.gpu);
         let strategy = choose(rates, algorithm, &self.store, options, &seats);
@@ -322,6 +324,7 @@ impl Engine {
             outgoing: OnceLock::new(),
         };
         algorithm.check(&graph).map_err(Error::Parameter)?;
+        declared::check(algorithm, &graph, store)?;
         self.check_asynchronous(algorithm)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));

@@ -211,7 +211,8 @@ impl DeviceRates {
             ("superstep_ns", self.superstep_ns),
             ("telling_ns", self.telling_ns),
         ];
-        let figures = figures.into_iter().chain(bus).chain(self.check_bytes_per_s.map(|rate| ("check_bytes_per_s", rate)));
+        let figures =
+            figures.into_iter().chain(bus).chain(self.check_bytes_per_s.map(|rate| ("check_bytes_per_s", rate)));
         let defect = self.kernels.iter().find_map(KernelRates::defect);
         let defect = defect.or_else(|| figures.into_iter().find_map(|(name, figure)| defect_of(name, figure)));
         defect.map(|defect| format!("{}: {defect}", self.name))
