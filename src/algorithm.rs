@@ -15,6 +15,7 @@
 use crate::activations::Activations;
 use crate::attributes::{Attribute, Attributes, Merge, zeroed};
 use crate::bits::Bits;
+pub use crate::shader::Shader;
 use crate::strategy::Part;
 use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
@@ -208,6 +209,13 @@ pub enum Contents {
     Own(u64),
 }
 
+impl Table {
+    /// Whether each device has its own.
+    pub fn is_own(&self) -> bool {
+        matches!(self.contents, Contents::Own(_))
+    }
+}
+
 impl Contents {
     /// How many words it has.
     pub fn words(&self) -> u64 {
@@ -260,17 +268,6 @@ pub struct Seed {
     pub vertex: u32,
     /// The value's bits; 1 to set a bit.
     pub bits: u32,
-}
-
-/// The edge function and the vertex phase in WGSL, for GPUs. shaders/README.md says which functions it has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shader {
-    /// The file's name, for messages.
-    pub file: &'static str,
-    /// The text.
-    pub text: &'static str,
-    /// Options of the algorithm, which the text sees as `const NAME: bool`.
-    pub switches: Vec<(&'static str, bool)>,
 }
 
 /// One superstep, as plain data.

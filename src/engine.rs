@@ -14,6 +14,7 @@
 
 mod gate;
 mod reactor;
+mod declared;
 mod session;
 
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State};
@@ -225,6 +226,7 @@ impl Engine {
     ) -> Result<(RunReport, State)> {
         let _entered = self.gate.enter(&self.options.cancel)?;
         self.check_threads()?;
+        declared::check(&*algorithm, &self.store)?;
         let (team, kinds) = self.team_plan(&*algorithm)?;
         let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds)?;
         self.check_memory(algorithm.name(), &plan)?;
@@ -302,6 +304,7 @@ impl Engine {
         if kinds.cpu.len() < 2 {
             return Ok((None, kinds));
         }
+        declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
         let rates = options.rates.as_deref();
         let seats = self.roster.described(options.threads, &options.gpu);
         let strategy = choose(rates, algorithm, &self.store, options, &seats);
@@ -365,30 +368,11 @@ impl Engine {
             outgoing: OnceLock::new(),
         };
         algorithm.check(&graph).map_err(Error::Parameter)?;
-        check_seeds(algorithm, vertices)?;
+        declared::check(algorithm, store)?;
         self.check_asynchronous(algorithm)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
         }
         Ok(graph)
-    }
-}
-
-/// Whether the vertices that an algorithm begins at exist, and its sets are of this graph.
-fn check_seeds(algorithm: &dyn Algorithm, vertices: u64) -> Result<()> {
-    let seeds = algorithm.seeds();
-    let mut begin = seeds.active.iter().copied().chain(seeds.values.iter().map(|seed| seed.vertex));
-    if let Some(vertex) = begin.find(|&vertex| u64::from(vertex) >= vertices) {
-        let name = algorithm.name();
-        return Err(Error::Parameter(format!(
-            "{name}: vertex {vertex} does not exist: the graph has {vertices} vertices"
-        )));
-    }
-    match algorithm.seed_sets().into_iter().find(|(_, set)| set.len() != vertices) {
-        Some((_, set)) => {
-            let (name, found) = (algorithm.name(), set.len());
-            Err(Error::Parameter(format!("{name}: a set is of {found} vertices, and the graph has {vertices}")))
-        }
-        None => Ok(()),
     }
 }

@@ -37,6 +37,7 @@ pub mod plan;
 mod prefetch;
 pub mod report;
 mod scan;
+mod shader;
 pub mod strategy;
 pub mod trace;
 pub mod vertex_set;

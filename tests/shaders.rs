@@ -95,7 +95,7 @@ fn everything() -> Declared {
         attribute("met", Bit, Role::Writable),
         attribute("given", F32, Role::ReadOnly),
     ];
-    let shader = Shader { file: "everything.wgsl", text: EVERYTHING, switches: Vec::new() };
+    let shader = Shader::new("everything.wgsl", EVERYTHING);
     Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 
@@ -123,7 +123,7 @@ fn told() -> Declared {
         attribute("list", Bit, Role::Accumulated, Merge::Or),
         attribute("heat", F32, Role::Writable, Merge::Min),
     ];
-    let shader = Shader { file: "told.wgsl", text: TOLD, switches: Vec::new() };
+    let shader = Shader::new("told.wgsl", TOLD);
     Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 
@@ -241,6 +241,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         float_atomics,
         wide_integers,
         in_place: false,
+        loops_limited: false,
         subgroups,
     }
 }
@@ -487,7 +488,7 @@ fn structs_lie_alike_in_rust_and_wgsl() {
         BatchPage { word, first_unit, start_vertex, slot_count, edge_count, degree, row, lanes_log2 }
     );
     assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, degree });
-    assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, spare });
+    assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, loops_cut });
     assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
     assert_same_layout!(&module, Fill { value, words, increment, spare });
     assert_same_layout!(&module, Merge { operation, kind, words, to, begin, first_mask, last_mask, spare });

@@ -29,4 +29,7 @@ fn main(
             list_close(record, list);
         }
     }
+    if LOOPS_LIMITED {
+        check_loops();
+    }
 }

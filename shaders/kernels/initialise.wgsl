@@ -19,4 +19,7 @@ fn main(
     if lane == 0u {
         totals[unit] = total;
     }
+    if LOOPS_LIMITED {
+        check_loops();
+    }
 }

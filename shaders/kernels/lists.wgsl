@@ -126,4 +126,7 @@ fn main(
         workgroupBarrier();
         count_end(lane, edges);
     }
+    if LOOPS_LIMITED {
+        check_loops();
+    }
 }

@@ -371,4 +371,7 @@ fn main(
     if !VISIT_ALL {
         count_end(lane, visited_edges);
     }
+    if LOOPS_LIMITED {
+        check_loops();
+    }
 }

@@ -330,7 +330,7 @@ impl Algorithm for Averaging {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/averaging.wgsl");
         let switches = vec![("HELD", self.holds()), ("WEIGHTED", self.weights.is_some()), ("FLOAT", self.is_float())];
-        Some(Shader { file: "shaders/algorithms/averaging.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/averaging.wgsl", text, switches))
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {

@@ -318,7 +318,7 @@ impl Algorithm for Betweenness {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/betweenness.wgsl");
-        Some(Shader { file: "shaders/algorithms/betweenness.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/betweenness.wgsl", text, Vec::new()))
     }
 
     fn held_bytes(&self) -> u64 {

@@ -191,7 +191,7 @@ impl Algorithm for Bfs {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/bfs.wgsl");
         let switches = vec![("PARENTS", self.parents), ("AGAINST", self.against)];
-        Some(Shader { file: "shaders/algorithms/bfs.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/bfs.wgsl", text, switches))
     }
 
     fn seeds(&self) -> Seeds {

@@ -278,6 +278,16 @@ impl Algorithm for Clustering {
         vec![given("starts", &self.table.starts), given("entries", &self.table.entries)]
     }
 
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        let (starts, entries) = (&self.table.starts, &self.table.entries);
+        let sizes = [starts.len() as u64, self.before.neighbours.len() as u64];
+        let fits = sizes == [graph.vertices + 1, graph.vertices] && self.directed == graph.directed;
+        if fits && starts.last().is_some_and(|&end| end as usize <= entries.len()) {
+            return Ok(());
+        }
+        Err("clustering: the table of neighbours was made for another store".into())
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All)]
     }
@@ -296,7 +306,7 @@ impl Algorithm for Clustering {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/clustering.wgsl");
-        Some(Shader { file: "shaders/algorithms/clustering.wgsl", text, switches: vec![("ORIENTED", !self.directed)] })
+        Some(Shader::of_program("shaders/algorithms/clustering.wgsl", text, vec![("ORIENTED", !self.directed)]))
     }
 
     fn held_bytes(&self) -> u64 {

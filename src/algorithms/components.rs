@@ -122,7 +122,7 @@ impl Algorithm for Components {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/components.wgsl");
-        Some(Shader { file: "shaders/algorithms/components.wgsl", text, switches: vec![("BOTH_ENDS", self.directed)] })
+        Some(Shader::of_program("shaders/algorithms/components.wgsl", text, vec![("BOTH_ENDS", self.directed)]))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -101,7 +101,7 @@ impl Algorithm for CrossEdges {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/cross_edges.wgsl");
-        Some(Shader { file: "shaders/algorithms/cross_edges.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/cross_edges.wgsl", text, Vec::new()))
     }
 
     fn supersteps(&self) -> Supersteps {

@@ -108,13 +108,22 @@ impl Algorithm for Degrees {
         if self.counts() { vec![in_degree] } else { Vec::new() }
     }
 
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        let fits = match &self.in_degrees {
+            InDegrees::Same => !graph.directed,
+            InDegrees::Stored(degrees) => degrees.values().len() as u64 == graph.vertices,
+            InDegrees::Counted => true,
+        };
+        if fits { Ok(()) } else { Err("degrees: the in-degrees are another store's".into()) }
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All)]
     }
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/degrees.wgsl");
-        Some(Shader { file: "shaders/algorithms/degrees.wgsl", text, switches: vec![("COUNTED", self.counts())] })
+        Some(Shader::of_program("shaders/algorithms/degrees.wgsl", text, vec![("COUNTED", self.counts())]))
     }
 
     fn held_bytes(&self) -> u64 {

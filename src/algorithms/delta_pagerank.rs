@@ -208,7 +208,7 @@ impl Algorithm for DeltaPageRank {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/delta_pagerank.wgsl");
-        Some(Shader { file: "shaders/algorithms/delta_pagerank.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/delta_pagerank.wgsl", text, Vec::new()))
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {

@@ -118,7 +118,7 @@ impl Algorithm for DeltaStepping {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/delta_stepping.wgsl");
         let switches = vec![("FLOAT", self.paths.is_float())];
-        Some(Shader { file: "shaders/algorithms/delta_stepping.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/delta_stepping.wgsl", text, switches))
     }
 
     fn seeds(&self) -> Seeds {

@@ -248,7 +248,7 @@ impl Algorithm for KCore {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/kcore.wgsl");
         let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
-        Some(Shader { file: "shaders/algorithms/kcore.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/kcore.wgsl", text, switches))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -27,6 +27,7 @@ use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Colum
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::strategy::Part;
+use rayon::prelude::*;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -43,6 +44,8 @@ pub struct LabelPropagation {
     bounds: Arc<Vec<u32>>,
     /// Places of the largest range.
     places: u64,
+    /// Whether it is for CPUs, which count most lists outside of the table.
+    alone: bool,
     /// Whether labels are marked that are [`NEW`].
     marked: bool,
     /// Vertices by ascending original id, and their ranks there; none where their numbers are in that order.
@@ -255,13 +258,14 @@ impl LabelPropagation {
         let bounds = ranges.iter().map(|range| range.start).chain([store.vertices()]).map(|bound| bound as u32);
         let (starts, bounds) = (Arc::new(starts), Arc::new(bounds.collect()));
         let marked = alone_max > 0 && vertices <= NEW as usize;
-        Ok(Self { iterations, directed, starts, bounds, places, marked, ranks: Ranks::of(store)? })
+        let alone = alone_max > 0;
+        Ok(Self { iterations, directed, starts, bounds, places, alone, marked, ranks: Ranks::of(store)? })
     }
 
     /// Without a graph, for so many ranges: what its shader is made from.
     pub fn without_table(directed: bool, ranges: usize) -> Self {
         let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
-        Self { iterations: 1, directed, starts, bounds, places: 0, marked: false, ranks: None }
+        Self { iterations: 1, directed, starts, bounds, places: 0, alone: false, marked: false, ranks: None }
     }
 
     fn ranges(&self) -> u32 {
@@ -368,8 +372,19 @@ impl Algorithm for LabelPropagation {
         true
     }
 
-    fn check(&self, _graph: &Graph) -> Result<(), String> {
-        Ok(())
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        let Graph { vertices, directed, .. } = *graph;
+        let degrees = graph.out_degrees.values();
+        let fits = self.starts.len() as u64 == vertices + 1 && self.directed == directed;
+        let least = |degree: u32| if self.alone { degree.min(1) } else { degree };
+        let has_room = |(starts, &degree): (&[u32], &u32)| {
+            let room = starts[1].wrapping_sub(starts[0]);
+            if directed || self.alone { room >= least(degree) } else { room == degree }
+        };
+        if fits && self.starts.par_windows(2).zip(degrees).all(has_room) {
+            return Ok(());
+        }
+        Err("communities: the table of counts was made for another store".into())
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -397,9 +412,13 @@ impl Algorithm for LabelPropagation {
     }
 
     fn shader(&self) -> Option<Shader> {
+        // What CPUs count outside of the table has no room in it.
+        if self.alone {
+            return None;
+        }
         let text = include_str!("../../shaders/algorithms/label_propagation.wgsl");
         let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
-        Some(Shader { file: "shaders/algorithms/label_propagation.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/label_propagation.wgsl", text, switches))
     }
 
     fn held_bytes(&self) -> u64 {

@@ -101,7 +101,7 @@ impl Algorithm for Neighbourhood {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/neighbourhood.wgsl");
-        Some(Shader { file: "shaders/algorithms/neighbourhood.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/neighbourhood.wgsl", text, Vec::new()))
     }
 
     fn seeds(&self) -> Seeds {

@@ -161,7 +161,7 @@ impl PageRank {
     pub(super) fn shader_for(&self, personal: bool) -> Shader {
         let text = include_str!("../../shaders/algorithms/pagerank.wgsl");
         let switches = vec![("EXACT", self.sums == Sums::Exact), ("PERSONAL", personal)];
-        Shader { file: "shaders/algorithms/pagerank.wgsl", text, switches }
+        Shader::of_program("shaders/algorithms/pagerank.wgsl", text, switches)
     }
 
     /// Gives vertices their first ranks.

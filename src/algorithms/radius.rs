@@ -320,7 +320,7 @@ impl Algorithm for Radius {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/radius.wgsl");
-        Some(Shader { file: "shaders/algorithms/radius.wgsl", text, switches: vec![("WIDE", self.wide)] })
+        Some(Shader::of_program("shaders/algorithms/radius.wgsl", text, vec![("WIDE", self.wide)]))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -227,7 +227,7 @@ impl Algorithm for Scc {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/scc.wgsl");
-        Some(Shader { file: "shaders/algorithms/scc.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/scc.wgsl", text, Vec::new()))
     }
 
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {

@@ -140,7 +140,7 @@ impl Algorithm for Sssp {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/sssp.wgsl");
-        Some(Shader { file: "shaders/algorithms/sssp.wgsl", text, switches: vec![("FLOAT", self.is_float())] })
+        Some(Shader::of_program("shaders/algorithms/sssp.wgsl", text, vec![("FLOAT", self.is_float())]))
     }
 
     fn seeds(&self) -> Seeds {

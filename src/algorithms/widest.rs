@@ -127,7 +127,7 @@ impl Algorithm for Widest {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/widest.wgsl");
-        Some(Shader { file: "shaders/algorithms/widest.wgsl", text, switches: vec![("FLOAT", self.is_float())] })
+        Some(Shader::of_program("shaders/algorithms/widest.wgsl", text, vec![("FLOAT", self.is_float())]))
     }
 
     fn seeds(&self) -> Seeds {

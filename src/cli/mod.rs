@@ -138,8 +138,21 @@ const INTERRUPTED: u8 = 130;
 /// Exit code where arguments are wrong: clap's own.
 const BAD_USAGE: u8 = 2;
 
+/// A panic that the library catches and returns as an error is not printed.
+#[cfg(feature = "gpu")]
+fn quieten_guarded_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !topostream::device::gpu::health::is_guarded() {
+            before(info);
+        }
+    }));
+}
+
 /// Runs the program. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
 pub fn main() -> ExitCode {
+    #[cfg(feature = "gpu")]
+    quieten_guarded_panics();
     let cli = Cli::parse();
     let cancel = Cancel::default();
     listen(&cancel);

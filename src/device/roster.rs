@@ -70,7 +70,7 @@ pub struct Kinds {
 impl Kinds {
     /// Whether all are of one kind.
     pub fn alike(&self) -> bool {
-        self.cpu.iter().all(|&cpu| cpu == self.cpu[0])
+        self.cpu.windows(2).all(|pair| pair[0] == pair[1])
     }
 
     /// How fast each may be, before anything is known of it: a GPU is a few CPUs.

@@ -1,6 +1,6 @@
 //! One run: supersteps, pages requested and handed on, time accounted for.
 
-use super::{Engine, EngineOptions, Observer, TRIES_MAX};
+use super::{Engine, EngineOptions, Observer, TRIES_MAX, declared};
 use crate::algorithm::{Algorithm, Graph, Step, Summary, Visit};
 use crate::asynchronous::Turns;
 use crate::backlog::Backlog;
@@ -131,6 +131,7 @@ impl<'a> Session<'a> {
             _ => self.algorithm.seeds().active.len() as u64,
         };
         while let Some(now) = step.map(|step| self.divisible(step)) {
+            declared::check_step(&*self.algorithm, &self.graph, &now)?;
             let (mut step_report, summary) = self.superstep(&now).await?;
             step_report.active = self.algorithm.is_traversal().then_some(active);
             active = summary.activated;

@@ -21,6 +21,7 @@
 //! | `driver`, `intake`, `launch` | the thread: pages in, launches out |
 //! | `superstep` | the beginning and the end of a superstep |
 //! | `exchange`, `download`, `notes` | what other devices are told, and the host at the end; when vertices were first active |
+//! | [`rounds`] | drivers that end loops early |
 //! | `timing` | the device's clock |
 
 pub mod adapters;
@@ -40,6 +41,7 @@ mod launch;
 mod notes;
 pub mod open;
 pub mod plan;
+pub mod rounds;
 mod superstep;
 mod timing;
 pub mod transfer;
@@ -197,8 +199,14 @@ impl GpuDevice {
         answer.recv().map_err(|_| self.gone())
     }
 
+    /// Why there is no answer: the driver says so, as long as it is there.
     fn gone(&self) -> Error {
-        stopped(&self.name, "its thread has ended")
+        let ended = || stopped(&self.name, "its thread has ended");
+        let (reply, answer) = bounded(1);
+        if self.messages.send(Message::Why(reply)).is_err() {
+            return ended();
+        }
+        answer.recv().unwrap_or_else(|_| ended())
     }
 }
 
