@@ -10,6 +10,7 @@ mod extract;
 mod format;
 mod generate;
 mod info;
+mod memory;
 mod plan;
 mod progress;
 mod results;
@@ -123,6 +124,7 @@ impl Failure {
         say(format!("error: {self}"));
         if let Some(bytes) = self.budget_that_would_do() {
             say(format!("hint: at least {}MiB are needed", bytes.div_ceil(1 << 20)));
+            memory::origin().map(|origin| say(format!("hint: {origin}")));
         }
         ExitCode::from(if matches!(self, Self::Usage(_)) { BAD_USAGE } else { 1 })
     }
@@ -138,6 +140,7 @@ const BAD_USAGE: u8 = 2;
 /// Runs the program. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    memory::spare_address_space();
     let cancel = Cancel::default();
     listen(&cancel);
     let outcome = match cli.command {

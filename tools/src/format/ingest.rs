@@ -1,6 +1,7 @@
 //! From a source's edges to sorted records, while finding out which vertices there are.
 
 use super::id_map::{IdCollector, IdMap};
+use super::memory::BASE_BYTES;
 use super::record::{Record, sortable};
 use super::sorter::{Sorted, Sorter};
 use super::{FormatOptions, IdPolicy, OpenSource};
@@ -50,6 +51,11 @@ impl Naming {
         self.vertices
     }
 
+    /// Main memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.map.as_ref().map_or(0, IdMap::memory_bytes)
+    }
+
     /// The original id of vertex 0 where ids are consecutive, else none.
     pub fn first(&self) -> Option<u64> {
         self.map.is_none().then_some(self.first)
@@ -75,7 +81,7 @@ impl Naming {
 }
 
 /// Which vertices exist, as the policy and the source have it.
-fn id_space(info: &SourceInfo, options: &FormatOptions) -> IdSpace {
+pub fn id_space(info: &SourceInfo, options: &FormatOptions) -> IdSpace {
     match options.ids {
         IdPolicy::Auto => info.ids,
         IdPolicy::Keep => IdSpace::UpToLargest,
@@ -124,7 +130,12 @@ pub fn ingest<R: Record>(
 
 /// What the map of ids may take: as much as a sort.
 fn sort_share(options: &FormatOptions) -> u64 {
-    options.memory_bytes.saturating_sub(super::BASE_BYTES) / 3
+    options.memory_bytes.saturating_sub(BASE_BYTES) / 3
+}
+
+/// The budget of which the map of ids may take so much.
+pub fn budget_for_ids(bytes: u64) -> u64 {
+    BASE_BYTES + 3 * bytes
 }
 
 fn check_vertices(space: IdSpace) -> Result<()> {
@@ -169,7 +180,7 @@ impl<R: Record> Ingest<'_, R> {
             ingest.take(edge)
         })?;
         if self.space == IdSpace::Named && self.map.is_none() {
-            extra.iter().try_for_each(|&id| self.collector.insert(id))?;
+            extra.iter().for_each(|&id| self.collector.insert(id));
         }
         Ok(())
     }
@@ -233,7 +244,7 @@ impl<R: Record> Ingest<'_, R> {
                     None => Err(Error::Invalid(format!("vertex id {id} was not there before: the input has changed"))),
                 },
                 None => {
-                    self.collector.insert(id)?;
+                    self.collector.insert(id);
                     u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))
                 }
             },
@@ -244,11 +255,12 @@ impl<R: Record> Ingest<'_, R> {
     fn again_with_wide_ids(&mut self, open: &mut OpenSource<'_>) -> Result<()> {
         let mut collector = IdCollector::new(self.collector.memory_bytes());
         let extra = self.each_edge(open()?, "collect ids", |_, edge| {
-            collector.insert(edge.source)?;
-            collector.insert(edge.dest)
+            collector.insert(edge.source);
+            collector.insert(edge.dest);
+            Ok(())
         })?;
-        extra.iter().try_for_each(|&id| collector.insert(id))?;
-        self.map = Some(collector.finish());
+        extra.iter().for_each(|&id| collector.insert(id));
+        self.map = Some(collector.finish()?);
         self.sorter.clear();
         (self.input_edges, self.self_loops_removed) = (0, 0);
         self.read_all(open()?, "read edges again")
@@ -259,7 +271,7 @@ impl<R: Record> Ingest<'_, R> {
             (IdSpace::Range { first, count }, _) => Naming { first, ..Naming::vertices_below(count) },
             (IdSpace::UpToLargest, _) => Naming::vertices_below(self.largest.map_or(0, |id| id + 1)),
             (IdSpace::Named, Some(map)) => Naming::of_map(map, true),
-            (IdSpace::Named, None) => Naming::of_map(self.collector.finish(), false),
+            (IdSpace::Named, None) => Naming::of_map(self.collector.finish()?, false),
         };
         if naming.vertices() > VERTICES_MAX {
             return Err(too_many_vertices(naming.vertices()));
