@@ -14,8 +14,9 @@
 
 use super::distinct::Distinct;
 use super::{FormatOptions, id_map, ingest, order};
+use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::write::TopologyWriter;
-use topostream_formats::{EdgeSource, Error, IdSpace, Result, VertexOrder};
+use topostream_formats::{EdgeSource, Error, IdSpace, Result, SourceInfo, VertexOrder};
 
 /// Main memory that is in use whatever the graph: code, stacks, chunk buffers.
 pub const BASE_BYTES: u64 = 40 << 20;
@@ -58,19 +59,10 @@ impl Budget {
     /// # Errors
     /// [`Error::Memory`], with what all stages need as far as that can be known.
     pub fn new(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<Self> {
-        let budget = Self {
-            memory_bytes: options.memory_bytes,
-            reading_bytes: source.memory_bytes(),
-            pages_bytes: TopologyWriter::memory_bytes(&options.layout),
-            page_bytes: options.layout.page_bytes.into(),
-            collects_ids: ingest::needs_id_map(source.info(), options),
-            ordered: options.order != VertexOrder::Natural,
-            shards: options.shards.into(),
-            in_edges: options.in_edges,
-        };
-        let least = budget.fixed_bytes() + budget.shares() * SORT_BYTES_MIN;
+        let budget = Self::of(source.info(), source.memory_bytes(), options);
+        let least = budget.least_bytes();
         let declared = match ingest::id_space(source.info(), options) {
-            IdSpace::Range { count, .. } => Some(Known { vertices: count, ..Known::default() }),
+            IdSpace::Range { count, .. } => Some(Known { vertices: count.min(VERTICES_MAX), ..Known::default() }),
             _ => None,
         };
         let fits = |known: &Known| least.max(budget.later_bytes(known)) <= budget.memory_bytes;
@@ -80,6 +72,37 @@ impl Budget {
         let (known, ids_bytes) = declared.map_or_else(|| look(source, options), |known| (known, 0));
         let needed = least.max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes);
         Err(budget.refusal(needed, &known))
+    }
+
+    fn of(info: &SourceInfo, reading_bytes: u64, options: &FormatOptions) -> Self {
+        Self {
+            memory_bytes: options.memory_bytes,
+            reading_bytes,
+            pages_bytes: TopologyWriter::memory_bytes(&options.layout),
+            page_bytes: options.layout.page_bytes.into(),
+            collects_ids: ingest::needs_id_map(info, options),
+            ordered: options.order != VertexOrder::Natural,
+            shards: options.shards.into(),
+            in_edges: options.in_edges,
+        }
+    }
+
+    /// What all stages need for a source whose ids occur, of so many vertices with ids up to `largest`.
+    pub fn needed_bytes(
+        info: &SourceInfo,
+        reading_bytes: u64,
+        (vertices, largest): (u64, u64),
+        options: &FormatOptions,
+    ) -> u64 {
+        let budget = Self::of(info, reading_bytes, options);
+        let known = Known { vertices, map_bytes: id_map::map_bytes(vertices, largest), listed: true, records: 0 };
+        let ids_bytes = id_map::collecting_bytes(vertices, 0, largest);
+        budget.least_bytes().max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes)
+    }
+
+    /// The least that reading and sorting can do with.
+    fn least_bytes(&self) -> u64 {
+        self.fixed_bytes() + self.shares() * SORT_BYTES_MIN
     }
 
     fn fixed_bytes(&self) -> u64 {

@@ -135,6 +135,18 @@ pub fn check_memory(source: &mut dyn EdgeSource, options: &FormatOptions) -> Res
     Budget::new(source, &options).map(drop)
 }
 
+/// The least main memory in which a store can be made from a source, in bytes: one that takes `reading_bytes`, whose ids occur and are
+/// its vertices, as many as `vertices`, none larger than `largest`.
+pub fn needed_bytes(
+    info: &SourceInfo,
+    reading_bytes: u64,
+    vertices: u64,
+    largest: u64,
+    options: &FormatOptions,
+) -> u64 {
+    Budget::needed_bytes(info, reading_bytes, (vertices, largest), &adapted(options, info))
+}
+
 /// What options come to for a source: weights that it has, in-lists where they are not the out-lists.
 fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     let mut options = options.clone();
