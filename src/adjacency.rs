@@ -3,7 +3,8 @@
 
 use crate::attributes::zeroed;
 use crate::error::{Error, Result};
-use crate::scan::{TakeList, lists, pages_of};
+use crate::plan::{PROGRAM_BYTES, directory_bytes};
+use crate::scan::{TakeList, lists, memory_bytes, pages_of};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -72,6 +73,22 @@ pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32
         neighbours.iter().for_each(|&neighbour| _ = counts[neighbour as usize].fetch_add(1, Relaxed));
     })?;
     Ok(counts)
+}
+
+/// Main memory while [`count_against`] counts, in bytes: the program, directories, degrees and counts, pages where they are read.
+pub fn counting_bytes(store: &Store) -> u64 {
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    let reading_bytes = if store.topology(Direction::In).is_some() { 0 } else { memory_bytes(topology) };
+    PROGRAM_BYTES + directory_bytes(store) + 8 * store.vertices() + reading_bytes
+}
+
+/// Main memory that a table's making takes beside its entries, in bytes: the program, degrees, directories, ends, lengths and starts
+/// of lists, and pages that are read.
+pub fn making_bytes(store: &Store) -> u64 {
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    // Degrees are here and with the caller; lengths exist twice while they are brought together.
+    let words = 2 + (1 + 2 + 1);
+    PROGRAM_BYTES + directory_bytes(store) + 4 * words * (store.vertices() + 1) + memory_bytes(topology)
 }
 
 impl Adjacency {
@@ -195,7 +212,9 @@ fn sorted(ends: &[u32], mut entries: Vec<u32>) -> Adjacency {
         from = end;
     }
     starts.push(to);
+    // What was given twice is gone, and so is its memory.
     entries.truncate(to as usize);
+    entries.shrink_to_fit();
     Adjacency { starts: Arc::new(starts), entries: Arc::new(entries) }
 }
 

@@ -228,7 +228,7 @@ impl Engine {
         self.check_threads()?;
         declared::check(&*algorithm, &self.store)?;
         let (team, kinds) = self.team_plan(&*algorithm)?;
-        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds)?;
+        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, self.options.memory_bytes)?;
         self.check_memory(algorithm.name(), &plan)?;
         let graph = Arc::new(self.graph(&*algorithm)?);
         let (mut report, state) = reactor::block_on(async {
@@ -279,6 +279,28 @@ impl Engine {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The least main memory that an algorithm runs in, in bytes: what [`run`](Self::run) says where it refuses.
+    ///
+    /// # Errors
+    /// What opening the devices says.
+    pub fn needed_bytes(&self, algorithm: &dyn Algorithm) -> Result<u64> {
+        let (team, kinds) = self.team_plan(algorithm)?;
+        match self.memory_plan(algorithm, team.as_ref(), &kinds, 0) {
+            Ok(plan) => Ok(plan.total_bytes()),
+            Err(Error::Memory { needed_bytes, .. }) => Ok(needed_bytes),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lets the page buffer of the last run go where it and so many bytes pass the budget.
+    pub(crate) fn make_room(&self, needed_bytes: u64) {
+        let mut kept = self.kept();
+        let kept_bytes = kept.as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes);
+        if kept_bytes.saturating_add(needed_bytes) > self.options.memory_bytes {
+            *kept = None;
+        }
+    }
+
     /// Whether asynchronous relaxation can be had, where it is asked for.
     fn check_asynchronous(&self, algorithm: &dyn Algorithm) -> Result<()> {
         let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
@@ -321,9 +343,15 @@ impl Engine {
         Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
     }
 
-    /// Shares out what the timeline leaves.
-    fn memory_plan(&self, algorithm: &dyn Algorithm, team: Option<&TeamPlan>, kinds: &Kinds) -> Result<MemoryPlan> {
-        let EngineOptions { memory_bytes, buffer_bytes, trace, .. } = &self.options;
+    /// Shares out what the timeline leaves of a budget.
+    fn memory_plan(
+        &self,
+        algorithm: &dyn Algorithm,
+        team: Option<&TeamPlan>,
+        kinds: &Kinds,
+        memory_bytes: u64,
+    ) -> Result<MemoryPlan> {
+        let EngineOptions { buffer_bytes, trace, .. } = &self.options;
         let left_bytes = memory_bytes.saturating_sub(self.options.trace_bytes());
         let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
         let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes, sharing_bytes);

@@ -90,6 +90,11 @@ impl VertexSet {
         Ok(())
     }
 
+    /// Main memory that [`read`](Self::read) takes beside the set and original ids, in bytes.
+    pub fn reading_bytes() -> u64 {
+        READING_BYTES + 8 * IDS_AT_ONCE as u64
+    }
+
     /// Main memory of a set, in bytes.
     pub fn memory_bytes(vertices: u64) -> u64 {
         Bits::memory_bytes(vertices)

@@ -15,7 +15,7 @@
 //! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and 4 an edge
 //! of the range.
 
-use crate::adjacency::{Adjacency, Kept, comes_before, count_against, degree, ranges};
+use crate::adjacency::{Adjacency, Kept, comes_before, count_against, degree, making_bytes, ranges};
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
     Supersteps, Table, Visit,
@@ -29,7 +29,7 @@ use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use topostream_formats::Direction;
+use topostream_formats::{Direction, Store};
 
 /// Local clustering coefficients, and triangles: of one range of vertices, and what was found in ranges before.
 pub struct Clustering {
@@ -168,14 +168,18 @@ impl Clustering {
     pub fn run(engine: &Engine, table_bytes: Option<u64>, observer: &mut Observer<'_>) -> Result<Run<Self>> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
-        let out_degrees = store.out_degrees()?;
+        let Ranges { ranges, making_bytes, .. } = Ranges::of(engine, table_bytes)?;
+        let mut ranges = ranges.into_iter().peekable();
         let mut before = Found { links: Vec::new(), neighbours: zeroed(store.vertices()) };
-        let mut ranges = Ranges::of(engine, table_bytes)?.ranges.into_iter().peekable();
         let mut reports: Option<RunReport> = None;
         loop {
             let range = ranges.next().expect("there is a range, and another where it was not the last");
+            engine.make_room(making_bytes);
+            let out_degrees = store.out_degrees()?;
             let kept = if directed { Kept::Each } else { Kept::Behind(&out_degrees) };
             let table = Adjacency::among(store, &range, kept, cancel)?;
+            // The run has them for itself.
+            drop(out_degrees);
             before.count(&table, directed);
             let mut run = engine.run(Self { directed, table, before, rounds: 1 }, observer)?;
             run.report = match reports {
@@ -207,7 +211,7 @@ impl Clustering {
     /// As of [`run`](Self::run).
     pub fn planned(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
         let (vertices, directed) = (engine.store().vertices(), engine.store().manifest().directed);
-        let Ranges { ranges, entries_max } = Ranges::of(engine, table_bytes)?;
+        let Ranges { ranges, entries_max, .. } = Ranges::of(engine, table_bytes)?;
         // Zeros that nobody reads take no memory.
         let words = |count: u64| Arc::new(vec![0; count as usize]);
         let table = Adjacency { starts: words(vertices + 1), entries: words(entries_max) };
@@ -227,31 +231,114 @@ struct Ranges {
     ranges: Vec<Range<u64>>,
     /// The most entries that a table can have.
     entries_max: u64,
+    /// Main memory while such a table is made, in bytes.
+    making_bytes: u64,
 }
 
 impl Ranges {
     fn of(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
+        let memory = Memory::of(engine)?;
+        memory.check_counting(store, engine)?;
         let out_degrees = store.out_degrees()?;
         let against = if directed { count_against(store, cancel)? } else { Vec::new() };
-        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
-        let bytes = table_bytes.unwrap_or(most);
-        let starts_bytes = 4 * (store.vertices() + 1);
-        let edges_max = bytes.saturating_sub(starts_bytes) / 4;
-        if edges_max == 0 {
-            let message = format!(
-                "clustering coefficients: a table of {bytes} bytes was given (--table, or a quarter of --memory), and it \
-                 needs more than {starts_bytes}"
-            );
-            return Err(Error::Parameter(message));
-        }
         let neighbours = |vertex: u64| degree(out_degrees.values(), &against, vertex as usize);
-        let ranges = ranges((0..store.vertices()).map(neighbours), edges_max.min(u32::MAX.into()));
+        let all = || (0..store.vertices()).map(neighbours);
+        let edges_max = match table_bytes {
+            Some(bytes) => memory.entries_of(bytes)?,
+            None => memory.entries(engine, all().max().unwrap_or(0), all().sum())?,
+        };
+        let ranges = ranges(all(), edges_max.min(u32::MAX.into()));
         let most = ranges.iter().map(|range| range.clone().map(neighbours).sum()).max().unwrap_or(0);
         // Of an undirected edge one end only is kept.
         let entries_max = if directed { most } else { most.min(store.edges() / 2) };
-        Ok(Self { ranges, entries_max })
+        Ok(Self { ranges, entries_max, making_bytes: memory.making_bytes + 4 * entries_max })
+    }
+}
+
+/// Main memory beside the entries of a table, in bytes.
+struct Memory {
+    /// Of the run, over one range and over several.
+    run_bytes: [u64; 2],
+    /// While a table is made.
+    making_bytes: u64,
+    /// Where lists begin in a table.
+    starts_bytes: u64,
+}
+
+impl Memory {
+    fn of(engine: &Engine) -> Result<Self> {
+        let store = engine.store();
+        let vertices = store.vertices();
+        let starts_bytes = 4 * (vertices + 1);
+        let run_bytes = engine.needed_bytes(&Clustering::without_table(store.manifest().directed))?;
+        let (neighbours_bytes, links_bytes) = (4 * vertices, 8 * vertices);
+        let run_bytes = run_bytes + starts_bytes + neighbours_bytes;
+        let making_bytes = making_bytes(store) + neighbours_bytes + links_bytes + engine.options().trace_bytes();
+        Ok(Self { run_bytes: [run_bytes, run_bytes + links_bytes], making_bytes, starts_bytes })
+    }
+
+    /// What is needed for so many entries in the largest of one or several ranges.
+    fn needed_bytes(&self, several: bool, entries: u64) -> u64 {
+        (self.run_bytes[usize::from(several)]).max(self.making_bytes) + 4 * entries
+    }
+
+    /// Refuses before lists are counted what would be refused behind that.
+    fn check_counting(&self, store: &Store, engine: &Engine) -> Result<()> {
+        if self.needed_bytes(true, 0) <= engine.options().memory_bytes {
+            return Ok(());
+        }
+        // Without in-lists nobody knows yet how many edges lead to a vertex.
+        let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
+        let out = largest(Direction::Out).unwrap_or(0);
+        let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
+        Err(self.refusal(engine, out + against))
+    }
+
+    /// How many entries a table has room for that is given so much.
+    fn entries_of(&self, bytes: u64) -> Result<u64> {
+        match bytes.saturating_sub(self.starts_bytes) / 4 {
+            0 => {
+                let starts_bytes = self.starts_bytes;
+                let message = format!(
+                    "tables of clustering coefficients: {bytes} bytes were given, and lists begin behind {starts_bytes}"
+                );
+                Err(Error::Parameter(message))
+            }
+            entries => Ok(entries),
+        }
+    }
+
+    /// How many entries a table may have where nothing else is asked for: a quarter of the memory, and no more than everything else
+    /// leaves. The longest list must fit; where all do, they are one range.
+    fn entries(&self, engine: &Engine, longest: u64, all: u64) -> Result<u64> {
+        let memory_bytes = engine.options().memory_bytes;
+        let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
+        let share = (share.saturating_sub(self.starts_bytes) / 4).max(longest).max(1);
+        if all <= share && self.needed_bytes(false, all) <= memory_bytes {
+            return Ok(share);
+        }
+        let left = memory_bytes.saturating_sub(self.needed_bytes(true, 0)) / 4;
+        if left < longest.max(1) {
+            return Err(self.refusal(engine, longest));
+        }
+        Ok(share.min(left))
+    }
+
+    fn refusal(&self, engine: &Engine, longest: u64) -> Error {
+        let longest = longest.max(1);
+        Error::Memory {
+            what: "clustering".into(),
+            needed_bytes: self.needed_bytes(true, longest),
+            budget_bytes: engine.options().memory_bytes,
+            parts: format!(
+                "run {}, or making a table {}; neighbours of one vertex {}",
+                self.run_bytes[1],
+                self.making_bytes,
+                4 * longest
+            ),
+        }
     }
 }
 

@@ -18,7 +18,7 @@
 
 mod tally;
 
-use crate::adjacency::{count_against, degree, ranges};
+use crate::adjacency::{count_against, counting_bytes, degree, ranges};
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
     Supersteps, Table, Visit,
@@ -66,6 +66,8 @@ const COUNTS: usize = 2;
 
 /// Bytes of the table of counts where nothing else is asked for.
 const TABLE_BYTES: u64 = 1 << 30;
+/// Where ranges end.
+const BOUNDS_BYTES: u64 = 64 << 10;
 /// Spreads labels over places (Knuth's multiplicative hash).
 const SPREAD: u32 = 2_654_435_761;
 /// The number of a label that has won already: nothing else is in the vertex's room.
@@ -226,17 +228,22 @@ impl LabelPropagation {
     /// As of [`Engine::run`].
     pub fn new(engine: &Engine, iterations: u32, table_bytes: Option<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
-        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
-        let table_bytes = table_bytes.unwrap_or(most);
         let directed = store.manifest().directed;
+        let memory = Memory::of(engine)?;
+        memory.check_counting(engine)?;
         let against = if directed { count_against(store, cancel)? } else { Vec::new() };
-        let places_max = (table_bytes / 8).min(u32::MAX.into());
         let out_degrees = store.out_degrees()?;
         let alone_max = if engine.is_cpu_only()? { counted_alone_max(store)? } else { 0 };
         let room = |vertex: usize| -> u64 {
             let degree = degree(out_degrees.values(), &against, vertex);
             if degree <= alone_max { degree.min(1) } else { degree }
         };
+        let all = || (0..store.vertices() as usize).map(room);
+        let table_bytes = match table_bytes {
+            Some(bytes) => bytes,
+            None => memory.table_bytes(engine, all().max().unwrap_or(0), all().sum())?,
+        };
+        let places_max = (table_bytes / 8).min(u32::MAX.into());
         let vertices = store.vertices() as usize;
         let ranges = ranges((0..vertices).map(room), places_max);
         let (mut starts, mut at) = (vec![0], 0u64);
@@ -309,6 +316,63 @@ impl LabelPropagation {
         match next.contains(&vertex) {
             true => _ = turns.insert(vertex),
             false => turns.remove(vertex),
+        }
+    }
+}
+
+/// Main memory beside the table of counts, in bytes: of one range and of several.
+struct Memory {
+    needed_bytes: [u64; 2],
+}
+
+impl Memory {
+    fn of(engine: &Engine) -> Result<Self> {
+        let store = engine.store();
+        let (directed, vertices) = (store.manifest().directed, store.vertices());
+        let ranks_bytes = if store.ids()?.is_ascending() { 0 } else { 8 * vertices };
+        let own_bytes = 4 * (vertices + 1) + ranks_bytes + BOUNDS_BYTES;
+        let needed_bytes = |ranges| -> Result<u64> {
+            let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;
+            // Lengths are counted before.
+            Ok(run_bytes.max(counting_bytes(store) + own_bytes))
+        };
+        Ok(Self { needed_bytes: [needed_bytes(1)?, needed_bytes(2)?] })
+    }
+
+    /// Refuses before lists are counted what would be refused behind that.
+    fn check_counting(&self, engine: &Engine) -> Result<()> {
+        if self.needed_bytes[1] <= engine.options().memory_bytes {
+            return Ok(());
+        }
+        let store = engine.store();
+        // Without in-lists nobody knows yet how many edges lead to a vertex.
+        let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
+        let out = largest(Direction::Out).unwrap_or(0);
+        let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
+        Err(self.refusal(engine, out + against))
+    }
+
+    /// The table's bytes where nothing else is asked for: a quarter of the memory, and no more than everything else leaves. The
+    /// largest room must fit; where all do, they are one range.
+    fn table_bytes(&self, engine: &Engine, largest: u64, all: u64) -> Result<u64> {
+        let memory_bytes = engine.options().memory_bytes;
+        let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?).max(8 * largest);
+        if 8 * all <= share && self.needed_bytes[0] + 8 * all <= memory_bytes {
+            return Ok(share);
+        }
+        let left = memory_bytes.saturating_sub(self.needed_bytes[1]);
+        if left < 8 * largest {
+            return Err(self.refusal(engine, largest));
+        }
+        Ok(share.min(left))
+    }
+
+    fn refusal(&self, engine: &Engine, largest: u64) -> Error {
+        Error::Memory {
+            what: "label propagation".into(),
+            needed_bytes: self.needed_bytes[1] + 8 * largest,
+            budget_bytes: engine.options().memory_bytes,
+            parts: format!("run {}; counts of one vertex's neighbours {}", self.needed_bytes[1], 8 * largest),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Arguments that several commands share, and how their values are read.
 
 use super::Failure;
+use super::memory::memory_bytes;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use topostream::device::DeviceChoice;
@@ -29,15 +30,6 @@ pub fn page_size(text: &str) -> Result<u32, String> {
     bytes
         .filter(|bytes| bytes.is_power_of_two() && (PAGE_BYTES_MIN..=PAGE_BYTES_MAX).contains(bytes))
         .ok_or_else(|| "must be a power of two from 64KiB to 64MiB".into())
-}
-
-/// Half of the main memory that is available now; 1 GiB where the system does not tell.
-pub fn default_memory_bytes() -> u64 {
-    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|info| {
-        let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    });
-    available.map_or(1 << 30, |kib| (kib << 10) / 2)
 }
 
 /// How a store is laid out.
@@ -163,7 +155,7 @@ impl StoreArgs {
             },
             shards: self.shards,
             ids: self.ids,
-            memory_bytes: self.memory.unwrap_or_else(default_memory_bytes),
+            memory_bytes: memory_bytes(self.memory),
             temporary: self.temporary.clone(),
         })
     }
@@ -252,7 +244,7 @@ enum FetcherName {
 impl ResourceArgs {
     /// Main memory for everything together.
     pub fn memory_bytes(&self) -> u64 {
-        self.memory.unwrap_or_else(default_memory_bytes)
+        memory_bytes(self.memory)
     }
 
     /// The engine's options.

@@ -9,12 +9,11 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream::device::DeviceChoice;
-use topostream::extract::{ExtractOptions, induced, within_hops};
-use topostream::{Engine, EngineOptions, VertexSet};
+use topostream::extract::{ExtractOptions, induced, induced_needs, within_hops, within_hops_needs};
+use topostream::{Engine, EngineOptions, Store, VertexId, VertexSet};
 use topostream_formats::readers::InputFile;
-use topostream_formats::write::TopologyWriter;
-use topostream_formats::{EdgeSource, Error as StoreError};
-use topostream_tools::format::FormatOptions;
+use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo};
+use topostream_tools::format::{FormatOptions, needed_bytes};
 use topostream_tools::progress::Cancel;
 
 /// Take a part of a graph out of its store: some vertices, and all edges between two of them.
@@ -28,7 +27,7 @@ pub struct Extract {
     /// The store to make: a directory
     #[arg(required_unless_present = "edge_list", conflicts_with = "edge_list")]
     new_store: Option<PathBuf>,
-    /// The wanted vertices: a file of original ids, one a line; - is standard input
+    /// The wanted vertices: a file of original ids, one a line
     #[arg(long, value_name = "FILE", required_unless_present = "ego", conflicts_with = "ego")]
     vertices: Option<PathBuf>,
     /// The vertices within some hops of this one, by its original id, or `max-degree`
@@ -79,22 +78,66 @@ Examples:
   topostream extract wiki --ego 30 --edge-list ego.txt --memory 256MiB";
 
 /// Main memory that writing an edge list needs for itself.
-const BASE_BYTES: u64 = 64 << 20;
+const BASE_BYTES: u64 = 32 << 20;
 
 impl Extract {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let options = self.layout.options(true)?;
-        let wanted = Arc::new(self.wanted(options.memory_bytes, cancel)?);
+        let store = opening::open(&self.store)?;
+        // How many vertices there will be is not known: one at least. Where that is too much already, all would do.
+        if self.needed_bytes(&store, &options, 1, cancel)? > options.memory_bytes {
+            return Err(refusal(self.needed_bytes(&store, &options, store.vertices(), cancel)?, &options, "at most"));
+        }
+        let wanted = Arc::new(self.wanted(store, options.memory_bytes, cancel)?);
+        let store = Arc::new(opening::open(&self.store)?);
+        let needed = self.needed_bytes(&store, &options, wanted.count(), cancel)?;
+        if needed > options.memory_bytes {
+            return Err(refusal(needed, &options, "exactly"));
+        }
         match (&self.new_store, &self.edge_list) {
-            (_, Some(path)) => self.write_list(path, wanted, &options, cancel),
-            (Some(path), None) => self.write_store(path, wanted, &options, cancel),
+            (_, Some(path)) => Self::write_list(path, store, wanted, &options, cancel),
+            (Some(path), None) => Self::write_store(path, &store, &wanted, &options, cancel),
             (None, None) => Err(Failure::Usage("either a store to make or --edge-list is needed".into())),
         }
     }
 
+    /// The least main memory for all that is done, in bytes, where so many vertices are wanted: finding them, reading their lists, and
+    /// writing.
+    fn needed_bytes(
+        &self,
+        store: &Store,
+        options: &FormatOptions,
+        vertices: u64,
+        cancel: &Cancel,
+    ) -> Result<u64, Failure> {
+        let ids = store.ids()?;
+        let finding = match self.ego {
+            Some(ego) => {
+                let ego = ego.vertex_of("--ego", store)?;
+                let engine = Engine::new(opening::open(&self.store)?, self.engine_options(options.memory_bytes, cancel));
+                within_hops_needs(&engine, &[ego], self.hops, self.direction.into())?
+            }
+            None => {
+                let ids_bytes = if ids.is_ascending() { 0 } else { 8 * store.vertices() };
+                BASE_BYTES + VertexSet::reading_bytes() + VertexSet::memory_bytes(store.vertices()) + ids_bytes
+            }
+        };
+        let reading = induced_needs(store, vertices);
+        if self.edge_list.is_some() {
+            return Ok(finding.max(BASE_BYTES + reading));
+        }
+        let largest = if ids.is_ascending() { store.vertices().checked_sub(1) } else { None };
+        let largest = largest.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
+        Ok(finding.max(needed_bytes(&info(store), reading, vertices, largest, options)))
+    }
+
+    fn engine_options(&self, memory_bytes: u64, cancel: &Cancel) -> EngineOptions {
+        let (devices, cancel) = (self.devices.clone(), cancel.flag());
+        EngineOptions { memory_bytes, devices, cancel, ..EngineOptions::default() }
+    }
+
     /// The wanted vertices.
-    fn wanted(&self, memory_bytes: u64, cancel: &Cancel) -> Result<VertexSet, Failure> {
-        let store = opening::open(&self.store)?;
+    fn wanted(&self, store: Store, memory_bytes: u64, cancel: &Cancel) -> Result<VertexSet, Failure> {
         let Some(ego) = self.ego else {
             let path = self.vertices.as_deref().expect("one of the two is required");
             let file = InputFile::of_argument(path).with_cancel(cancel.flag());
@@ -103,27 +146,37 @@ impl Extract {
         let ego = ego.vertex_of("--ego", &store)?;
         // What is found stands beside what has found it.
         let memory_bytes = memory_bytes.saturating_sub(VertexSet::memory_bytes(store.vertices()));
-        let (devices, cancel) = (self.devices.clone(), cancel.flag());
-        let options = EngineOptions { memory_bytes, devices, cancel, ..EngineOptions::default() };
-        let engine = Engine::new(store, options);
+        let engine = Engine::new(store, self.engine_options(memory_bytes, cancel));
         Ok(within_hops(&engine, &[ego], self.hops, self.direction.into())?)
     }
 
-    fn write_list(&self, path: &Path, wanted: Arc<VertexSet>, options: &FormatOptions, cancel: &Cancel) -> Outcome {
+    fn write_list(
+        path: &Path,
+        store: Arc<Store>,
+        wanted: Arc<VertexSet>,
+        options: &FormatOptions,
+        cancel: &Cancel,
+    ) -> Outcome {
         let memory_bytes = options.memory_bytes.saturating_sub(BASE_BYTES);
         let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
-        let mut edges = induced(Arc::new(opening::open(&self.store)?), wanted, &options)?;
+        let mut edges = induced(store, wanted, &options)?;
         print(&write_edges(path, &mut edges, cancel)?)
     }
 
-    fn write_store(&self, path: &Path, wanted: Arc<VertexSet>, options: &FormatOptions, cancel: &Cancel) -> Outcome {
-        let store = Arc::new(opening::open(&self.store)?);
-        // Half of what the rest leaves: sorting wants the other.
-        let rest = BASE_BYTES + TopologyWriter::memory_bytes(&options.layout);
-        let memory_bytes = options.memory_bytes.saturating_sub(rest) / 2;
+    fn write_store(
+        path: &Path,
+        store: &Arc<Store>,
+        wanted: &Arc<VertexSet>,
+        options: &FormatOptions,
+        cancel: &Cancel,
+    ) -> Outcome {
+        // Half of what the rest leaves, and what is needed: sorting wants the other.
+        let rest = needed_bytes(&info(store), 0, 0, 0, options);
+        let half = options.memory_bytes.saturating_sub(rest) / 2;
+        let memory_bytes = half.max(induced_needs(store, wanted.count()));
         let reading = ExtractOptions { memory_bytes, cancel: cancel.flag() };
         let mut open = || -> Result<Box<dyn EdgeSource>, StoreError> {
-            let subgraph = induced(Arc::clone(&store), Arc::clone(&wanted), &reading);
+            let subgraph = induced(Arc::clone(store), Arc::clone(wanted), &reading);
             subgraph.map(|subgraph| Box::new(subgraph) as Box<dyn EdgeSource>).map_err(|error| match error {
                 topostream::Error::Store(error) => error,
                 topostream::Error::Memory { what, needed_bytes, budget_bytes, parts } => {
@@ -134,4 +187,27 @@ impl Extract {
         };
         format_with_report(&mut open, path, options, cancel)
     }
+}
+
+/// What is known of a part of a graph before there is one.
+fn info(store: &Store) -> SourceInfo {
+    let manifest = store.manifest();
+    SourceInfo {
+        name: String::new(),
+        ids: IdSpace::Named,
+        mirror: !manifest.directed,
+        directed: manifest.directed,
+        weights: manifest.weights,
+        edges: None,
+        bytes: None,
+    }
+}
+
+fn refusal(needed_bytes: u64, options: &FormatOptions, how_far: &str) -> Failure {
+    Failure::Store(StoreError::Memory {
+        what: "extraction".into(),
+        needed_bytes,
+        budget_bytes: options.memory_bytes,
+        parts: format!("finding vertices, then reading their lists and writing: {how_far} as much"),
+    })
 }

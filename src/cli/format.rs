@@ -9,7 +9,7 @@ use std::time::Instant;
 use topostream_formats::Error;
 use topostream_formats::readers::{self, InputFile, Kind, Options, WeightsOption};
 use topostream_formats::write::TopologyWriter;
-use topostream_tools::format::{FormatOptions, OpenSource, format};
+use topostream_tools::format::{FormatOptions, OpenSource, check_memory, format};
 use topostream_tools::progress::Cancel;
 
 /// Make a store from an edge list.
@@ -32,6 +32,10 @@ pub struct Format {
 
 /// Main memory that formatting needs for itself, and for sorting at the least.
 const BASE_BYTES: u64 = 64 << 20;
+/// Which part of the rest is for reading.
+const READING_SHARE: u64 = 4;
+/// How often a budget that does is looked for: each time closer.
+const TRIES_MAX: usize = 32;
 
 const AFTER_HELP: &str = "\
 Kinds of input:
@@ -56,15 +60,54 @@ Examples:
 impl Format {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let options = self.layout.options(self.weight_type != WeightsOption::Ignore)?;
-        // A quarter of what the rest leaves, so that a small budget is not eaten up by large blocks of input.
-        let rest = BASE_BYTES + TopologyWriter::memory_bytes(&options.layout);
-        let memory_bytes = options.memory_bytes.saturating_sub(rest) / 4;
-        let reading = Options { kind: self.kind, weights: self.weight_type, memory_bytes };
+        let reading = self.reading(&options);
         let temporary = options.temporary.as_ref().unwrap_or(&self.store);
         let file = InputFile::of_argument(&self.input).with_cancel(cancel.flag()).with_temporary(temporary);
         let mut open = || readers::open_file(&file, &reading);
-        format_with_report(&mut open, &self.store, &options, cancel).map_err(|failure| named(failure, &file))
+        format_with_report(&mut open, &self.store, &options, cancel).map_err(|failure| match named(failure, &file) {
+            Failure::Store(error @ Error::Memory { .. }) => Failure::Store(self.sufficient(error, options)),
+            other => other,
+        })
     }
+
+    /// How the input is read: with a quarter of what the rest leaves, so that a small budget is not eaten up by large blocks of input.
+    fn reading(&self, options: &FormatOptions) -> Options {
+        let memory_bytes = options.memory_bytes.saturating_sub(rest_bytes(options)) / READING_SHARE;
+        Options { kind: self.kind, weights: self.weight_type, memory_bytes }
+    }
+
+    /// The refusal with a budget that does. With more memory more is given to reading, and unpacking may take some of that; so the
+    /// input is opened as it would be with that budget. What a pipe has given is gone.
+    fn sufficient(&self, error: Error, mut options: FormatOptions) -> Error {
+        let Error::Memory { what, mut needed_bytes, mut budget_bytes, parts } = error else { return error };
+        let first = self.reading(&options).memory_bytes;
+        if budget_bytes == first && budget_bytes != options.memory_bytes {
+            // That was the reader's share.
+            needed_bytes = rest_bytes(&options).saturating_add(needed_bytes.saturating_mul(READING_SHARE));
+            budget_bytes = options.memory_bytes;
+        }
+        let seekable = std::fs::metadata(&self.input).is_ok_and(|input| input.is_file());
+        for _ in 0..if seekable { TRIES_MAX } else { 0 } {
+            options.memory_bytes = needed_bytes;
+            let more = match readers::open(&self.input, &self.reading(&options)) {
+                Ok(mut source) => match check_memory(&mut *source, &options) {
+                    Err(Error::Memory { needed_bytes, .. }) => needed_bytes,
+                    _ => break,
+                },
+                Err(Error::Memory { needed_bytes, .. }) => {
+                    rest_bytes(&options).saturating_add(needed_bytes.saturating_mul(READING_SHARE))
+                }
+                Err(_) => break,
+            };
+            needed_bytes = needed_bytes.max(more);
+        }
+        Error::Memory { what, needed_bytes, budget_bytes, parts }
+    }
+}
+
+/// What formatting needs beside reading.
+fn rest_bytes(options: &FormatOptions) -> u64 {
+    BASE_BYTES + TopologyWriter::memory_bytes(&options.layout)
 }
 
 /// A limit that the graph passes, with the file that has the graph, where it does not say that already.

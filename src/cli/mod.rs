@@ -10,6 +10,7 @@ mod extract;
 mod format;
 mod generate;
 mod info;
+mod memory;
 mod opening;
 mod plan;
 mod progress;
@@ -126,6 +127,7 @@ impl Failure {
         say(format!("error: {self}"));
         if let Some(bytes) = self.budget_that_would_do() {
             say(format!("hint: at least {}MiB are needed", bytes.div_ceil(1 << 20)));
+            memory::origin().map(|origin| say(format!("hint: {origin}")));
         }
         ExitCode::from(if matches!(self, Self::Usage(_)) { BAD_USAGE } else { 1 })
     }
@@ -154,6 +156,7 @@ pub fn main() -> ExitCode {
     #[cfg(feature = "gpu")]
     quieten_guarded_panics();
     let cli = Cli::parse();
+    memory::spare_address_space();
     let cancel = Cancel::default();
     listen(&cancel);
     cli.opening.keep();

@@ -1,7 +1,7 @@
 //! Opening stores: every command that does it has the same options.
 
 use super::Failure;
-use super::args::default_memory_bytes;
+use super::memory::memory_bytes;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ impl OpenArgs {
 
 /// Opens a store whose page directories may take half of the memory that is available.
 pub fn open(path: impl AsRef<Path>) -> Result<Store, Failure> {
-    open_within(path, default_memory_bytes())
+    open_within(path, memory_bytes(None))
 }
 
 /// Opens a store whose page directories may take so much memory.

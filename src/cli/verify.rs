@@ -1,6 +1,7 @@
 //! `topostream verify`: every page of a store.
 
-use super::args::{default_memory_bytes, size};
+use super::args::size;
+use super::memory::memory_bytes;
 use super::progress::Bars;
 use super::{Outcome, opening, print, tables};
 use clap::Args;
@@ -22,9 +23,9 @@ pub struct Verify {
 impl Verify {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let started = Instant::now();
-        let store = opening::open_within(&self.store, self.memory.unwrap_or_else(default_memory_bytes))?;
+        let store = opening::open_within(&self.store, memory_bytes(self.memory))?;
         let bars = Bars::default();
-        let report = verify(&store, self.memory.unwrap_or_else(default_memory_bytes), &bars, cancel)?;
+        let report = verify(&store, memory_bytes(self.memory), &bars, cancel)?;
         drop(bars);
         print(&tables::verify_report(&self.store, &report, started.elapsed()))
     }

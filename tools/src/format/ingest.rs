@@ -8,6 +8,7 @@
 //! ```
 
 use super::id_map::{IdCollector, IdMap};
+use super::memory::BASE_BYTES;
 use super::record::{Record, sortable};
 use super::reverses::{self, Balance};
 use super::sorter::{Sorted, Sorter};
@@ -59,6 +60,11 @@ impl Naming {
         self.vertices
     }
 
+    /// Main memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.map.as_ref().map_or(0, IdMap::memory_bytes)
+    }
+
     /// The original id of vertex 0 where ids are consecutive, else none.
     pub fn first(&self) -> Option<u64> {
         self.map.is_none().then_some(self.first)
@@ -93,7 +99,7 @@ impl Naming {
 }
 
 /// Which vertices exist, as the policy and the source have it.
-fn id_space(info: &SourceInfo, options: &FormatOptions) -> IdSpace {
+pub fn id_space(info: &SourceInfo, options: &FormatOptions) -> IdSpace {
     match options.ids {
         IdPolicy::Auto => info.ids,
         IdPolicy::Keep => IdSpace::UpToLargest,
@@ -155,7 +161,12 @@ pub fn ingest<R: Record>(
 
 /// What the map of ids may take: as much as a sort.
 fn sort_share(options: &FormatOptions) -> u64 {
-    options.memory_bytes.saturating_sub(super::BASE_BYTES) / 3
+    options.memory_bytes.saturating_sub(BASE_BYTES) / 3
+}
+
+/// The budget of which the map of ids may take so much.
+pub fn budget_for_ids(bytes: u64) -> u64 {
+    BASE_BYTES + 3 * bytes
 }
 
 fn check_vertices(space: IdSpace) -> Result<()> {
@@ -239,10 +250,11 @@ impl<R: Record> Ingest<'_, R> {
         let (cancel, place) = (self.cancel, source.place());
         let declared = source.declared_vertices(&mut |ids| {
             cancel.check()?;
-            ids.iter().try_for_each(|&id| collector.insert(id))
+            ids.iter().for_each(|&id| collector.insert(id));
+            Ok(())
         })?;
         if declared {
-            let map = collector.finish();
+            let map = collector.finish()?;
             if map.count() > VERTICES_MAX {
                 return Err(at(place, too_many_vertices(map.count())));
             }
@@ -257,7 +269,7 @@ impl<R: Record> Ingest<'_, R> {
             ingest.take(edge)
         })?;
         if self.space == IdSpace::Named && self.map.is_none() {
-            extra.iter().try_for_each(|&id| self.collector.insert(id))?;
+            extra.iter().for_each(|&id| self.collector.insert(id));
         }
         Ok(())
     }
@@ -327,7 +339,7 @@ impl<R: Record> Ingest<'_, R> {
             IdSpace::Named => match &self.map {
                 Some(map) => map.get(id).map(|vertex| vertex as u32).ok_or_else(|| unknown_vertex(id)),
                 None => {
-                    self.collector.insert(id)?;
+                    self.collector.insert(id);
                     u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))
                 }
             },
@@ -338,11 +350,12 @@ impl<R: Record> Ingest<'_, R> {
     fn again_with_wide_ids(&mut self, open: &mut OpenSource<'_>) -> Result<()> {
         let mut collector = IdCollector::new(self.collector.memory_bytes());
         let extra = self.each_edge(&mut *open()?, "collect ids", |_, edge| {
-            collector.insert(edge.source)?;
-            collector.insert(edge.dest)
+            collector.insert(edge.source);
+            collector.insert(edge.dest);
+            Ok(())
         })?;
-        extra.iter().try_for_each(|&id| collector.insert(id))?;
-        self.map = Some(collector.finish());
+        extra.iter().for_each(|&id| collector.insert(id));
+        self.map = Some(collector.finish()?);
         self.sorter.clear();
         (self.input_edges, self.self_loops_removed) = (0, 0);
         self.balance = self.balance.as_ref().map(|_| Balance::default());
@@ -358,8 +371,8 @@ impl<R: Record> Ingest<'_, R> {
         let (rest, from) = (std::mem::take(&mut self.chunk), self.at);
         let collector = &mut self.collector;
         let mut keep = |edge: &Edge| {
-            collector.insert(edge.source)?;
-            collector.insert(edge.dest)?;
+            collector.insert(edge.source);
+            collector.insert(edge.dest);
             spool.push(edge)
         };
         rest[from..].iter().try_for_each(&mut keep)?;
@@ -375,14 +388,14 @@ impl<R: Record> Ingest<'_, R> {
         }
         let mut extra = Vec::new();
         source.extra_vertices(&mut extra)?;
-        extra.iter().try_for_each(|&id| collector.insert(id))?;
+        extra.iter().for_each(|&id| collector.insert(id));
         self.take_spooled(spool)
     }
 
     /// Numbers what the sorter has and what the spool has.
     fn take_spooled(&mut self, spool: Spool) -> Result<()> {
         let memory_bytes = self.collector.memory_bytes();
-        let map = std::mem::replace(&mut self.collector, IdCollector::new(memory_bytes)).finish();
+        let map = std::mem::replace(&mut self.collector, IdCollector::new(memory_bytes)).finish()?;
         let before = self.sorter.renewed();
         let mut before = std::mem::replace(&mut self.sorter, before).finish()?;
         // What is in the sorter is mirrored and has lost its loops already; the map ascends, and so all stays as it was.
@@ -422,7 +435,7 @@ impl<R: Record> Ingest<'_, R> {
             (IdSpace::Range { first, count }, _) => Naming { first, ..Naming::vertices_below(count) },
             (IdSpace::UpToLargest, _) => Naming::vertices_below(self.largest.map_or(0, |id| id + 1)),
             (IdSpace::Named, Some(map)) => Naming::of_map(map, true),
-            (IdSpace::Named, None) => Naming::of_map(self.collector.finish(), false),
+            (IdSpace::Named, None) => Naming::of_map(self.collector.finish()?, false),
         };
         if naming.vertices() > VERTICES_MAX {
             return Err(at(place, too_many_vertices(naming.vertices())));

@@ -76,7 +76,8 @@ fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
         match run(feed, folder.path(), &options) {
             Err(Error::Memory { needed_bytes, .. }) => {
                 prop_assert!(needed_bytes < 1 << 30, "{needed_bytes} bytes");
-                options.memory_bytes = needed_bytes.max(options.memory_bytes + (8 << 20));
+                prop_assert!(options.memory_bytes == 0, "{} bytes did not do", options.memory_bytes);
+                options.memory_bytes = needed_bytes;
             }
             other => break other.unwrap(),
         }
