@@ -12,10 +12,12 @@
 //! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
 //! everything: no queue is longer than the page buffer.
 
+mod checkpointing;
 mod session;
 
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State};
 use crate::cache::PageCache;
+use crate::checkpoint::{self, Checkpoints};
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
 use crate::device::roster::{Kinds, MakeCpu, Roster};
@@ -59,6 +61,9 @@ pub struct EngineOptions {
     pub asynchronous: bool,
     /// What a GPU may use, and how, where one computes.
     pub gpu: GpuSettings,
+    /// Where checkpoints go, and where the run goes on from, where they are asked for. A run that is to stop then ends its superstep
+    /// first.
+    pub checkpoints: Option<Arc<Checkpoints>>,
     /// Raised by whoever wants the run to stop.
     pub cancel: Arc<AtomicBool>,
     /// Hears what happens when. What it takes is a part of the memory above.
@@ -81,6 +86,7 @@ impl Default for EngineOptions {
             assignment: Assignment::Auto,
             asynchronous: false,
             gpu: GpuSettings::default(),
+            checkpoints: None,
             cancel: Arc::default(),
             trace: None,
             rates: None,
@@ -92,6 +98,11 @@ impl EngineOptions {
     /// What the timeline may take of the memory, in bytes.
     pub(crate) fn trace_bytes(&self) -> u64 {
         self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())
+    }
+
+    /// What writing checkpoints takes of the memory, in bytes.
+    pub(crate) fn checkpoint_bytes(&self) -> u64 {
+        self.checkpoints.as_ref().map_or(0, |_| checkpoint::MEMORY_BYTES)
     }
 }
 
@@ -219,12 +230,14 @@ impl Engine {
             Ok::<_, Error>((report, device.finish()?))
         })?;
         algorithm.verdict(&state).or_else(|refusal| Err(self.refused(algorithm.name(), &refusal)?))?;
-        report.traversed_edges = algorithm.traversed_edges(&state);
+        // Of a run that went on from a checkpoint, the time of all of them is not known.
+        let resumed = report.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.resumed.is_some());
+        report.traversed_edges = algorithm.traversed_edges(&state).filter(|_| !resumed);
         if !self.store.manifest().directed {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
         report.peak_memory_bytes = peak_memory_bytes();
-        let rates = self.options.rates.as_deref();
+        let rates = self.options.rates.as_deref().filter(|_| !resumed);
         report.predicted = rates.and_then(|rates| explain(rates, &*algorithm, &self.store, &self.options, &report));
         Ok((report, state))
     }
@@ -281,11 +294,13 @@ impl Engine {
     /// Shares out what the timeline leaves.
     fn memory_plan(&self, algorithm: &dyn Algorithm, team: Option<&TeamPlan>, kinds: &Kinds) -> Result<MemoryPlan> {
         let EngineOptions { memory_bytes, buffer_bytes, trace, .. } = &self.options;
-        let left_bytes = memory_bytes.saturating_sub(self.options.trace_bytes());
+        let without_trace = memory_bytes.saturating_sub(self.options.trace_bytes());
+        let left_bytes = without_trace.saturating_sub(self.options.checkpoint_bytes());
         let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
         let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes, sharing_bytes);
-        plan.map_err(|error| match trace {
-            Some(trace) => trace.add_to(error, left_bytes),
+        let error = |error| checkpoint::add_to(error, left_bytes, self.options.checkpoint_bytes());
+        plan.map_err(error).map_err(|error| match trace {
+            Some(trace) => trace.add_to(error, without_trace),
             None => error,
         })
     }

@@ -10,6 +10,7 @@ use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::checkpoint::Parameters;
 use crate::error::Result;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -106,6 +107,10 @@ impl Algorithm for Degrees {
         let (of, role, initial) = (AttributeType::U32, Role::Accumulated, Initial::Bits(0));
         let in_degree = Attribute { name: "in_degree", of, role, merge: Merge::Add, initial };
         if self.counts() { vec![in_degree] } else { Vec::new() }
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none())
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
