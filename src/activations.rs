@@ -62,8 +62,7 @@ impl Activations {
 
     /// Copies what is held of vertices that are held there too.
     pub fn copy_to(&self, other: &Self) {
-        let (start, end) =
-            (self.vertices.start.max(other.vertices.start), self.vertices.end.min(other.vertices.end));
+        let (start, end) = (self.vertices.start.max(other.vertices.start), self.vertices.end.min(other.vertices.end));
         (0..end.saturating_sub(start).div_ceil(PIECE)).into_par_iter().for_each(|piece| {
             let first = start + piece * PIECE;
             (first..end.min(first + PIECE)).for_each(|vertex| other.set(vertex as u32, self.get(vertex as u32)));

@@ -311,7 +311,8 @@ impl Ranges {
             let found = ranges(part.clone().map(neighbours), edges_max.min(u32::MAX.into())).into_iter();
             found.map(move |range| part.start + range.start..part.start + range.end)
         };
-        let mut ranges: Vec<_> = among(counted.start..counted.end).chain(among(counted.end..store.vertices())).collect();
+        let mut ranges: Vec<_> =
+            among(counted.start..counted.end).chain(among(counted.end..store.vertices())).collect();
         // A part without vertices has no ranges, unless it is all there is.
         let empty = ranges.iter().filter(|range| range.is_empty()).count();
         if empty < ranges.len() {

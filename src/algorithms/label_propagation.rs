@@ -323,7 +323,8 @@ fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
     let bounds = kept.words((bytes / 4) as usize)?;
     let ranges: Vec<Range<u64>> = bounds.windows(2).map(|pair| pair[0].into()..pair[1].into()).collect();
     let vertices = engine.store().vertices();
-    let ends = ranges.first().is_some_and(|range| range.start == 0) && ranges.last().is_some_and(|last| last.end == vertices);
+    let ends =
+        ranges.first().is_some_and(|range| range.start == 0) && ranges.last().is_some_and(|last| last.end == vertices);
     // Others are another graph's: the run will say so.
     Ok((ends && ranges.iter().all(|range| range.start <= range.end)).then_some(ranges))
 }

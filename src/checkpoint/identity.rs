@@ -41,7 +41,9 @@ impl Parameters {
     pub fn with_values(mut self, name: &str, values: &[(VertexId, f32)]) -> Self {
         let words: Vec<u32> = values.iter().flat_map(|(vertex, value)| [vertex.0, value.to_bits()]).collect();
         let value = match values.len() {
-            0..=NAMED_MAX => format!("{:?}", values.iter().map(|(vertex, value)| (vertex.0, value)).collect::<Vec<_>>()),
+            0..=NAMED_MAX => {
+                format!("{:?}", values.iter().map(|(vertex, value)| (vertex.0, value)).collect::<Vec<_>>())
+            }
             many => format!("{many}, checksum {:08x}", checksum(&words)),
         };
         self.0.push((name.into(), value));
@@ -113,7 +115,8 @@ impl Identity {
 
     /// What another run has otherwise; none where it is the same.
     pub fn differences(&self, other: &Fields) -> Option<String> {
-        let value = |fields: &Fields, name: &str| fields.iter().find(|field| field.0 == name).map(|field| field.1.clone());
+        let value =
+            |fields: &Fields, name: &str| fields.iter().find(|field| field.0 == name).map(|field| field.1.clone());
         let shown = |value: Option<String>| value.unwrap_or_else(|| "not there".into());
         let mut differences = Vec::new();
         for (name, here) in &self.0 {
@@ -149,9 +152,7 @@ fn graph(store: &Store) -> Fields {
         };
         summary.map_or_else(
             || "none".into(),
-            |lists| {
-                format!("{} pages, checksums {:08x} {:08x}", lists.pages, lists.directory_crc, lists.degrees_crc)
-            },
+            |lists| format!("{} pages, checksums {:08x} {:08x}", lists.pages, lists.directory_crc, lists.degrees_crc),
         )
     };
     let ids = match &manifest.ids {
@@ -178,7 +179,8 @@ mod tests {
 
     #[test]
     fn differences_are_named() {
-        let fields = |pairs: &[(&str, &str)]| pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        let fields =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let here = Identity(fields(&[("algorithm", "bfs"), ("parameter sources", "[3]")]));
         assert_eq!(here.differences(&fields(&[("algorithm", "bfs"), ("parameter sources", "[3]")])), None);
         let there = fields(&[("algorithm", "sssp"), ("parameter source", "[3]")]);

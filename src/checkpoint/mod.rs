@@ -281,7 +281,8 @@ impl Checkpoints {
         let has_in_lists = store.topology(topostream_formats::Direction::In).is_some();
         let visits = algorithm.visits(has_in_lists);
         let vertices = store.vertices();
-        let expected = state::sections(algorithm, declared, vertices, &step).map_err(|error| refused(error.to_string()))?;
+        let expected =
+            state::sections(algorithm, declared, vertices, &step).map_err(|error| refused(error.to_string()))?;
         let fits = |(one, other): (&format::Section, &format::Section)| {
             one.name == other.name && (one.bytes == other.bytes || one.name == state::KEPT)
         };
@@ -335,7 +336,8 @@ impl Checkpoints {
         let begun = Instant::now();
         let Moment { store, algorithm, asynchronous, declared, step, active, edges, disk_bytes } = *moment;
         let identity = Identity::of(store, algorithm, declared, asynchronous)?.into_fields();
-        let (slot, generation) = inner.newest.map_or((0, 1), |(slot, generation)| (1 - slot, generation.wrapping_add(1)));
+        let (slot, generation) =
+            inner.newest.map_or((0, 1), |(slot, generation)| (1 - slot, generation.wrapping_add(1)));
         let mut before = inner.before.clone();
         before.supersteps += inner.done;
         before.sessions += 1;

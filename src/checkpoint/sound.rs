@@ -19,7 +19,11 @@ pub fn place(scalar: f64, count: usize) -> Result<(), String> {
 ///
 /// # Errors
 /// A sentence for the user.
-pub fn vertices(state: &State, column: &U32Column, vertex_of: impl Fn(u32) -> Option<u32> + Sync) -> Result<(), String> {
+pub fn vertices(
+    state: &State,
+    column: &U32Column,
+    vertex_of: impl Fn(u32) -> Option<u32> + Sync,
+) -> Result<(), String> {
     let vertices = state.graph.vertices;
     let wrong = |&vertex: &u64| vertex_of(column.get(vertex as u32)).is_some_and(|one| u64::from(one) >= vertices);
     match (0..vertices).into_par_iter().find_any(wrong) {

@@ -145,7 +145,9 @@ pub fn load(
         for first in (0..all).step_by(WORDS as usize) {
             let end = all.min(first + WORDS);
             let mut words = reader.words((end - first) as usize)?;
-            if end == all && let Some(last) = words.last_mut() {
+            if end == all
+                && let Some(last) = words.last_mut()
+            {
                 *last &= u32::MAX >> (32 * all - vertices);
             }
             state.frontier(step.superstep).set_words(first as usize, &words);
