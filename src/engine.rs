@@ -217,6 +217,7 @@ impl Engine {
         cpu: &MakeCpu,
         observer: &mut Observer<'_>,
     ) -> Result<(RunReport, State)> {
+        self.check_checkpoint(&*algorithm)?;
         let (team, kinds) = self.team_plan(&*algorithm)?;
         let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds)?;
         let graph = Arc::new(self.graph(&*algorithm)?);
