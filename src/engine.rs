@@ -12,13 +12,15 @@
 //! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
 //! everything: no queue is longer than the page buffer.
 
+mod checkpointing;
+mod declared;
 mod gate;
 mod reactor;
-mod declared;
 mod session;
 
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State};
 use crate::cache::PageCache;
+use crate::checkpoint::{self, Checkpoints};
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
 use crate::device::roster::{Kinds, MakeCpu, Roster};
@@ -66,6 +68,9 @@ pub struct EngineOptions {
     pub asynchronous: bool,
     /// What a GPU may use, and how, where one computes.
     pub gpu: GpuSettings,
+    /// Where checkpoints go, and where the run goes on from, where they are asked for. A run that is to stop then ends its superstep
+    /// first.
+    pub checkpoints: Option<Arc<Checkpoints>>,
     /// Raised by whoever wants the run to stop.
     pub cancel: Arc<AtomicBool>,
     /// Hears what happens when. What it takes is a part of the memory above.
@@ -88,6 +93,7 @@ impl Default for EngineOptions {
             assignment: Assignment::Auto,
             asynchronous: false,
             gpu: GpuSettings::default(),
+            checkpoints: None,
             cancel: Arc::default(),
             trace: None,
             rates: None,
@@ -99,6 +105,11 @@ impl EngineOptions {
     /// What the timeline may take of the memory, in bytes.
     pub(crate) fn trace_bytes(&self) -> u64 {
         self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())
+    }
+
+    /// What writing checkpoints takes of the memory, in bytes.
+    pub(crate) fn checkpoint_bytes(&self) -> u64 {
+        self.checkpoints.as_ref().map_or(0, |_| checkpoint::MEMORY_BYTES)
     }
 }
 
@@ -227,6 +238,7 @@ impl Engine {
         let _entered = self.gate.enter(&self.options.cancel)?;
         self.check_threads()?;
         declared::check(&*algorithm, &self.store)?;
+        self.check_checkpoint(&*algorithm)?;
         let (team, kinds) = self.team_plan(&*algorithm)?;
         let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, self.options.memory_bytes)?;
         self.check_memory(algorithm.name(), &plan)?;
@@ -239,12 +251,14 @@ impl Engine {
             Ok::<_, Error>((report, device.finish()?))
         })?;
         algorithm.verdict(&state).or_else(|refusal| Err(self.refused(algorithm.name(), &refusal)?))?;
-        report.traversed_edges = algorithm.traversed_edges(&state);
+        // Of a run that went on from a checkpoint, the time of all of them is not known.
+        let resumed = report.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.resumed.is_some());
+        report.traversed_edges = algorithm.traversed_edges(&state).filter(|_| !resumed);
         if !self.store.manifest().directed {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
         report.peak_memory_bytes = peak_memory_bytes();
-        let rates = self.options.rates.as_deref();
+        let rates = self.options.rates.as_deref().filter(|_| !resumed);
         report.predicted = rates.and_then(|rates| explain(rates, &*algorithm, &self.store, &self.options, &report));
         Ok((report, state))
     }
@@ -268,14 +282,14 @@ impl Engine {
 
     /// Whether the system has the memory that a run was planned with, beside what the last run has left.
     fn check_memory(&self, algorithm: &str, plan: &MemoryPlan) -> Result<()> {
-        let kept = self.kept();
+        let kept = self.kept_buffer();
         let kept_bytes = kept.as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes);
         let bytes = plan.total_bytes().saturating_sub(kept_bytes);
         Ok(memory::probe(&format!("the memory of {algorithm}"), bytes)?)
     }
 
     /// The page buffer between runs. A panic while it is held leaves nothing half done.
-    fn kept(&self) -> MutexGuard<'_, Option<PageBuffer>> {
+    fn kept_buffer(&self) -> MutexGuard<'_, Option<PageBuffer>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -294,7 +308,7 @@ impl Engine {
 
     /// Lets the page buffer of the last run go where it and so many bytes pass the budget.
     pub(crate) fn make_room(&self, needed_bytes: u64) {
-        let mut kept = self.kept();
+        let mut kept = self.kept_buffer();
         let kept_bytes = kept.as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes);
         if kept_bytes.saturating_add(needed_bytes) > self.options.memory_bytes {
             *kept = None;
@@ -343,7 +357,7 @@ impl Engine {
         Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
     }
 
-    /// Shares out what the timeline leaves of a budget.
+    /// Shares out what the timeline and checkpoints leave of a budget.
     fn memory_plan(
         &self,
         algorithm: &dyn Algorithm,
@@ -352,18 +366,20 @@ impl Engine {
         memory_bytes: u64,
     ) -> Result<MemoryPlan> {
         let EngineOptions { buffer_bytes, trace, .. } = &self.options;
-        let left_bytes = memory_bytes.saturating_sub(self.options.trace_bytes());
+        let without_trace = memory_bytes.saturating_sub(self.options.trace_bytes());
+        let left_bytes = without_trace.saturating_sub(self.options.checkpoint_bytes());
         let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
         let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes, sharing_bytes);
-        plan.map_err(|error| match trace {
-            Some(trace) => trace.add_to(error, left_bytes),
+        let error = |error| checkpoint::add_to(error, left_bytes, self.options.checkpoint_bytes());
+        plan.map_err(error).map_err(|error| match trace {
+            Some(trace) => trace.add_to(error, without_trace),
             None => error,
         })
     }
 
     /// The page buffer of the last run if it has the right shape, else a new one.
     fn page_buffer(&self, plan: &MemoryPlan, page_bytes: u32) -> Result<PageBuffer> {
-        let kept = self.kept().take();
+        let kept = self.kept_buffer().take();
         let (frames, frame_bytes) = (plan.frames, plan.frame_bytes);
         match kept.filter(|kept| (kept.frames, kept.frame_bytes) == (frames, frame_bytes)) {
             Some(kept) => Ok(kept),
@@ -377,7 +393,7 @@ impl Engine {
     /// Keeps a finished run's page buffer for the next one.
     fn keep(&self, cache: PageCache<Frame>, plan: &MemoryPlan) {
         let buffer = PageBuffer { cache, frames: plan.frames, frame_bytes: plan.frame_bytes };
-        *self.kept() = Some(buffer);
+        *self.kept_buffer() = Some(buffer);
     }
 
     /// The graph, once the algorithm has agreed to it.

@@ -23,6 +23,7 @@ pub mod attributes;
 mod backlog;
 pub mod bits;
 pub mod cache;
+pub mod checkpoint;
 pub mod device;
 pub mod engine;
 pub mod error;

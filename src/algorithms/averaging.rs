@@ -39,6 +39,7 @@ use crate::algorithm::{
 use crate::algorithms::Stop;
 use crate::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::bits::Bits;
+use crate::checkpoint::Parameters;
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::edge::WeightType;
@@ -321,6 +322,17 @@ impl Algorithm for Averaging {
 
     fn needs_weights(&self) -> bool {
         self.weights.is_some()
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = match &self.model {
+            Model::Heat { alpha, sources } => Parameters::none().with("alpha", alpha).with_values("sources", sources),
+            Model::Circuit { sources } => Parameters::none().with_values("sources", sources),
+            Model::Adsorption { inject, abandon, seeds } => {
+                Parameters::none().with("inject", inject).with("abandon", abandon).with_vertices("seeds", seeds)
+            }
+        };
+        Some(parameters.with("weights", self.weights).with("stop", self.stop))
     }
 
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {

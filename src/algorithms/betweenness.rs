@@ -26,7 +26,9 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::{Parameters, sound};
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::{Direction, VertexId};
 
@@ -306,6 +308,18 @@ impl Algorithm for Betweenness {
             }
             _ => Ok(()),
         }
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = Parameters::none().with("whole", self.whole);
+        Some(match &self.sources {
+            Some(sources) => parameters.with_numbers("sources", sources),
+            None => parameters.with("sources", "all"),
+        })
+    }
+
+    fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.scalars[3], MODES.len())
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -13,6 +13,8 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::{Parameters, sound};
+use std::io::Read;
 use std::ops::ControlFlow;
 use topostream_formats::Direction;
 
@@ -106,6 +108,14 @@ impl Algorithm for Components {
             return Ok(());
         }
         Err("components of an undirected graph were asked for, and the store's graph is directed".into())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with("directed", self.directed))
+    }
+
+    fn recall(&self, state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::vertices(state, state.attributes.u32(LABEL), Some)
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

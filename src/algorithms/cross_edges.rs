@@ -13,6 +13,7 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::Parameters;
 use crate::vertex_set::VertexSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -81,6 +82,10 @@ impl Algorithm for CrossEdges {
             None => Ok(()),
             Some(set) => Err(format!("a set is of {} vertices, and the graph has {}", set.vertices(), graph.vertices)),
         }
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with_set("from", self.from.bits()).with_set("to", self.to.bits()))
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -10,6 +10,7 @@ use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::checkpoint::Parameters;
 use crate::error::Result;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -115,6 +116,10 @@ impl Algorithm for Degrees {
             InDegrees::Counted => true,
         };
         if fits { Ok(()) } else { Err("degrees: the in-degrees are another store's".into()) }
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none())
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -36,6 +36,7 @@ use crate::algorithm::{
 };
 use crate::algorithms::DanglingMass;
 use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
+use crate::checkpoint::Parameters;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
@@ -200,6 +201,11 @@ impl Algorithm for DeltaPageRank {
 
     fn left_out(&self) -> Option<usize> {
         Some(LEFT_OUT)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { damping, dangling, tolerance } = self;
+        Some(Parameters::none().with("damping", damping).with("dangling", dangling).with("tolerance", tolerance))
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -16,6 +16,7 @@ use super::relaxation::VALUE;
 use super::sssp::SsspKernel;
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit};
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::checkpoint::Parameters;
 use std::ops::Range;
 use topostream_formats::Direction;
 
@@ -109,6 +110,10 @@ impl Algorithm for DeltaStepping {
             return Err(format!("delta {}: the width of a bucket must be a finite number {what}", self.delta));
         }
         self.paths.check(graph)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        self.paths.parameters().map(|paths| paths.with("delta", self.delta))
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -24,6 +24,8 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::{Parameters, sound};
+use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
@@ -231,6 +233,14 @@ impl Algorithm for KCore {
             return Err("core numbers by in-lists: format the store with `--in-edges`, or read out-lists only".into());
         }
         Ok(())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with("directed", self.directed).with("in-lists", self.in_lists))
+    }
+
+    fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.scalars[3], MODES.len())
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -24,10 +24,12 @@ use crate::algorithm::{
     Supersteps, Table, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::checkpoint::{Parameters, sound};
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::strategy::Part;
 use rayon::prelude::*;
+use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -57,6 +59,8 @@ struct Ranks {
     rank_of: Arc<Vec<u32>>,
 }
 
+/// For reports.
+const NAME: &str = "label propagation";
 /// Places in the declaration.
 const LABEL: usize = 0;
 const NEXT: usize = 1;
@@ -245,7 +249,10 @@ impl LabelPropagation {
         };
         let places_max = (table_bytes / 8).min(u32::MAX.into());
         let vertices = store.vertices() as usize;
-        let ranges = ranges((0..vertices).map(room), places_max);
+        let ranges = match kept_ranges(engine)? {
+            Some(kept) => kept,
+            None => ranges((0..vertices).map(room), places_max),
+        };
         let (mut starts, mut at) = (vec![0], 0u64);
         starts.reserve_exact(vertices);
         for vertex in 0..vertices {
@@ -256,7 +263,7 @@ impl LabelPropagation {
         let places = ranges.iter().map(places_of).max().unwrap_or(0);
         if places > places_max {
             let message = format!(
-                "label propagation: one vertex has {places} neighbours, which take {} bytes of table; \
+                "label propagation: {places} neighbours, of one vertex or of a range in a checkpoint, take {} bytes of table; \
                  {table_bytes} were given (--table, or a quarter of --memory)",
                 8 * places
             );
@@ -377,6 +384,18 @@ impl Memory {
     }
 }
 
+/// The ranges of the checkpoint that a run goes on from, where there is one of this graph.
+fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
+    let Some((mut kept, bytes)) = engine.kept(NAME)? else { return Ok(None) };
+    let bounds = kept.words((bytes / 4) as usize)?;
+    let ranges: Vec<Range<u64>> = bounds.windows(2).map(|pair| pair[0].into()..pair[1].into()).collect();
+    let vertices = engine.store().vertices();
+    let ends =
+        ranges.first().is_some_and(|range| range.start == 0) && ranges.last().is_some_and(|last| last.end == vertices);
+    // Others are another graph's: the run will say so.
+    Ok((ends && ranges.iter().all(|range| range.start <= range.end)).then_some(ranges))
+}
+
 /// Up to which length all lists are counted outside of the table on CPUs.
 fn counted_alone_max(store: &Store) -> Result<u64> {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
@@ -408,7 +427,7 @@ impl Algorithm for LabelPropagation {
     type Kernel<'a> = LabelPropagationKernel<'a>;
 
     fn name(&self) -> &'static str {
-        "label propagation"
+        NAME
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
@@ -449,6 +468,30 @@ impl Algorithm for LabelPropagation {
             return Ok(());
         }
         Err("communities: the table of counts was made for another store".into())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = Parameters::none().with("iterations", self.iterations).with("directed", self.directed);
+        Some(parameters.with_numbers("ranges", &self.bounds))
+    }
+
+    fn keep(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.bounds.iter().try_for_each(|bound| out.write_all(&bound.to_le_bytes()))
+    }
+
+    fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.scalars[0], self.ranges() as usize)?;
+        let label = state.attributes.u32(LABEL);
+        // Who marks labels elsewhere, or not at all, has marked other ones: here all count as new.
+        if state.graph.vertices <= NEW.into() {
+            (0..state.graph.vertices as u32).into_par_iter().for_each(|vertex| {
+                let plain = label.get(vertex) & !NEW;
+                label.set(vertex, plain | !self.mask());
+            });
+        }
+        let mask = self.mask();
+        sound::vertices(state, label, |label| Some(label & mask))?;
+        if self.is_whole() { Ok(()) } else { sound::vertices(state, state.attributes.u32(NEXT), Some) }
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -13,6 +13,7 @@ use crate::algorithm::{
     Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::checkpoint::Parameters;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::{Direction, VertexId};
 
@@ -89,6 +90,11 @@ impl Algorithm for Neighbourhood {
             return Err("neighbours whichever way edges point need a store with in-lists (format --in-edges)".into());
         }
         check_sources(&self.sources, graph)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = Parameters::none().with_vertices("sources", &self.sources);
+        Some(parameters.with("hops at most", self.hops_max))
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

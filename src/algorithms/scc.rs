@@ -22,6 +22,8 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::{Parameters, sound};
+use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
@@ -215,6 +217,15 @@ impl Algorithm for Scc {
             return Err("strongly connected components need in-lists: format the store with `--in-edges`".into());
         }
         Ok(())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none())
+    }
+
+    fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.scalars[3], MODES.len())?;
+        sound::vertices(state, state.attributes.u32(LABEL), |label| Some(vertex_of(label)))
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

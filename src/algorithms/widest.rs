@@ -21,6 +21,7 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, Merge, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::Parameters;
 use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
@@ -119,6 +120,11 @@ impl Algorithm for Widest {
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
         relaxation::check(self.name(), self.source, self.weights, graph)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { source, weights } = self;
+        Some(Parameters::none().with("source", source.0).with("weights", weights))
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -235,6 +235,15 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         Ok(StepEnd { summary, ..StepEnd::default() })
     }
 
+    fn save(&mut self, _next: &Step, look: &mut dyn FnMut(&State)) -> error::Result<()> {
+        look(&self.shared.state);
+        Ok(())
+    }
+
+    fn restore(&mut self, _next: &Step, load: &mut dyn FnMut(&State) -> error::Result<()>) -> error::Result<()> {
+        load(&self.shared.state)
+    }
+
     fn finish(mut self: Box<Self>) -> error::Result<State> {
         self.stop();
         let shared = Arc::clone(&self.shared);

@@ -25,11 +25,11 @@ use topostream_formats::{Direction, Store};
 
 /// One run in progress.
 pub(super) struct Session<'a> {
-    store: &'a Store,
-    options: &'a EngineOptions,
+    pub(super) store: &'a Store,
+    pub(super) options: &'a EngineOptions,
     plan: &'a MemoryPlan,
-    algorithm: Arc<dyn Algorithm>,
-    graph: Arc<Graph>,
+    pub(super) algorithm: Arc<dyn Algorithm>,
+    pub(super) graph: Arc<Graph>,
     pub cache: PageCache<Frame>,
     fetcher: Box<dyn Fetcher>,
     pub device: Box<dyn Device>,
@@ -118,21 +118,21 @@ impl<'a> Session<'a> {
             direct_io: self.fetcher.direct(),
             buffer_pages: self.plan.frames.into(),
             buffer_bytes: self.plan.buffer_bytes(),
-            planned_bytes: self.plan.total_bytes() + self.options.trace_bytes(),
+            planned_bytes: self.plan.total_bytes() + self.options.trace_bytes() + self.options.checkpoint_bytes(),
             ..RunReport::default()
         };
         let started = Instant::now();
-        let totals = self.device.initialise()?;
+        let (mut step, mut active) = self.start()?;
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
-        let mut step = self.algorithm.first(&self.graph, totals);
-        let mut active = match step {
-            Some(Step { visit: Visit::All, .. }) => self.graph.vertices,
-            _ => self.algorithm.seeds().active.len() as u64,
-        };
-        while let Some(now) = step.map(|step| self.divisible(step)) {
+        while let Some(next) = step {
+            self.between(&next, active, &report)?;
+            let now = self.divisible(next);
             declared::check_step(&*self.algorithm, &self.graph, &now)?;
             let (mut step_report, summary) = self.superstep(&now).await?;
+            if let Some(checkpoints) = &self.options.checkpoints {
+                checkpoints.superstep_done();
+            }
             step_report.active = self.algorithm.is_traversal().then_some(active);
             active = summary.activated;
             report.total.add(&step_report);
@@ -145,6 +145,7 @@ impl<'a> Session<'a> {
         report.sharing = self.device.sharing();
         report.retries = self.retries;
         report.stripes = self.meters.reports();
+        report.checkpoints = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.report());
         Ok(report)
     }
 
@@ -233,7 +234,9 @@ impl<'a> Session<'a> {
     /// Reads and computes until every page of the superstep is done.
     async fn stream(&mut self, mut traffic: Traffic) -> Result<StepReport> {
         loop {
-            self.check_cancelled()?;
+            if self.options.checkpoints.is_none() {
+                self.check_cancelled()?;
+            }
             let starved = self.request(&mut traffic);
             if self.fetcher.in_flight() == 0 && traffic.in_device == 0 {
                 assert!(!starved, "every frame is idle, but none of them may be used anew");
@@ -341,7 +344,11 @@ impl<'a> Session<'a> {
     }
 
     fn check_cancelled(&self) -> Result<()> {
-        if self.options.cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.options.cancel.load(Ordering::Relaxed)
     }
 }
 

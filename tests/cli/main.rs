@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod budget;
+mod checkpoints;
 mod damage;
 mod devices;
 mod extract;

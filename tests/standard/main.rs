@@ -7,6 +7,7 @@ mod adapter;
 mod asynchronous;
 mod averaging;
 mod betweenness;
+mod checkpoints;
 mod clustering;
 #[path = "../common/mod.rs"]
 mod common;

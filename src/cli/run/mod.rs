@@ -2,6 +2,7 @@
 
 mod averaging;
 mod betweenness;
+mod checkpoints;
 mod common;
 mod communities;
 mod components;

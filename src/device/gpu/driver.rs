@@ -248,6 +248,17 @@ impl Driver {
                 drop(reply.send(self.explained(result)));
             }
             Message::Download(reply) => self.download(&reply),
+            Message::Save(reply) => self.save(&reply),
+            Message::Frontier(superstep, reply) => {
+                let words = self.read_frontier(superstep);
+                drop(reply.send(self.explained(words)));
+            }
+            Message::Restore(next, state, reply) => {
+                let result = self.sound().and_then(|()| self.restore(&next, &state));
+                // Whoever asked has the state back when it has the answer.
+                drop(state);
+                drop(reply.send(self.explained(result)));
+            }
             Message::Why(reply) => drop(reply.send(self.failure())),
             Message::Stop => self.stopped = true,
         }

@@ -61,7 +61,7 @@ impl Driver {
         // What is visited first is what "the superstep before the first" has activated.
         self.step = Step { superstep: u32::MAX, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
         self.write_step();
-        let end = self.vertices(KernelName::Initialise, &[])?;
+        let end = self.vertices(Some(KernelName::Initialise), &[])?;
         Ok((end.summary.totals, std::mem::take(&mut self.next_pages)))
     }
 
@@ -155,7 +155,7 @@ impl Driver {
         Ok(())
     }
 
-    fn write_step(&self) {
+    pub(super) fn write_step(&self) {
         let layout = self.step_layout(self.step.direction);
         self.home.gpu.queue().write_buffer(&self.buffers.step, 0, bytemuck::bytes_of(&layout));
     }
@@ -208,22 +208,24 @@ impl Driver {
     }
 
     pub(super) fn end(&mut self, _step: &Step, told: &[Move]) -> Result<(StepEnd, NextPages)> {
-        let mut end = self.vertices(KernelName::VertexPhase, told)?;
+        let mut end = self.vertices(Some(KernelName::VertexPhase), told)?;
         end.work.add_assign(std::mem::take(&mut self.work));
         Ok((end, std::mem::take(&mut self.next_pages)))
     }
 
     /// Runs the kernels over vertices and pages that end a superstep (or a beginning), tells other devices what they have to
-    /// know, and reads back what was found.
-    fn vertices(&mut self, phase: KernelName, told: &[Move]) -> Result<StepEnd> {
+    /// know, and reads back what was found. Without a phase nothing becomes of values: only of a traversal there is a census.
+    pub(super) fn vertices(&mut self, phase: Option<KernelName>, told: &[Move]) -> Result<StepEnd> {
         let (traversal, own) = (self.declared.traversal, self.part.own_words());
         let vertices = own.end - own.start;
         let mut encoder = self.encoder();
         let items = if traversal { vertices.div_ceil(32) } else { vertices };
         let groups = items.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX.into()) as u32;
-        let name = if traversal { KernelName::Census } else { phase };
+        let name = if traversal { Some(KernelName::Census) } else { phase };
         let visits = self.algorithm.visits(self.graph.has_in_lists);
-        self.vertex_pass(&mut encoder, name, visits[0], (groups, 1), None)?;
+        if let Some(name) = name {
+            self.vertex_pass(&mut encoder, name, visits[0], (groups, 1), None)?;
+        }
         self.encode_moves(&mut encoder, told)?;
         let mut layout = Layout::default();
         layout.add(&self.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
