@@ -50,8 +50,9 @@ Kinds of input:
   raw-u32        pairs of little-endian 32-bit ids
   raw-u64        pairs of little-endian 64-bit ids
 
-Input that cannot be read twice, such as a pipe, is read once; the kinds adjacency and gap-binary, and ids of more than 32
-bits, are copied to a temporary file first. An undirected input has to list every edge at both ends.
+A pipe is read once. What needs a second reading (the kinds adjacency and gap-binary, ids of more
+than 32 bits) is copied to a temporary file. An undirected metis or gap-binary graph has to list
+every edge at both ends; in graphalytics, every edge has to lead between vertices of the .v file.
 
 Examples:
   topostream format soc-LiveJournal1.txt.gz livejournal --in-edges --memory 2GiB

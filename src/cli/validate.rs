@@ -12,7 +12,7 @@ use topostream::algorithms::{Bfs, Clustering, Components, DanglingMass, LabelPro
 use topostream::graphalytics::{self, Comparison, Rule};
 use topostream::plan::answer_bytes;
 use topostream::{Engine, Error, Run, Store, VertexId};
-use topostream_formats::readers::{self, GraphalyticsData, Kind, Options, WeightsOption};
+use topostream_formats::readers::{self, GraphalyticsData, InputFile, Kind, Options, WeightsOption};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::Cancel;
 
@@ -178,7 +178,8 @@ impl Validate {
         let memory_bytes = self.resources.options(cancel).memory_bytes;
         let reading = Options { kind: Some(Kind::Graphalytics), weights, memory_bytes: memory_bytes / 8 };
         let options = FormatOptions { in_edges: true, memory_bytes, ..FormatOptions::default() };
-        format(&mut || readers::open(data.path(), &reading), &path, &options, &Bars::default(), cancel)?;
+        let file = InputFile::new(data.path()).with_cancel(cancel.flag());
+        format(&mut || readers::open_file(&file, &reading), &path, &options, &Bars::default(), cancel)?;
         Ok((folder, path))
     }
 }

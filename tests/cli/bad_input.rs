@@ -91,6 +91,9 @@ fn vertices_out_of_proportion() {
     folder.run("format large.txt named").succeeds().prints(&["2 vertices"]);
     folder.write("large.mtx", "%%MatrixMarket matrix coordinate pattern general\n5000000 9 1\n5000000 2\n");
     folder.run("format large.mtx s").fails(1, &["large.mtx: 5000000 vertices, as its header says", "--ids 5000001"]);
+    // A list for each of five million vertices is an input of some size.
+    folder.write("lines.graph", format!("5000000 1\n2\n1\n{}", "\n".repeat(4_999_998)));
+    folder.run("format lines.graph lines").succeeds().prints(&["5,000,000 vertices"]);
     folder.write("allowed.el", "0 4000000\n");
     folder.run("format allowed.el allowed").succeeds().prints(&["4,000,001 vertices"]);
     folder.assert_nothing_left("s");

@@ -72,7 +72,7 @@ fn standard_input_is_read_whole() {
     fed(&folder, "format - s --kind metis", b"3 2\n2 3\n1\n\n").fails(1, &["standard input", "4 neighbours"]);
     folder.assert_nothing_left("s");
     fed(&folder, "extract plain part --vertices -", b"100\n101\n102\n").succeeds();
-    folder.run("info part").succeeds().prints(&["vertices     3"]);
+    folder.run("info part").succeeds().prints(&["vertices        3"]);
 }
 
 /// What has to be copied says so where it cannot be.
@@ -112,4 +112,8 @@ fn a_pipe_without_a_writer_can_be_interrupted() {
     folder.rmat("r", 8, "");
     interrupted(&folder, "extract r part --vertices p.txt", || true);
     interrupted(&folder, "run cross-edges r --from p.txt --to p.txt", || true);
+    // Small files that are read more than once are no pipes.
+    folder.run("run bfs r --source 1 --calibration p.txt").fails(1, &["p.txt: expected a regular file"]);
+    folder.shell("mkfifo g.properties");
+    folder.run("format g.properties s").fails(1, &["g.properties: expected a regular file"]);
 }

@@ -35,6 +35,10 @@ pub(super) fn of_file(file: &InputFile) -> Result<Kind> {
     if let Some(Kind::GapBinary | Kind::RawU32 | Kind::RawU64) = named {
         return Ok(named.unwrap_or(Kind::Text));
     }
+    // Properties are text without numbers, and read by themselves.
+    if strip(path).extension().is_some_and(|extension| extension == "properties") {
+        return Ok(Kind::Graphalytics);
+    }
     by_content(file, named)
 }
 

@@ -146,7 +146,9 @@ pub fn ingest<R: Record>(
     ingest.declared(&mut *source)?;
     let place = source.place();
     let is_file = info.bytes.is_some() || source.is_read_once();
-    match ingest.read_all(&mut *source, "read edges") {
+    let read = ingest.read_all(&mut *source, "read edges");
+    let input = Input { place, is_file, bytes: source.bytes_read() };
+    match read {
         Err(Error::Limit { .. }) if space == IdSpace::Named && source.is_read_once() => {
             ingest.spool_wide_ids(&mut *source)?;
         }
@@ -156,7 +158,7 @@ pub fn ingest<R: Record>(
         }
         other => other?,
     }
-    ingest.finish(&place, is_file, open, options)
+    ingest.finish(&input, open, options)
 }
 
 /// What the map of ids may take: as much as a sort.
@@ -199,16 +201,27 @@ fn at(place: impl std::fmt::Display, error: Error) -> Error {
     }
 }
 
+/// What is said of the input as a whole when it has been read.
+struct Input {
+    /// What messages call it.
+    place: String,
+    /// Whether it is a file, and not made up by a generator or a library's caller.
+    is_file: bool,
+    bytes: u64,
+}
+
 /// Fewer vertices than these are stored whatever the number of edges: some 64 MiB.
 const VERTICES_FREE: u64 = 4 << 20;
 /// How many vertices there may be for each edge beyond those.
 const VERTICES_PER_EDGE: u64 = 64;
 
 /// An error where a file has far more vertices than edges: one large id makes a store of 2^32 vertices otherwise.
-fn check_proportion(place: &str, space: IdSpace, vertices: u64, edges: u64) -> Result<()> {
-    if vertices <= VERTICES_FREE.max(VERTICES_PER_EDGE.saturating_mul(edges)) {
+fn check_proportion(input: &Input, space: IdSpace, vertices: u64, edges: u64) -> Result<()> {
+    // Lists and offsets take at least a byte for each vertex, so that a file with many has paid for them.
+    if vertices <= VERTICES_FREE.max(VERTICES_PER_EDGE.saturating_mul(edges)).max(input.bytes) {
         return Ok(());
     }
+    let place = &input.place;
     let (why, insist) = match space {
         IdSpace::Range { first, count } => ("as its header says", first + count),
         _ => ("every id from 0 to the largest", vertices),
@@ -376,8 +389,9 @@ impl<R: Record> Ingest<'_, R> {
             spool.push(edge)
         };
         rest[from..].iter().try_for_each(&mut keep)?;
+        self.progress.begin("collect ids", None, Unit::Edges);
+        let (mut chunk, mut passed) = (Vec::new(), (rest.len() - from) as u64);
         drop(rest);
-        let mut chunk = Vec::new();
         loop {
             self.cancel.check()?;
             source.read(&mut chunk)?;
@@ -385,7 +399,10 @@ impl<R: Record> Ingest<'_, R> {
                 break;
             }
             chunk.iter().try_for_each(&mut keep)?;
+            passed += chunk.len() as u64;
+            self.progress.position(passed);
         }
+        self.progress.end();
         let mut extra = Vec::new();
         source.extra_vertices(&mut extra)?;
         extra.iter().for_each(|&id| collector.insert(id));
@@ -424,13 +441,7 @@ impl<R: Record> Ingest<'_, R> {
         })
     }
 
-    fn finish(
-        self,
-        place: &str,
-        is_file: bool,
-        open: &mut OpenSource<'_>,
-        options: &FormatOptions,
-    ) -> Result<Ingested<R>> {
+    fn finish(self, input: &Input, open: &mut OpenSource<'_>, options: &FormatOptions) -> Result<Ingested<R>> {
         let naming = match (self.space, self.map) {
             (IdSpace::Range { first, count }, _) => Naming { first, ..Naming::vertices_below(count) },
             (IdSpace::UpToLargest, _) => Naming::vertices_below(self.largest.map_or(0, |id| id + 1)),
@@ -438,15 +449,15 @@ impl<R: Record> Ingest<'_, R> {
             (IdSpace::Named, None) => Naming::of_map(self.collector.finish()?, false),
         };
         if naming.vertices() > VERTICES_MAX {
-            return Err(at(place, too_many_vertices(naming.vertices())));
+            return Err(at(&input.place, too_many_vertices(naming.vertices())));
         }
-        let insisted = matches!(options.ids, IdPolicy::Below(_)) || !is_file && options.ids == IdPolicy::Auto;
+        let insisted = matches!(options.ids, IdPolicy::Below(_)) || !input.is_file && options.ids == IdPolicy::Auto;
         if self.space != IdSpace::Named && !insisted {
-            check_proportion(place, self.space, naming.vertices(), self.input_edges)?;
+            check_proportion(input, self.space, naming.vertices(), self.input_edges)?;
         }
         let mut edges = self.sorter.finish()?;
         if self.balance.is_some_and(|balance| !balance.is_even()) {
-            return Err(reverses::error(&mut edges, &naming, self.weights, place, open, self.cancel));
+            return Err(reverses::error(&mut edges, &naming, self.weights, &input.place, open, self.cancel));
         }
         Ok(Ingested { edges, naming, input_edges: self.input_edges, self_loops_removed: self.self_loops_removed })
     }
