@@ -8,6 +8,7 @@ fn main(
 ) {
     let entries = min(atomicLoad(&hub_queue.wanted), hub_queue.capacity);
     let step_size = workgroups.x * workgroups.y;
+    // rounds: entries of the queue / 2048.
     for (var at = unit_number(workgroup_id, workgroups); at < entries; at += step_size) {
         let entry = hub_queue.entries[at];
         let list = List(entry.vertex, entry.degree, false);

@@ -331,6 +331,23 @@ mod tests {
         }
     }
 
+    /// Speeds of 0 after a run without edges, of infinity where nothing took any time: every device may be asked for, none panics.
+    #[test]
+    fn shares_may_be_any_figures() {
+        let nothing = [[0.0; 3], [f64::NAN; 3], [f64::INFINITY; 3], [-1.0; 3]];
+        for shares in nothing {
+            assert_eq!(fractions(&shares), [1.0 / 3.0; 3]);
+            assert_eq!(modulo(6, &shares), [0, 1, 2, 0, 1, 2]);
+            assert!(random(300, &shares).iter().all(|&device| device < 3));
+            assert_eq!(contiguous(&pages(&[5; 6], &[false; 6]), &shares), [0, 0, 1, 1, 2, 2]);
+            assert_eq!(contiguous(&pages(&[0; 2], &[false; 2]), &shares), [2, 2]);
+            assert_eq!(equal_parts(9, &shares), [0..3, 3..6, 6..9]);
+        }
+        assert_eq!(fractions(&[1e308, 1e308]), [0.5, 0.5]);
+        assert_eq!(fractions(&[0.0, 2.0, f64::NAN, -7.0]), [0.0, 1.0, 0.0, 0.0]);
+        assert!(fractions(&[]).is_empty() && modulo(0, &[1.0]).is_empty());
+    }
+
     #[test]
     fn equal_shares_are_gts_modulo() {
         assert_eq!(modulo(7, &[1.0; 3]), [0, 1, 2, 0, 1, 2, 0]);

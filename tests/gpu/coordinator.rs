@@ -215,6 +215,19 @@ impl<A: Algorithm> Team<A> {
         Ok(())
     }
 
+    /// Hands out the pages of a superstep, asks for its end, and gives everything up without waiting for either.
+    pub fn leave_in_the_middle(mut self, step: &Step) -> Result<(), Error> {
+        for member in &mut self.members {
+            let pages = member.pages(step)?.pages;
+            member.begin(step)?;
+            for page in member.start_resident(pages, Policy::Lru) {
+                member.submit(PageTask { page, frame: Arc::clone(&self.frames[&page]), fresh: true });
+            }
+            member.begin_end(step, Vec::new())?;
+        }
+        Ok(())
+    }
+
     /// What all devices do at once, and wait for.
     pub fn round(&mut self, moves: Vec<Vec<Move>>) -> Result<(), Error> {
         self.members.iter_mut().zip(moves).try_for_each(|(member, moves)| member.begin_round(moves))?;
