@@ -29,8 +29,11 @@ mod files;
 mod process;
 mod random;
 
+mod answers;
+mod corrupt;
 mod errors;
 mod jobs;
 mod kill;
 mod stores;
 mod strace;
+mod victims;
