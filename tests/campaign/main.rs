@@ -26,6 +26,7 @@ mod spec_reader;
 
 mod context;
 mod files;
+mod forge;
 mod process;
 mod random;
 
@@ -34,6 +35,7 @@ mod corrupt;
 mod errors;
 mod jobs;
 mod kill;
+mod schedules;
 mod stores;
 mod strace;
 mod victims;
