@@ -6,7 +6,7 @@
 use crate::context::{Campaign, Case, Verdict};
 use crate::files::listing;
 use crate::mutations::{Seed, mutate, seeds};
-use crate::process::{self, Ended, PROGRAM};
+use crate::process::{self, Ended};
 use crate::stores::{Edge, edges_of, left};
 use crate::victims::Manifest;
 use std::fs;
@@ -23,7 +23,15 @@ const LIMITS: &str = "trap '' XFSZ; ulimit -f 524288; exec \"$0\" \"$@\"";
 
 fn format(case: &Case, name: &str, options: &str) -> Ended {
     let mut command = Command::new("sh");
-    command.args(["-c", LIMITS, PROGRAM, "format", name, "s", "--memory", "128MiB", "--page-size", "64KiB"]);
+    command.args(["-c", LIMITS]).arg(process::path()).args([
+        "format",
+        name,
+        "s",
+        "--memory",
+        "128MiB",
+        "--page-size",
+        "64KiB",
+    ]);
     command.args(options.split_whitespace());
     process::set_up(&mut command, case.folder());
     process::end(command, PATIENCE)
