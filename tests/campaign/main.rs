@@ -11,6 +11,7 @@
 //! | `TOPOSTREAM_CAMPAIGN_SEED` | the seed; without it `share` takes 1 and `full` a new one |
 //! | `TOPOSTREAM_CAMPAIGN_CASE` | run this case only, and keep its folder |
 //! | `TOPOSTREAM_CAMPAIGN_STRACE` | `required`: fail where strace is missing instead of skipping what needs it |
+//! | `TOPOSTREAM_CAMPAIGN_PROGRAM` | the program to attack, instead of the one that cargo builds |
 //!
 //! A module is a campaign: it implements a case as a function of [`context::Case`] and hands it to
 //! [`context::Campaign::run`]. What the answers are held against shares no code with `src`: the second reader of
@@ -26,11 +27,18 @@ mod spec_reader;
 
 mod context;
 mod files;
+mod forge;
 mod process;
 mod random;
 
+mod answers;
+mod corrupt;
 mod errors;
+mod inputs;
 mod jobs;
 mod kill;
+mod mutations;
+mod schedules;
 mod stores;
 mod strace;
+mod victims;

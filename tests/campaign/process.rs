@@ -3,12 +3,15 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The program.
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_topostream");
+/// The program: the one that cargo has built with this test, or another.
+pub fn path() -> PathBuf {
+    let other = std::env::var_os("TOPOSTREAM_CAMPAIGN_PROGRAM").map(PathBuf::from);
+    other.unwrap_or_else(|| env!("CARGO_BIN_EXE_topostream").into())
+}
 
 /// Longer than any case takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -51,7 +54,7 @@ impl Ended {
 
 /// The program with arguments as one would type them, in a folder.
 pub fn program(folder: &Path, line: &str) -> Command {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(path());
     command.args(line.split_whitespace());
     set_up(&mut command, folder);
     command

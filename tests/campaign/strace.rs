@@ -26,7 +26,7 @@ pub fn is_here() -> bool {
 pub fn run(folder: &Path, line: &str, calls: &str, inject: &str, patience: Duration) -> Ended {
     let mut command = strace(folder, Path::new("/dev/null"));
     command.args(["-e", &format!("trace={calls}"), "-e", &format!("inject={inject}")]);
-    command.arg(process::PROGRAM).args(line.split_whitespace());
+    command.arg(process::path()).args(line.split_whitespace());
     process::end(command, patience)
 }
 
@@ -35,7 +35,7 @@ pub fn calls(folder: &Path, line: &str, names: &[&str]) -> Vec<Call> {
     let log = tempfile::NamedTempFile::new().expect("a temporary file");
     let mut command = strace(folder, log.path());
     command.args(["-e", &format!("trace={}", names.join(","))]);
-    command.arg(process::PROGRAM).args(line.split_whitespace());
+    command.arg(process::path()).args(line.split_whitespace());
     let done = process::end(command, Duration::from_secs(60));
     assert_eq!(done.code, Some(0), "{}: {}", done.line, done.stderr);
     let text = String::from_utf8_lossy(&std::fs::read(log.path()).expect("strace's log")).into_owned();

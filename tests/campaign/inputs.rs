@@ -1,0 +1,143 @@
+//! Inputs that are nearly right: files of every kind, changed by lines, words and bytes.
+//!
+//! `format` ends with exit code 0, `verify` passes the store, and where the file is a plain list its edges are what a
+//! second parser finds; or it ends with exit code 1, names the file and leaves nothing.
+
+use crate::context::{Campaign, Case, Verdict};
+use crate::files::listing;
+use crate::mutations::{Seed, mutate, seeds};
+use crate::process::{self, Ended};
+use crate::stores::{Edge, edges_of, left};
+use crate::victims::Manifest;
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A store of more vertices than this is not read once more.
+const VERTICES_MAX: u64 = 1 << 20;
+
+/// Files that a shell lets grow up to so many blocks of 512 bytes; a write beyond is an error, not a signal.
+const LIMITS: &str = "trap '' XFSZ; ulimit -f 524288; exec \"$0\" \"$@\"";
+
+fn format(case: &Case, name: &str, options: &str) -> Ended {
+    let mut command = Command::new("sh");
+    command.args(["-c", LIMITS]).arg(process::path()).args([
+        "format",
+        name,
+        "s",
+        "--memory",
+        "128MiB",
+        "--page-size",
+        "64KiB",
+    ]);
+    command.args(options.split_whitespace());
+    process::set_up(&mut command, case.folder());
+    process::end(command, PATIENCE)
+}
+
+/// The edges of a plain list, without weights; nothing where a line is not what it should be.
+fn edges_in(name: &str, bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
+    let pairs = |width: usize| {
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let edge = |pair: &[u8]| (number(&pair[..width]), number(&pair[width..]));
+        (bytes.len() % (2 * width) == 0).then(|| bytes.chunks(2 * width).map(edge).collect())
+    };
+    match name {
+        "in.u32" => return pairs(4),
+        "in.u64" => return pairs(8),
+        _ => {}
+    }
+    let text = std::str::from_utf8(bytes).ok()?;
+    let lines = text.split('\n').map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
+    let edge = |line: &str| {
+        let mut tokens = line.split([' ', '\t', ',']).filter(|token| !token.is_empty());
+        Some((tokens.next()?.parse().ok()?, tokens.next()?.parse().ok()?))
+    };
+    lines.map(edge).collect()
+}
+
+fn is_plain_list(name: &str) -> bool {
+    ["in.txt", "in.csv", "in.el", "in.wel", "in.u32", "in.u64"].contains(&name)
+}
+
+fn check_store(case: &Case, seed: &Seed, changed: bool) -> Verdict {
+    let verified = process::run(case.folder(), "verify s --memory 128MiB");
+    if !verified.succeeded()? {
+        return Err(format!("verify refuses what format made: {}", verified.stderr.trim()));
+    }
+    let vertices = Manifest::read(&case.path("s")).graph["vertices"].as_u64().expect("a number");
+    if vertices > VERTICES_MAX {
+        return Ok("a large store");
+    }
+    let edges: Vec<Edge> = edges_of(&case.path("s")).map_err(|why| format!("verify passes what is no store: {why}"))?;
+    if !is_plain_list(seed.name) || changed {
+        return Ok("a store");
+    }
+    let mut expected = edges_in(seed.name, &seed.bytes).ok_or("reads what is no list: ")?;
+    expected.sort_unstable();
+    let found: Vec<(u64, u64)> = edges.iter().map(|edge| (edge.0, edge.1)).collect();
+    match found == expected {
+        true => Ok("a store, its edges confirmed"),
+        false => Err(format!("other edges: {} for {}", found.len(), expected.len())),
+    }
+}
+
+fn one(case: &mut Case) -> Verdict {
+    let mut all = seeds(&mut case.random);
+    let at = case.number as usize % all.len();
+    let mut seed = all.swap_remove(at);
+    mutate(&mut case.random, &mut seed);
+    fs::write(case.path(seed.name), &seed.bytes).expect("a file is written");
+    seed.others.iter().for_each(|(name, text)| fs::write(case.path(name), text).expect("a file is written"));
+    // A data set is named by its properties.
+    let name = if seed.others.is_empty() { seed.name } else { "in.properties" };
+    let options = *case.random.choose(&["", "", "--in-edges", "--order degree", "--symmetrize", "--shards 2"]);
+    let before = listing(case.folder());
+    let done = format(case, name, options);
+    let what = format!("({} {options}: {})", seed.name, preview(&seed.bytes));
+    if done.succeeded().map_err(|defect| format!("{defect} {what}"))? {
+        let changed = options == "--symmetrize";
+        return check_store(case, &seed, changed).map_err(|defect| format!("{defect} {what}"));
+    }
+    let left = left(case.folder(), &before);
+    match (done.stderr.contains("in."), left.is_empty()) {
+        (true, true) => Ok("refused"),
+        (false, _) => Err(format!("names no file: {} {what}", done.stderr.trim())),
+        (_, false) => Err(format!("left after an error: {left:?} {what}")),
+    }
+}
+
+/// The beginning of a file, for messages.
+fn preview(bytes: &[u8]) -> String {
+    bytes.iter().take(160).flat_map(|byte| std::ascii::escape_default(*byte)).map(char::from).collect()
+}
+
+#[test]
+fn share() {
+    Campaign::share("changed inputs", "inputs::share", 100).run(one);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn full() {
+    Campaign::full("changed inputs", "inputs::full", 20_000, 0.1).run(one);
+}
+
+/// The seeds themselves are valid.
+#[test]
+fn seeds_are_valid() {
+    Campaign::share("valid inputs", "inputs::seeds_are_valid", 40).run(|case| {
+        let mut all = seeds(&mut case.random);
+        let at = case.number as usize % all.len();
+        let seed = all.swap_remove(at);
+        fs::write(case.path(seed.name), &seed.bytes).expect("a file is written");
+        seed.others.iter().for_each(|(name, text)| fs::write(case.path(name), text).expect("a file is written"));
+        let done = format(case, if seed.others.is_empty() { seed.name } else { "in.properties" }, "");
+        match done.succeeded()? {
+            true => check_store(case, &seed, false),
+            false => Err(format!("refuses a valid file: {}", done.stderr.trim())),
+        }
+    });
+}

@@ -1,0 +1,107 @@
+//! Stores of every kind, small enough to be copied and damaged thousands of times.
+
+use crate::answers::Graph;
+use crate::context::Case;
+use crate::files;
+use crate::process;
+use crate::random::Random;
+use crate::spec_reader;
+use crate::stores::{Data, edges_of};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// How stores are made; of each kind there are three: the victim, another graph's, and the same graph's once more.
+const KINDS: [(&str, &str); 5] = [
+    ("vertex ids, both directions", "format plain.txt {store} --page-size 64KiB --in-edges --ids keep"),
+    ("weights, by degree", "format weighted.txt {store} --page-size 64KiB --in-edges --order degree"),
+    (
+        "record ids, two stripes",
+        "format plain.txt {store} --page-size 64KiB --encoding record-id --id-widths 2,2 --stripe {stripe}",
+    ),
+    ("shards", "format weighted.txt {store} --page-size 64KiB --shards 3 --encoding record-id --id-widths 3,3"),
+    ("undirected", "format plain.txt {store} --page-size 64KiB --symmetrize --remove-duplicates"),
+];
+
+/// A store, what it holds, and two strangers.
+pub struct Victim {
+    pub name: &'static str,
+    pub path: PathBuf,
+    pub graph: Graph,
+    pub strangers: [PathBuf; 2],
+}
+
+pub struct Victims {
+    _folder: TempDir,
+    pub all: Vec<Victim>,
+}
+
+impl Victims {
+    pub fn new(random: &mut Random) -> Self {
+        let folder = tempfile::Builder::new().prefix("topostream-campaign-").tempdir().expect("a folder");
+        let (data, other) = (Data::new(random, 1500, 9000), Data::new(random, 1500, 9000));
+        let make = |number: usize, which: &str, data: &Data| {
+            let store = folder.path().join(format!("{number}-{which}"));
+            make(KINDS[number].1, &store, data);
+            store
+        };
+        let victim = |number: usize| {
+            let path = make(number, "victim", &data);
+            let strangers = [make(number, "other", &other), make(number, "twin", &data)];
+            let graph = graph_of(&path).unwrap_or_else(|why| panic!("{}: {why}", KINDS[number].0));
+            Victim { name: KINDS[number].0, path, graph, strangers }
+        };
+        let all = (0..KINDS.len()).map(victim).collect();
+        Self { _folder: folder, all }
+    }
+
+    /// A copy of one of them, as `s` in the case's folder.
+    pub fn copy(&self, case: &Case) -> &Victim {
+        let victim = &self.all[case.number as usize % self.all.len()];
+        files::copy(&victim.path, &case.path("s"));
+        victim
+    }
+}
+
+fn make(line: &str, store: &Path, data: &Data) {
+    let stripe = store.with_extension("stripe");
+    let names = [("{store}", store), ("{stripe}", &stripe)];
+    let line = names.iter().fold(line.to_owned(), |line, (name, path)| line.replace(name, &path.to_string_lossy()));
+    let done = process::run(data.path(), &line);
+    assert_eq!(done.code, Some(0), "{}: {}", done.line, done.stderr);
+    if stripe.exists() {
+        // Copies are to have their own stripes: a folder of the store.
+        fs::rename(&stripe, store.join("x")).expect("a stripe is moved");
+        let mut manifest = Manifest::read(store);
+        manifest.graph["stripes"][1] = "x".into();
+        manifest.write(store);
+    }
+}
+
+/// What a store holds, as the second reader sees it.
+pub fn graph_of(store: &Path) -> Result<Graph, String> {
+    let edges = edges_of(store)?;
+    Ok(Graph { ids: spec_reader::read(store)?.ids, edges })
+}
+
+/// A manifest that can be changed, and written with a checksum that is right.
+pub struct Manifest {
+    version: Value,
+    pub graph: Value,
+}
+
+impl Manifest {
+    pub fn read(store: &Path) -> Self {
+        let text = fs::read(store.join("graph.json")).expect("a manifest");
+        let mut all: Value = serde_json::from_slice(&text).expect("JSON");
+        Self { version: all["topostream"].take(), graph: all["graph"].take() }
+    }
+
+    pub fn write(&self, store: &Path) {
+        let graph = self.graph.to_string();
+        let crc = spec_reader::crc32c(graph.as_bytes());
+        let text = format!("{{\"topostream\": {}, \"crc32c\": {crc}, \"graph\": {graph}}}\n", self.version);
+        fs::write(store.join("graph.json"), text).expect("a manifest is written");
+    }
+}
