@@ -11,7 +11,7 @@ use std::sync::Arc;
 use topostream::device::DeviceChoice;
 use topostream::extract::{ExtractOptions, induced, within_hops};
 use topostream::{Engine, EngineOptions, Store, VertexSet};
-use topostream_formats::write::TopologyWriter;
+use topostream_formats::write::{StoreWriter, TopologyWriter};
 use topostream_formats::{EdgeSource, Error as StoreError};
 use topostream_tools::format::FormatOptions;
 use topostream_tools::progress::Cancel;
@@ -83,6 +83,10 @@ const BASE_BYTES: u64 = 64 << 20;
 impl Extract {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let options = self.layout.options(true)?;
+        if let Some(path) = &self.new_store {
+            // Before the search, which may take long.
+            StoreWriter::check(path, &options.layout)?;
+        }
         let wanted = Arc::new(self.wanted(options.memory_bytes, cancel)?);
         match (&self.new_store, &self.edge_list) {
             (_, Some(path)) => self.write_list(path, wanted, &options, cancel),

@@ -9,6 +9,7 @@ mod extract;
 mod gpu;
 mod graph;
 mod interrupt;
+mod leftovers;
 mod plan;
 mod program;
 mod quiet;

@@ -114,6 +114,8 @@ pub fn format(
     if !(1..=SHARDS_MAX).contains(&options.shards) {
         return Err(Error::Invalid(format!("{} shards: there must be 1 to {SHARDS_MAX}", options.shards)));
     }
+    // Before the input is read: it may take long, and from a pipe it can be read only once.
+    StoreWriter::check(path, &options.layout)?;
     let source = open()?;
     let weights = source.info().weights.filter(|_| options.keep_weights);
     let mut options = options.clone();
@@ -157,7 +159,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         let shards = if options.shards > 1 { format!(" {} shards", options.shards) } else { String::new() };
         let tag = crc32c(format!("{} {:?}{shards}", info.name, options.layout).as_bytes());
         let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
-        let folder = options.temporary.clone().unwrap_or_else(|| path.to_owned());
+        let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
         let sorter = Sorter::new(&folder, sort_bytes, cancel.clone());
         let Ingested { edges, naming, input_edges, self_loops_removed } =
             ingest::<R>(source, open, options, sorter, progress, cancel)?;
