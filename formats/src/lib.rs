@@ -12,7 +12,9 @@ compile_error!("stores are little-endian and are used in place: big-endian machi
 
 pub mod buffer;
 pub mod checksum;
+pub mod clean;
 pub mod directory;
+pub mod durable;
 pub mod edge;
 pub mod encoding;
 pub mod error;

@@ -11,7 +11,7 @@
 use crate::error::{Error, Result};
 use crate::manifest::{MANIFEST, Manifest};
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// More than a manifest can need: 256 stripes with the longest names.
@@ -88,7 +88,7 @@ impl Places {
             }
             match is_marked(&folder, number, manifest.tag) {
                 true => places.folders.push(folder),
-                false => strange.push((path.components().collect(), mark_path(Path::new(""), number))),
+                false => strange.push((path.components().collect(), mark_name(number).into())),
             }
         }
         if strange.is_empty() { Ok(places) } else { Err(refusal(store, &strange)) }
@@ -149,9 +149,9 @@ fn refusal(store: &Path, strange: &[(PathBuf, PathBuf)]) -> Error {
     ))
 }
 
-/// The mark's file of a stripe.
-fn mark_path(folder: &Path, stripe: usize) -> PathBuf {
-    folder.join(format!(".topostream-stripe.{stripe}"))
+/// The name of a stripe's mark, in the stripe's folder.
+fn mark_name(stripe: usize) -> String {
+    format!(".topostream-stripe.{stripe}")
 }
 
 /// The mark: what SPEC.md, section 10 says.
@@ -160,7 +160,7 @@ fn mark_text(stripe: usize, tag: u32) -> String {
 }
 
 fn is_marked(folder: &Path, stripe: usize, tag: u32) -> bool {
-    let (path, expected) = (mark_path(folder, stripe), mark_text(stripe, tag));
+    let (path, expected) = (folder.join(mark_name(stripe)), mark_text(stripe, tag));
     // Whatever else lies there under that name is not read: a pipe would be waited for.
     if !std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() == expected.len() as u64) {
         return false;
@@ -168,31 +168,18 @@ fn is_marked(folder: &Path, stripe: usize, tag: u32) -> bool {
     std::fs::read(&path).is_ok_and(|found| found == expected.as_bytes())
 }
 
-/// Marks the folders of stripes that are not in the store's own folder; returns the marks, which are on disk then.
+/// The marks of stripes that are not in the store's own folder: stripe, file name, contents.
 ///
 /// # Errors
-/// [`Error::Io`] where one cannot be written; those that were are removed again.
-pub(crate) fn mark_stripes(store: &Path, stripes: &[PathBuf], tag: u32) -> Result<Vec<PathBuf>> {
+/// [`Error::Io`] where a folder cannot be opened.
+pub(crate) fn stripe_marks(store: &Path, stripes: &[PathBuf], tag: u32) -> Result<Vec<(usize, String, String)>> {
     let own = std::fs::canonicalize(store).map_err(Error::io(store, "open"))?;
     let mut marks = Vec::new();
     for (number, stripe) in stripes.iter().enumerate() {
         let folder = store.join(stripe);
-        if std::fs::canonicalize(&folder).map_err(Error::io(&folder, "open"))?.starts_with(&own) {
-            continue;
-        }
-        let path = mark_path(&folder, number);
-        let written = write_mark(&path, &mark_text(number, tag));
-        marks.push(path);
-        if let Err(error) = written {
-            marks.iter().for_each(|path| drop(std::fs::remove_file(path)));
-            return Err(error);
+        if !std::fs::canonicalize(&folder).map_err(Error::io(&folder, "open"))?.starts_with(&own) {
+            marks.push((number, mark_name(number), mark_text(number, tag)));
         }
     }
     Ok(marks)
-}
-
-fn write_mark(path: &Path, text: &str) -> Result<()> {
-    let mut file = File::create(path).map_err(Error::io(path, "create"))?;
-    file.write_all(text.as_bytes()).map_err(Error::io(path, "write"))?;
-    file.sync_all().map_err(Error::io(path, "sync"))
 }

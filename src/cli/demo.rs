@@ -2,7 +2,7 @@
 
 use super::args::size;
 use super::progress::Bars;
-use super::{Failure, Outcome, opening, print, tables};
+use super::{Failure, Outcome, opening, print, tables, temporary_folder};
 use clap::Args;
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -35,8 +35,7 @@ const ITERATIONS: u32 = 10;
 impl Demo {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let rmat = Rmat::new(self.scale, 16, 1);
-        let folder = tempfile::Builder::new().prefix("topostream-demo-").tempdir();
-        let folder = folder.map_err(|error| Failure::Other(format!("a temporary directory: {error}")))?;
+        let folder = temporary_folder(&std::env::temp_dir(), "demo")?;
         let path = folder.path().join("store");
         let bars = Bars::default();
         let started = Instant::now();

@@ -12,6 +12,7 @@ use topostream::device::DeviceChoice;
 use topostream::extract::{ExtractOptions, induced, induced_needs, within_hops, within_hops_needs};
 use topostream::{Engine, EngineOptions, Store, VertexId, VertexSet};
 use topostream_formats::readers::InputFile;
+use topostream_formats::write::StoreWriter;
 use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo};
 use topostream_tools::format::{FormatOptions, needed_bytes};
 use topostream_tools::progress::Cancel;
@@ -83,6 +84,10 @@ const BASE_BYTES: u64 = 32 << 20;
 impl Extract {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let options = self.layout.options(true)?;
+        if let Some(path) = &self.new_store {
+            // Before the search, which may take long.
+            StoreWriter::check(path, &options.layout)?;
+        }
         let store = opening::open(&self.store)?;
         // How many vertices there will be is not known: one at least. Where that is too much already, all would do.
         if self.needed_bytes(&store, &options, 1, cancel)? > options.memory_bytes {

@@ -4,6 +4,7 @@ mod args;
 mod calibrate;
 mod calibration;
 mod check;
+mod clean;
 mod demo;
 mod devices;
 mod extract;
@@ -24,8 +25,10 @@ mod verify;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use topostream_formats::Error as StoreError;
+use topostream_formats::durable::{self, TemporaryFolder};
 use topostream_tools::progress::Cancel;
 
 /// SSD-backed graph engine: format a graph once, then run algorithms from disk in bounded memory.
@@ -75,6 +78,8 @@ enum Command {
     /// Print a shader as GPUs are given it, checked.
     #[cfg(feature = "gpu")]
     Shader(shader::PrintShader),
+    /// Remove what killed commands have left in a folder.
+    Clean(clean::Clean),
     /// List the devices that can run algorithms, and what they can do.
     Devices(devices::Devices),
     /// Generate, format, run and check a small graph: everything works if this does.
@@ -163,13 +168,15 @@ pub fn main() -> ExitCode {
     // A command that computes in parallel ends here where the system refuses the threads, before it has made anything.
     let threads = if cli.command.is_parallel() { topostream_formats::threads::start_shared_pool() } else { Ok(()) };
     let outcome = threads.map_err(Failure::from).and_then(|()| cli.command.run(&cancel));
+    // Ended by a second Ctrl-C, whatever came of the command meanwhile.
+    durable::wait_if_abandoned();
     outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
 impl Command {
     /// Whether it computes on several threads.
     fn is_parallel(&self) -> bool {
-        !matches!(self, Self::Info(_) | Self::Devices(_))
+        !matches!(self, Self::Info(_) | Self::Clean(_) | Self::Devices(_))
     }
 
     fn run(self, cancel: &Cancel) -> Outcome {
@@ -185,23 +192,31 @@ impl Command {
             Self::Calibrate(command) => command.run(cancel),
             #[cfg(feature = "gpu")]
             Self::Shader(command) => command.run(),
+            Self::Clean(command) => command.run(),
             Self::Devices(command) => command.run(),
             Self::Demo(command) => command.run(cancel),
         }
     }
 }
 
-/// The first Ctrl-C asks for a clean stop, the second stops at once.
+/// The first Ctrl-C asks for a clean stop, the second stops at once. Neither leaves unfinished files.
 fn listen(cancel: &Cancel) {
     let cancel = cancel.clone();
     let handler = move || {
         if cancel.is_cancelled() {
+            durable::abandon();
             std::process::exit(INTERRUPTED.into());
         }
         cancel.cancel();
     };
     // Without a handler Ctrl-C still ends the program, only less cleanly.
     ctrlc::set_handler(handler).ok();
+}
+
+/// A folder that vanishes with all that is in it, at the latest when the program ends.
+fn temporary_folder(parent: &Path, what: &str) -> Result<TemporaryFolder, Failure> {
+    let failed = |error| Failure::Other(format!("{}: make a temporary folder in: {error}", parent.display()));
+    TemporaryFolder::create(parent, what).map_err(failed)
 }
 
 /// Prints a result. A reader that has gone away (`| head`) is no error.

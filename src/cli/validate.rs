@@ -3,7 +3,7 @@
 use super::args::ResourceArgs;
 use super::progress::Bars;
 use super::results::OutputFile;
-use super::{Failure, Outcome, opening, print, tables};
+use super::{Failure, Outcome, opening, print, tables, temporary_folder};
 use clap::{Args, ValueEnum};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use topostream::algorithms::{Bfs, Clustering, Components, DanglingMass, LabelPro
 use topostream::graphalytics::{self, Comparison, Rule};
 use topostream::plan::answer_bytes;
 use topostream::{Engine, Error, Run, Store, VertexId};
+use topostream_formats::durable::TemporaryFolder;
 use topostream_formats::readers::{self, GraphalyticsData, InputFile, Kind, Options, WeightsOption};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::Cancel;
@@ -157,17 +158,12 @@ impl Validate {
         data: &GraphalyticsData,
         names: &[Name],
         cancel: &Cancel,
-    ) -> Result<(Option<tempfile::TempDir>, PathBuf), Failure> {
+    ) -> Result<(Option<TemporaryFolder>, PathBuf), Failure> {
         if let Some(store) = self.store.as_ref().filter(|store| store.join("graph.json").exists()) {
             return Ok((None, store.clone()));
         }
-        let folder = self.store.is_none().then(|| {
-            let mut builder = tempfile::Builder::new();
-            builder.prefix("topostream-validate-");
-            self.temporary.as_ref().map_or_else(|| builder.tempdir(), |folder| builder.tempdir_in(folder))
-        });
-        let failed = |error| Failure::Other(format!("a temporary directory: {error}"));
-        let folder = folder.transpose().map_err(failed)?;
+        let parent = self.temporary.clone().unwrap_or_else(std::env::temp_dir);
+        let folder = self.store.is_none().then(|| temporary_folder(&parent, "validate")).transpose()?;
         let path = match (&folder, &self.store) {
             (Some(folder), _) => folder.path().join("store"),
             (None, store) => store.clone().unwrap_or_default(),

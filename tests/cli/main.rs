@@ -10,6 +10,7 @@ mod extract;
 mod gpu;
 mod graph;
 mod interrupt;
+mod leftovers;
 mod pipes;
 mod plan;
 mod program;

@@ -125,6 +125,8 @@ pub fn format(
     }
     threads::start_shared_pool()?;
     system_memory::probe("formatting", options.memory_bytes)?;
+    // Before the input is read: it may take long, and from a pipe it can be read only once.
+    StoreWriter::check(path, &options.layout)?;
     let source = open()?;
     let options = adapted(options, source.info());
     match options.layout.weights {
@@ -189,7 +191,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         let shards = if options.shards > 1 { format!(" {} shards", options.shards) } else { String::new() };
         let tag = crc32c(format!("{} {:?}{shards}", info.name, options.layout).as_bytes());
         let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
-        let folder = options.temporary.clone().unwrap_or_else(|| path.to_owned());
+        let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
         let sorter = Sorter::new(&folder, budget.sort_bytes(), cancel.clone());
         let Ingested { edges, naming, input_edges, self_loops_removed } =
             ingest::<R>(source, open, options, sorter, progress, cancel)?;
