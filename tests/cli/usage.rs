@@ -96,6 +96,7 @@ fn every_command_has_help() {
         ("run components", &["--order", "--output"]),
         ("run wcc", &["--order", "--output"]),
         ("shader", &["Examples:", "topostream shader", "segments", "--in-lists"]),
+        ("clean", &["--dry-run", "never a whole store"]),
         ("devices", &["--json"]),
         ("demo", &["--scale"]),
     ];

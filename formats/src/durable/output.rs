@@ -18,7 +18,7 @@ pub struct OutputFile {
 #[derive(Debug)]
 enum Target {
     /// A file under a temporary name.
-    New { temporary: PathBuf, file: File, made: Made },
+    New { made: Made, temporary: PathBuf, file: File },
     /// A device or a pipe, which is written as it stands and never replaced.
     Special(File),
 }

@@ -110,8 +110,10 @@ impl StoreWriter {
     pub fn create(path: impl AsRef<Path>, layout: Layout, tag: u32) -> Result<Self> {
         let path = path.as_ref();
         Self::check(path, &layout)?;
+        // What was made goes before the locks do, here as well: the locks are declared first.
+        let mut sites = Vec::new();
         let made = Made::default();
-        let mut sites = vec![Site::claim(path, &made)?];
+        sites.push(Site::claim(path, &made)?);
         let mut folders = vec![sites[0].canonical()?];
         let mut stripe_sites = Vec::new();
         for stripe in &layout.stripes {

@@ -53,6 +53,9 @@ impl Site {
         let staging = path.join(STAGING);
         for _ in 0..TRIES {
             made.folders(path).map_err(Error::io(path, "create"))?;
+            if path.is_symlink() && !path.exists() {
+                return Err(Error::file(path, "a folder, or nothing", "a link that leads nowhere"));
+            }
             if let Some(site) = Self::try_claim(path, &staging, made)? {
                 return Ok(site);
             }
@@ -118,7 +121,8 @@ impl Site {
         let bytes = serde_json::to_vec(mark).map_err(|error| Error::Invalid(error.to_string()))?;
         let path = self.staging.join(MARK);
         self.mark.set_len(0).and_then(|()| self.mark.rewind()).map_err(Error::io(&path, "write"))?;
-        self.mark.write_all(&bytes).map_err(Error::io(&path, "write"))
+        self.mark.write_all(&bytes).map_err(Error::io(&path, "write"))?;
+        self.mark.sync_all().map_err(Error::io(&path, "sync"))
     }
 
     /// What the writer was about to move when it ended. None where it never came to that.
