@@ -9,6 +9,7 @@ mod extract;
 mod gpu;
 mod graph;
 mod interrupt;
+mod limits;
 mod plan;
 mod program;
 mod quiet;

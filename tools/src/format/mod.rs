@@ -118,7 +118,7 @@ pub fn format(
         return Err(Error::Invalid(format!("{} shards: there must be 1 to {SHARDS_MAX}", options.shards)));
     }
     threads::start_shared_pool()?;
-    memory::probe("formatting", options.memory_bytes)?;
+    memory::probe("formatting", options.memory_bytes.min(PROBED_BYTES_MAX))?;
     let source = open()?;
     let weights = source.info().weights.filter(|_| options.keep_weights);
     let mut options = options.clone();
@@ -130,6 +130,8 @@ pub fn format(
     }
 }
 
+/// A budget above this is none: no machine has so much, and not every one has addresses for more.
+const PROBED_BYTES_MAX: u64 = 1 << 40;
 /// Main memory that is in use whatever the graph: code, stacks, chunk buffers.
 const BASE_BYTES: u64 = 40 << 20;
 /// The least that the sort gets.
