@@ -74,6 +74,7 @@ fn address_space_that_is_refused_is_an_error() {
     }
     assert!(refused > 4, "only {refused} were refused: the limits did nothing");
     // And the figure that was wanted.
-    shell(300, "format e.el f --memory 1GiB").fails(1, &["formatting: the system refuses 1073741824 bytes", "ulimit -v"]);
+    shell(300, "format e.el f --memory 1GiB")
+        .fails(1, &["formatting: the system refuses 1073741824 bytes", "ulimit -v"]);
     shell(400, "run bfs s --source max-degree --device cpu --memory 512MiB").succeeds();
 }

@@ -94,7 +94,8 @@ fn a_ring_without_its_descriptor_ends_in_a_typed_error() {
         let null = File::open("/dev/null").unwrap();
         #[allow(unsafe_code)]
         // SAFETY: both descriptors are open and of this test; the ring's own stays a descriptor, only of another file.
-        assert!(unsafe { libc::dup2(null.as_raw_fd(), rig.fetcher.ring.as_raw_fd()) } >= 0);
+        let made = unsafe { libc::dup2(null.as_raw_fd(), rig.fetcher.ring.as_raw_fd()) };
+        assert!(made >= 0);
         assert!(matches!(rig.all().await, Err(error::Error::Fetcher(_))));
     });
 }
