@@ -62,6 +62,7 @@ pub fn degree(out_degrees: &[u32], against: &[AtomicU32], vertex: usize) -> u64 
 /// # Errors
 /// As of [`lists`].
 pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32>> {
+    topostream_formats::threads::start_shared_pool()?;
     if let Some(in_lists) = store.topology(Direction::In) {
         let degrees = in_lists.degrees(store.vertices())?;
         return Ok(degrees.values().iter().map(|&degree| AtomicU32::new(degree)).collect());
@@ -100,6 +101,7 @@ impl Adjacency {
     /// # Panics
     /// Where there are 2^32 neighbours: ranges are to be chosen smaller.
     pub fn among(store: &Store, range: &Range<u64>, kept: Kept<'_>, cancel: &AtomicBool) -> Result<Self> {
+        topostream_formats::threads::start_shared_pool()?;
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let directed = store.manifest().directed;
         let all = 0..store.vertices();

@@ -241,7 +241,7 @@ impl Engine {
         self.check_checkpoint(&*algorithm)?;
         let (team, kinds) = self.team_plan(&*algorithm)?;
         let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, self.options.memory_bytes)?;
-        self.check_memory(algorithm.name(), &plan)?;
+        self.check_memory(&*algorithm, &plan)?;
         let graph = Arc::new(self.graph(&*algorithm)?);
         let (mut report, state) = reactor::block_on(async {
             let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;
@@ -280,12 +280,13 @@ impl Engine {
         Ok(threads::start_shared_pool()?)
     }
 
-    /// Whether the system has the memory that a run was planned with, beside what the last run has left.
-    fn check_memory(&self, algorithm: &str, plan: &MemoryPlan) -> Result<()> {
+    /// Whether the system has the memory that a run was planned with, beside what the last run and the algorithm hold.
+    fn check_memory(&self, algorithm: &dyn Algorithm, plan: &MemoryPlan) -> Result<()> {
         let kept = self.kept_buffer();
         let kept_bytes = kept.as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes);
-        let bytes = plan.total_bytes().saturating_sub(kept_bytes);
-        Ok(memory::probe(&format!("the memory of {algorithm}"), bytes)?)
+        let there_already = kept_bytes + algorithm.held_bytes();
+        let bytes = plan.total_bytes().saturating_sub(there_already);
+        Ok(memory::probe(&format!("the memory of {}", algorithm.name()), bytes)?)
     }
 
     /// The page buffer between runs. A panic while it is held leaves nothing half done.

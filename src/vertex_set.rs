@@ -101,6 +101,9 @@ impl VertexSet {
     }
 
     /// Adds a vertex; whether it was not there.
+    ///
+    /// # Panics
+    /// Where the graph has no such vertex; likewise in [`contains`](Self::contains).
     pub fn insert(&self, vertex: VertexId) -> bool {
         self.bits.learn(vertex.0)
     }

@@ -78,6 +78,7 @@ impl Wanted {
 
 impl Subgraph {
     pub(super) fn new(store: Arc<Store>, wanted: Wanted, options: &ExtractOptions) -> Result<Self> {
+        topostream_formats::threads::start_shared_pool()?;
         for set in [wanted.sources(), wanted.dests()] {
             if set.vertices() != store.vertices() {
                 let (of, vertices) = (set.vertices(), store.vertices());

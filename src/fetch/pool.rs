@@ -30,7 +30,7 @@ impl PagePool {
     pub fn frames(frames: u32, page_bytes: u32, weight_page_bytes: u32) -> Result<Vec<Frame>> {
         let (page_bytes, frame_bytes) = (page_bytes as usize, page_bytes as usize + weight_page_bytes as usize);
         assert!(page_bytes.is_multiple_of(ALIGNMENT) && frame_bytes.is_multiple_of(ALIGNMENT));
-        let memory = SharedMemory::new("the page buffer", frame_bytes as u64 * u64::from(frames))?;
+        let memory = SharedMemory::new("the page buffer", (frame_bytes as u64).saturating_mul(frames.into()))?;
         let pool = Arc::new(Self { memory, page_bytes, frame_bytes });
         Ok((0..frames).map(|index| Frame { pool: Arc::clone(&pool), index }).collect())
     }
@@ -89,5 +89,28 @@ impl Frame {
     /// Where the frame begins, for the kernel to write to while a fetcher owns the frame.
     pub fn as_mut_ptr(&self) -> *mut u8 {
         self.pool.memory.as_mut_ptr().wrapping_add(self.index as usize * self.pool.frame_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_do_not_overlap_and_hold_a_page_and_its_weights() {
+        let mut frames = PagePool::frames(3, 8192, 4096).unwrap();
+        for (number, frame) in (1..).zip(&mut frames) {
+            frame.bytes_mut().fill(number);
+        }
+        for (number, frame) in (1..).zip(&frames) {
+            assert!(frame.page().len() == 8192 && frame.weights().len() == 4096);
+            assert!(frame.page().iter().chain(frame.weights()).all(|&byte| byte == number));
+        }
+    }
+
+    /// Whose bytes come to more than there are addresses, or modulo 2^64 to few.
+    #[test]
+    fn more_frames_than_there_can_be_are_an_error() {
+        assert!(PagePool::frames(u32::MAX, 1 << 31, 1 << 31).is_err());
     }
 }

@@ -268,11 +268,16 @@ impl Fetcher for UringFetcher {
 
     fn submit(&mut self, PageRead { page, frame }: PageRead) {
         let pieces: Vec<Piece> = self.files.pieces(page).flat_map(cut).collect();
+        self.in_flight += 1;
+        // The kernel writes wherever it is told to: nothing but this keeps a page out of the next frame.
+        if pieces.iter().any(|piece| piece.at + piece.bytes > frame.pool().frame_bytes()) {
+            let result = Err(Error::new(ErrorKind::InvalidInput, "a frame is smaller than the page that it is for"));
+            return self.filled.push(PageFilled { page, frame, result });
+        }
         let read = ReadInFlight { page, frame, requests_left: pieces.len(), result: Ok(()) };
         let read = insert(&mut self.reads, read);
         // The ring takes waiting requests from the back.
         pieces.into_iter().rev().for_each(|piece| self.add_request(Request { read, piece }));
-        self.in_flight += 1;
     }
 
     fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<error::Result<()>> {

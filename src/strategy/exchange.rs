@@ -113,7 +113,7 @@ impl ExchangeMemory {
     pub fn new(pieces: u64, piece_bytes: u64) -> Result<Self> {
         let sound = piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes);
         assert!(sound, "pieces of {piece_bytes} bytes");
-        let memory = SharedMemory::new("what devices tell each other", pieces.max(1) * piece_bytes)?;
+        let memory = SharedMemory::new("what devices tell each other", pieces.max(1).saturating_mul(piece_bytes))?;
         Ok(Self { memory, piece_bytes })
     }
 
@@ -137,10 +137,9 @@ impl ExchangeMemory {
     /// # Panics
     /// Where they are not within the memory.
     pub fn words(&self, at: u64, count: u64) -> &[AtomicU32] {
-        assert!(
-            at.is_multiple_of(4) && at + 4 * count <= self.memory.len() as u64,
-            "{count} words at {at} of the exchange"
-        );
+        let end = count.checked_mul(4).and_then(|bytes| bytes.checked_add(at));
+        let within = end.is_some_and(|end| end <= self.memory.len() as u64);
+        assert!(at.is_multiple_of(4) && within, "{count} words at {at} of the exchange");
         let start = self.memory.as_mut_ptr().wrapping_add(at as usize).cast::<AtomicU32>();
         #[allow(unsafe_code)]
         // SAFETY: the words are within the memory, aligned, and initialised (zeroed, or written as words); they are only ever seen
@@ -168,5 +167,17 @@ mod tests {
     #[should_panic(expected = "2 words at 4092")]
     fn words_beyond_the_end_are_refused() {
         ExchangeMemory::new(1, 4096).unwrap().words(4092, 2);
+    }
+
+    /// A length that comes to nothing modulo 2^64.
+    #[test]
+    #[should_panic(expected = "4611686018427387904 words at 0")]
+    fn words_beyond_all_addresses_are_refused() {
+        ExchangeMemory::new(1, 4096).unwrap().words(0, 1 << 62);
+    }
+
+    #[test]
+    fn more_than_there_can_be_is_an_error() {
+        assert!(ExchangeMemory::new(u64::MAX, 4096).is_err());
     }
 }

@@ -11,6 +11,7 @@ mod gpu;
 mod graph;
 mod interrupt;
 mod leftovers;
+mod limits;
 mod pipes;
 mod plan;
 mod program;

@@ -94,7 +94,8 @@ fn a_ring_without_its_descriptor_ends_in_a_typed_error() {
         let null = File::open("/dev/null").unwrap();
         #[allow(unsafe_code)]
         // SAFETY: both descriptors are open and of this test; the ring's own stays a descriptor, only of another file.
-        assert!(unsafe { libc::dup2(null.as_raw_fd(), rig.fetcher.ring.as_raw_fd()) } >= 0);
+        let made = unsafe { libc::dup2(null.as_raw_fd(), rig.fetcher.ring.as_raw_fd()) };
+        assert!(made >= 0);
         assert!(matches!(rig.all().await, Err(error::Error::Fetcher(_))));
     });
 }
@@ -158,5 +159,19 @@ fn errors_that_ought_to_pass_and_last_end_in_a_typed_error() {
         assert!(begun.elapsed() >= TRANSIENT_MAX);
         let calls = CALLS.load(Ordering::Relaxed);
         assert!(calls < 1000, "{calls} calls: there is no pause between them");
+    });
+}
+
+/// A pool for another store: the page would reach into the next frame, which is somebody else's.
+#[test]
+fn a_page_that_is_larger_than_its_frame_is_refused() {
+    run(async |mut rig| {
+        rig.all().await.unwrap();
+        let frame = PagePool::frames(2, 4096, 0).unwrap().remove(0);
+        rig.fetcher.submit(PageRead { page: PageRef { direction: Direction::Out, page: PageId(0) }, frame });
+        let mut filled = Vec::new();
+        poll_fn(|context| rig.fetcher.poll_filled(context, &mut filled)).await.unwrap();
+        assert_eq!(filled.remove(0).result.unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(rig.fetcher.in_flight(), 0);
     });
 }

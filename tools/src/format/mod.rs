@@ -124,7 +124,7 @@ pub fn format(
         return Err(Error::Invalid(format!("{} shards: there must be 1 to {SHARDS_MAX}", options.shards)));
     }
     threads::start_shared_pool()?;
-    system_memory::probe("formatting", options.memory_bytes)?;
+    system_memory::probe("formatting", options.memory_bytes.min(PROBED_BYTES_MAX))?;
     // Before the input is read: it may take long, and from a pipe it can be read only once.
     StoreWriter::check(path, &options.layout)?;
     let source = open()?;
@@ -164,6 +164,9 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     options.in_edges &= info.directed && !options.symmetrize;
     options
 }
+
+/// A budget above this is none: no machine has so much, and not every one has addresses for more.
+const PROBED_BYTES_MAX: u64 = 1 << 40;
 
 struct Formatter<'a, R> {
     options: &'a FormatOptions,
