@@ -140,7 +140,7 @@ const BAD_USAGE: u8 = 2;
 /// Runs the program. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    memory::spare_address_space();
+    memory::settle_allocator();
     let cancel = Cancel::default();
     listen(&cancel);
     let outcome = match cli.command {

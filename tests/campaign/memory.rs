@@ -21,11 +21,12 @@ const BUDGETS: [u64; 9] = [64, 96, 128, 192, 256, 384, 512, 768, 1024];
 
 /// Commands; `{in}` is the edge list, `{s}` a store with in-lists and weights, `{d}` a directed one of single edges, `{u}` an
 /// undirected one, `{o}` a store in shards whose vertices are ordered by degree.
-const COMMANDS: [&str; 42] = [
+const COMMANDS: [&str; 43] = [
     "format {in} out",
     "format {in} out --in-edges",
     "format {in} out --symmetrize --order degree",
     "format {in} out --in-edges --order out-first --page-size 64KiB",
+    "format {in} out --shards 4 --in-edges --page-size 64KiB",
     "format {in} out --shards 3 --encoding record-id --id-widths 3,3",
     "format {in} out --ids keep --remove-duplicates --remove-self-loops",
     "generate rmat --scale {scale} --store out --in-edges",
