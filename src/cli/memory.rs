@@ -12,7 +12,8 @@ static ORIGIN: OnceLock<String> = OnceLock::new();
 pub fn memory_bytes(asked: Option<u64>) -> u64 {
     let Some(asked) = asked else {
         let available = Available::now();
-        ORIGIN.get_or_init(|| format!("without --memory the budget is half of what there is: {}", available.describe()));
+        ORIGIN
+            .get_or_init(|| format!("without --memory the budget is half of what there is: {}", available.describe()));
         return available.bytes / 2;
     };
     match Available::wall() {

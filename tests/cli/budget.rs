@@ -98,11 +98,12 @@ fn the_first_hint_does_for_every_command() {
 }
 
 fn follow_hint(folder: &Folder, line: &str, thread: usize) -> Result<(), String> {
-    let pages = if ["format", "generate", "extract"].iter().any(|of| line.starts_with(of)) && !line.contains("--edge-list") {
-        "--page-size 64KiB"
-    } else {
-        ""
-    };
+    let pages =
+        if ["format", "generate", "extract"].iter().any(|of| line.starts_with(of)) && !line.contains("--edge-list") {
+            "--page-size 64KiB"
+        } else {
+            ""
+        };
     let refused = folder.run(&format!("{line} {pages} --memory 1MiB"));
     if refused.code != Some(1) || !refused.stderr.contains("hint: at least ") {
         return Err(format!("{:?} without a hint: {}", refused.code, refused.stderr));

@@ -27,7 +27,9 @@ use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
-use topostream_formats::{Direction, EdgeSource, Encoding, Error, Manifest, Result, SourceInfo, VertexOrder, WeightType};
+use topostream_formats::{
+    Direction, EdgeSource, Encoding, Error, Manifest, Result, SourceInfo, VertexOrder, WeightType,
+};
 
 /// Which ids become vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
