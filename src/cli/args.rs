@@ -36,7 +36,7 @@ pub fn page_size(text: &str) -> Result<u32, String> {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Store")]
 pub struct StoreArgs {
-    /// Main memory for making the store, as a hard limit [default: half of what is available]
+    /// Main memory for making the store, as a hard limit [default: half of what the machine, or the container, has left]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
@@ -165,7 +165,7 @@ impl StoreArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {
-    /// Main memory for everything together, as a hard limit [default: half of what is available]
+    /// Main memory for everything together, as a hard limit [default: half of what the machine, or the container, has left]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// How much of that is page buffer [default: what the algorithm leaves, at most the whole graph]

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use topostream::device::DeviceChoice;
 use topostream::extract::{ExtractOptions, induced, induced_needs, within_hops, within_hops_needs};
 use topostream::{Engine, EngineOptions, Store, VertexId, VertexSet};
+use topostream_formats::manifest::Ids;
 use topostream_formats::readers::InputFile;
 use topostream_formats::write::StoreWriter;
 use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo};
@@ -90,12 +91,14 @@ impl Extract {
         }
         let store = opening::open(&self.store)?;
         // How many vertices there will be is not known: one at least. Where that is too much already, all would do.
-        if self.needed_bytes(&store, &options, 1, cancel)? > options.memory_bytes {
-            return Err(refusal(self.needed_bytes(&store, &options, store.vertices(), cancel)?, &options, "at most"));
+        let finding = self.finding_bytes(&store, &options, cancel)?;
+        if finding.max(self.making_bytes(&store, &options, 1)?) > options.memory_bytes {
+            let needed = finding.max(self.making_bytes(&store, &options, store.vertices())?);
+            return Err(refusal(needed, &options, "at most"));
         }
         let wanted = Arc::new(self.wanted(store, options.memory_bytes, cancel)?);
         let store = Arc::new(opening::open(&self.store)?);
-        let needed = self.needed_bytes(&store, &options, wanted.count(), cancel)?;
+        let needed = finding.max(self.making_bytes(&store, &options, wanted.count())?);
         if needed > options.memory_bytes {
             return Err(refusal(needed, &options, "exactly"));
         }
@@ -106,34 +109,27 @@ impl Extract {
         }
     }
 
-    /// The least main memory for all that is done, in bytes, where so many vertices are wanted: finding them, reading their lists, and
-    /// writing.
-    fn needed_bytes(
-        &self,
-        store: &Store,
-        options: &FormatOptions,
-        vertices: u64,
-        cancel: &Cancel,
-    ) -> Result<u64, Failure> {
-        let ids = store.ids()?;
-        let finding = match self.ego {
-            Some(ego) => {
-                let ego = ego.vertex_of("--ego", store)?;
-                let engine = Engine::new(opening::open(&self.store)?, self.engine_options(options.memory_bytes, cancel));
-                within_hops_needs(&engine, &[ego], self.hops, self.direction.into())?
-            }
-            None => {
-                let ids_bytes = if ids.is_ascending() { 0 } else { 8 * store.vertices() };
-                BASE_BYTES + VertexSet::reading_bytes() + VertexSet::memory_bytes(store.vertices()) + ids_bytes
-            }
-        };
+    /// The least main memory in which the wanted vertices are found, in bytes.
+    fn finding_bytes(&self, store: &Store, options: &FormatOptions, cancel: &Cancel) -> Result<u64, Failure> {
+        if let Some(ego) = self.ego {
+            let ego = ego.vertex_of("--ego", store)?;
+            let engine = Engine::new(opening::open(&self.store)?, self.engine_options(options.memory_bytes, cancel));
+            return Ok(within_hops_needs(&engine, &[ego], self.hops, self.direction.into())?);
+        }
+        let ids_bytes = if matches!(store.manifest().ids, Ids::File { .. }) { 8 * store.vertices() } else { 0 };
+        Ok(BASE_BYTES + VertexSet::reading_bytes() + VertexSet::memory_bytes(store.vertices()) + ids_bytes)
+    }
+
+    /// The least main memory in which the lists of so many vertices are read and written, in bytes.
+    fn making_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
         let reading = induced_needs(store, vertices);
         if self.edge_list.is_some() {
-            return Ok(finding.max(BASE_BYTES + reading));
+            return Ok(BASE_BYTES + reading);
         }
-        let largest = if ids.is_ascending() { store.vertices().checked_sub(1) } else { None };
-        let largest = largest.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
-        Ok(finding.max(needed_bytes(&info(store), reading, vertices, largest, options)))
+        let ids = store.ids()?;
+        let last = store.vertices().checked_sub(1).filter(|_| ids.is_ascending());
+        let largest = last.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
+        Ok(needed_bytes(&info(store), reading, vertices, largest, options))
     }
 
     fn engine_options(&self, memory_bytes: u64, cancel: &Cancel) -> EngineOptions {

@@ -12,7 +12,8 @@ static ORIGIN: OnceLock<String> = OnceLock::new();
 pub fn memory_bytes(asked: Option<u64>) -> u64 {
     let Some(asked) = asked else {
         let available = Available::now();
-        ORIGIN.get_or_init(|| format!("without --memory the budget is half of what there is: {}", available.describe()));
+        ORIGIN
+            .get_or_init(|| format!("without --memory the budget is half of what there is: {}", available.describe()));
         return available.bytes / 2;
     };
     match Available::wall() {
@@ -29,15 +30,24 @@ pub fn origin() -> Option<&'static str> {
     ORIGIN.get().map(String::as_str)
 }
 
-/// Has the allocator map one region for all threads where address space is limited: otherwise it reserves 64 MiB for each. To be
-/// called before there are threads.
-pub fn spare_address_space() {
+/// From this size on an allocation is a mapping of its own, and this much of a heap stays mapped after it was freed.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const HEAP_BYTES: libc::c_int = 4 << 20;
+
+/// Has the allocator give back what is freed. Left to itself, glibc takes blocks of up to 32 MiB from heaps once such a block has been
+/// freed, and then keeps up to 64 MiB of what is freed there: sorts that follow one another passed the budget by that. Where
+/// address space is limited there is one heap for all threads: otherwise 64 MiB are reserved for each. To be called before there are
+/// threads.
+pub fn settle_allocator() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    if Available::has_limited_address_space() {
+    {
         #[allow(unsafe_code)]
         // SAFETY: sets a number in the allocator; no other thread exists yet.
-        unsafe {
-            libc::mallopt(libc::M_ARENA_MAX, 1);
+        let set = |parameter, value| unsafe { libc::mallopt(parameter, value) };
+        set(libc::M_MMAP_THRESHOLD, HEAP_BYTES);
+        set(libc::M_TRIM_THRESHOLD, HEAP_BYTES);
+        if Available::has_limited_address_space() {
+            set(libc::M_ARENA_MAX, 1);
         }
     }
 }

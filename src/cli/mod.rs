@@ -161,7 +161,7 @@ pub fn main() -> ExitCode {
     #[cfg(feature = "gpu")]
     quieten_guarded_panics();
     let cli = Cli::parse();
-    memory::spare_address_space();
+    memory::settle_allocator();
     let cancel = Cancel::default();
     listen(&cancel);
     cli.opening.keep();

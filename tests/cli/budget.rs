@@ -28,71 +28,53 @@ fn too_little_is_refused_and_what_is_hinted_at_does() {
     folder.run(&format!("verify s --memory {}", hinted(&verify))).succeeds();
 }
 
-/// Commands with their options, each as `COMMAND [--memory …]`; what they make goes before they run again.
+/// Commands whose needs are known late or in several stages; the campaign has the others. OUT is what they make.
 const COMMANDS: &[&str] = &[
-    "format g.wel o",
-    "format g.wel o --in-edges",
-    "format g.wel o --symmetrize --remove-duplicates",
-    "format g.wel o --order degree",
-    "format g.wel o --order out-first --in-edges --shards 2",
-    "format g.wel o --shards 3 --encoding record-id --id-widths 3,3",
-    "format g.wel o --ids keep --order degree --weight-type ignore",
-    "format sparse.txt o",
-    "format sparse.txt o --order degree --in-edges",
-    "format wide.txt o",
-    "format wide.txt o --order degree",
-    "format g.gr o --order degree",
-    "generate rmat --scale 18 --edge-factor 2 --store o --order degree --in-edges",
-    "extract s o --ego 0 --hops 3",
-    "extract s o --ego 0 --hops 30 --direction both --in-edges --order degree",
-    "extract by-degree o --vertices some.txt",
-    "extract s --ego 0 --hops 2 --edge-list o.wel",
-    "verify s",
+    "format g.wel OUT --in-edges",
+    "format g.wel OUT --order degree",
+    "format g.wel OUT --order out-first --shards 3 --encoding record-id --id-widths 3,3",
+    "format g.wel OUT --ids keep --order degree --symmetrize",
+    "format wide.txt OUT",
+    "format sparse.txt.gz OUT --order degree",
+    "format g.gr OUT --order degree",
+    "generate rmat --scale 17 --edge-factor 1 --store OUT --order degree",
+    "extract s OUT --ego 0 --hops 3",
+    "extract s OUT --ego 0 --hops 30 --direction both --order degree",
+    "extract by-degree OUT --vertices some.txt",
+    "extract s --ego 0 --hops 2 --edge-list OUT.wel",
     "verify by-degree",
-    "run pagerank s --iterations 2",
-    "run pagerank s --iterations 2 --trace o.json",
-    "run pagerank by-degree --iterations 2 --output o.csv",
-    "run rwr s --seed 1 --iterations 2",
-    "run delta-pagerank s",
-    "run heat s --source 1=2 --iterations 2",
-    "run bfs s --source 0 --parents",
+    "run pagerank s --iterations 2 --trace OUT.json",
+    "run pagerank by-degree --iterations 2 --output OUT.csv",
     "run bfs s --source 0 --validate --parents",
     "run sssp s --source 0 --validate",
-    "run sssp s --source 0 --asynchronous",
     "run sssp s --source 0 --device cpu,cpu",
-    "run widest s --source 0",
-    "run components s",
-    "run scc s",
-    "run communities s --iterations 2",
-    "run communities by-degree --iterations 2",
-    "run communities u --iterations 2",
+    "run communities s --iterations 1",
+    "run communities by-degree --iterations 1",
+    "run communities u --iterations 1",
     "run clustering s",
     "run clustering u",
-    "run kcore s",
-    "run radius s",
-    "run betweenness s --source 0",
-    "run degrees s",
+    "run scc s",
     "run neighbourhood s --source 0 --hops 2 --direction both",
-    "run cross-edges s --from some.txt --to some.txt",
 ];
 
 /// What these commands read: many vertices, so that memory for vertices is not lost among what is rounded.
 fn inputs() -> Folder {
     let folder = Folder::new();
-    let uniform = "generate uniform --vertices 300000 --edges 400000";
+    let uniform = "generate uniform --vertices 150000 --edges 150000";
     folder.run(&format!("{uniform} --random-weights u32:1:9 --edges-file g.wel")).succeeds();
     let clean = "--page-size 64KiB --remove-duplicates --remove-self-loops";
     for (store, options) in [("s", "--in-edges"), ("by-degree", "--order degree --shards 2"), ("u", "--symmetrize")] {
         folder.run(&format!("format g.wel {store} {clean} {options}")).succeeds();
     }
     let ids = |of: &dyn Fn(u64) -> u64| -> String {
-        (0..150_000).map(|vertex| format!("{} {}\n", of(vertex), of((vertex * 7 + 1) % 150_000))).collect()
+        (0..90_000).map(|vertex| format!("{} {}\n", of(vertex), of((vertex * 7 + 1) % 90_000))).collect()
     };
     folder.write("sparse.txt", ids(&|vertex| vertex * 28_001));
+    folder.shell("gzip -k sparse.txt").succeeds();
     folder.write("wide.txt", ids(&|vertex| (vertex + 1) << 33));
-    let declared = (1..100_000).map(|vertex| format!("a {vertex} {} 1\n", vertex + 1));
-    folder.write("g.gr", format!("p sp 400000 99999\n{}", declared.collect::<String>()));
-    folder.write("some.txt", (0..100_000).map(|vertex| format!("{}\n", 3 * vertex)).collect::<String>());
+    let declared = (1..50_000).map(|vertex| format!("a {vertex} {} 1\n", vertex + 1));
+    folder.write("g.gr", format!("p sp 200000 49999\n{}", declared.collect::<String>()));
+    folder.write("some.txt", (0..150_000).map(|vertex| format!("{vertex}\n")).collect::<String>());
     folder
 }
 
@@ -104,8 +86,7 @@ fn the_first_hint_does_for_every_command() {
     let wrong = std::sync::Mutex::new(Vec::new());
     let work = |thread: usize| {
         while let Some(line) = COMMANDS.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-            // What a command makes is called o, and here by the thread.
-            let line = line.replace(" o", &format!(" o{thread}"));
+            let line = line.replace("OUT", &format!("out{thread}"));
             if let Err(message) = follow_hint(&folder, &line, thread) {
                 wrong.lock().unwrap().push(format!("{line}: {message}"));
             }
@@ -117,11 +98,12 @@ fn the_first_hint_does_for_every_command() {
 }
 
 fn follow_hint(folder: &Folder, line: &str, thread: usize) -> Result<(), String> {
-    let pages = if ["format", "generate", "extract"].iter().any(|of| line.starts_with(of)) && !line.contains("--edge-list") {
-        "--page-size 64KiB"
-    } else {
-        ""
-    };
+    let pages =
+        if ["format", "generate", "extract"].iter().any(|of| line.starts_with(of)) && !line.contains("--edge-list") {
+            "--page-size 64KiB"
+        } else {
+            ""
+        };
     let refused = folder.run(&format!("{line} {pages} --memory 1MiB"));
     if refused.code != Some(1) || !refused.stderr.contains("hint: at least ") {
         return Err(format!("{:?} without a hint: {}", refused.code, refused.stderr));
@@ -132,7 +114,7 @@ fn follow_hint(folder: &Folder, line: &str, thread: usize) -> Result<(), String>
     let (done, peak) = peak::peak_bytes(folder, &line);
     #[cfg(not(target_os = "linux"))]
     let (done, peak) = (folder.run(&line), 0);
-    std::fs::remove_dir_all(folder.path(&format!("o{thread}"))).ok();
+    std::fs::remove_dir_all(folder.path(&format!("out{thread}"))).ok();
     let hinted_bytes = hint.strip_suffix("MiB").expect("MiB").parse::<u64>().expect("a number") << 20;
     match done.code {
         Some(0) if peak <= hinted_bytes => Ok(()),
@@ -176,7 +158,7 @@ mod peak {
             let line = format!("generate rmat --scale 19 --store {store} --in-edges --memory 128MiB {options}");
             let (done, peak) = peak_bytes(&folder, &line);
             done.succeeds();
-            assert!(peak <= (128 + 64) * MIB, "{line}: a peak of {} MiB", peak / MIB);
+            assert!(peak <= 128 * MIB, "{line}: a peak of {} MiB", peak / MIB);
             assert!(folder.names(store).iter().all(|name| !name.contains("tmp")));
         }
     }
@@ -249,8 +231,8 @@ mod limits {
 
     fn store() -> Folder {
         let folder = Folder::new();
-        folder.run("generate rmat --scale 17 --edges-file e.el").succeeds();
-        folder.run("format e.el s").succeeds();
+        folder.run("generate rmat --scale 16 --edges-file e.el").succeeds();
+        folder.run("format e.el s --page-size 64KiB").succeeds();
         folder
     }
 
@@ -272,7 +254,7 @@ mod limits {
     fn containers_are_kept_to() {
         let folder = store();
         let mut worked = 0;
-        for mib in [256, 128, 96, 64, 40] {
+        for mib in [128, 64, 40] {
             for memory in ["", "--memory 2GiB"] {
                 for line in ["run pagerank s --iterations 2", "format e.el o --in-edges", "verify s"] {
                     let Some(group) = Group::new("budget", mib) else {
@@ -283,19 +265,19 @@ mod limits {
                     let done = folder.shell(&enter);
                     std::fs::remove_dir_all(folder.path("o")).ok();
                     let works = works_or_refuses(&done, &format!("this container allows {mib}MiB"));
-                    assert!(works || mib <= 128, "{line} {memory} in {mib} MiB: {}", done.stderr);
+                    assert!(works || mib < 128, "{line} {memory} in {mib} MiB: {}", done.stderr);
                     worked += u32::from(works);
                 }
             }
         }
-        assert!(worked > 12, "{worked} worked");
+        assert!(worked >= 6, "{worked} worked");
     }
 
     #[test]
     fn limits_of_the_process_are_kept_to() {
         let folder = store();
         for (limit, name) in [("v", "address space"), ("d", "data segment")] {
-            for mib in [4096, 1024, 512, 256, 192] {
+            for mib in [1024, 256] {
                 for line in ["run pagerank s --iterations 2 --device cpu", "format e.el o --in-edges"] {
                     let done = folder.shell(&format!("ulimit -{limit} {} && exec \"$0\" {line}", mib << 10));
                     std::fs::remove_dir_all(folder.path("o")).ok();

@@ -104,8 +104,12 @@ impl Available {
             Bound::Cgroup { file } => {
                 format!("this container allows {limit}MiB ({}) and leaves {left}MiB", file.display())
             }
-            Bound::AddressSpace => format!("the address space is limited to {limit}MiB (ulimit -v), which leaves {left}MiB"),
-            Bound::DataSegment => format!("the data segment is limited to {limit}MiB (ulimit -d), which leaves {left}MiB"),
+            Bound::AddressSpace => {
+                format!("the address space is limited to {limit}MiB (ulimit -v), which leaves {left}MiB")
+            }
+            Bound::DataSegment => {
+                format!("the data segment is limited to {limit}MiB (ulimit -d), which leaves {left}MiB")
+            }
             Bound::Unknown => format!("the system does not say what is available: {left}MiB are assumed"),
         }
     }

@@ -75,7 +75,10 @@ fn the_hierarchy_of_version_1() {
         ("sys/fs/cgroup/memory/box/memory.limit_in_bytes", none),
         ("sys/fs/cgroup/memory/box/x:y/memory.limit_in_bytes", "134217728\n"),
         ("sys/fs/cgroup/memory/box/x:y/memory.usage_in_bytes", "33554432\n"),
-        ("sys/fs/cgroup/memory/box/x:y/memory.stat", "inactive_file 5\ntotal_inactive_file 16777216\ntotal_active_file 8388608\n"),
+        (
+            "sys/fs/cgroup/memory/box/x:y/memory.stat",
+            "inactive_file 5\ntotal_inactive_file 16777216\ntotal_active_file 8388608\n",
+        ),
     ]);
     let found = system.available();
     assert_eq!((found.bytes, found.limit_bytes), ((128 - 8 - 4) * MIB, 128 * MIB));
@@ -108,7 +111,8 @@ fn limits_of_the_process() {
         )
     };
     let status = ("proc/self/status", "VmPeak:  999999 kB\nVmSize:  102400 kB\nVmData:  10240 kB\n");
-    let found = |data: &str, space: &str| System::new(&[("proc/self/limits", &limits(data, space)), status]).available();
+    let found =
+        |data: &str, space: &str| System::new(&[("proc/self/limits", &limits(data, space)), status]).available();
     assert_eq!(found("unlimited", "unlimited").bound, Bound::Machine);
     let space = found("unlimited", "8589934592");
     assert_eq!((&space.bound, space.limit_bytes), (&Bound::AddressSpace, 8 << 30));

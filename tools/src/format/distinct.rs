@@ -30,7 +30,8 @@ impl Distinct {
         let sum: f64 = self.registers.iter().map(|&zeros| (-f64::from(zeros)).exp2()).sum();
         let raw = 0.7213 / (1.0 + 1.079 / registers) * registers * registers / sum;
         let empty = self.registers.iter().filter(|&&zeros| zeros == 0).count();
-        let estimate = if raw <= 2.5 * registers && empty > 0 { registers * (registers / empty as f64).ln() } else { raw };
+        let estimate =
+            if raw <= 2.5 * registers && empty > 0 { registers * (registers / empty as f64).ln() } else { raw };
         (estimate * 1.033).ceil() as u64 + 16
     }
 }

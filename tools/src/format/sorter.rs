@@ -173,8 +173,7 @@ impl<R: Record> Sorted<R> {
         let mut runs = match self {
             Self::Runs(runs) => runs,
             Self::Memory(records) => {
-                let mut file =
-                    tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
+                let mut file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
                 let pieces = records.chunks(WRITE_RECORDS);
                 pieces.into_iter().try_for_each(|some| {
                     cancel.check()?;
