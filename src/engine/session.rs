@@ -35,7 +35,7 @@ pub(super) struct Session<'a> {
     tries: HashMap<PageRef, u32>,
     retries: u64,
     meters: StripeMeters,
-    spans: EngineSpans,
+    pub(super) spans: EngineSpans,
     /// Which pages come when, in asynchronous relaxation.
     turns: Option<Turns>,
 }

@@ -18,6 +18,7 @@ mod delta_pagerank;
 mod delta_stepping;
 mod everywhere;
 mod example;
+mod forged_checkpoints;
 mod kcore;
 mod neighbourhood;
 mod others;
