@@ -16,7 +16,8 @@ use super::relaxation::VALUE;
 use super::sssp::SsspKernel;
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit};
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use crate::checkpoint::Parameters;
+use crate::checkpoint::{Parameters, sound};
+use std::io::Read;
 use std::ops::Range;
 use topostream_formats::Direction;
 
@@ -114,6 +115,10 @@ impl Algorithm for DeltaStepping {
 
     fn parameters(&self) -> Option<Parameters> {
         self.paths.parameters().map(|paths| paths.with("delta", self.delta))
+    }
+
+    fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        (0..2).try_for_each(|half| sound::place(step.scalars[half], sound::HALF))
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -240,7 +240,7 @@ impl Algorithm for KCore {
     }
 
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        sound::place(step.scalars[3], MODES.len())
+        sound::places(step, [sound::HALF, sound::FAR, sound::FAR, MODES.len()])
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

@@ -326,7 +326,7 @@ impl Algorithm for Radius {
     }
 
     fn recall(&self, _state: &State, step: &Step, kept: &mut dyn Read) -> Result<(), String> {
-        step.scalars.iter().try_for_each(|&scalar| sound::place(scalar, u32::MAX as usize))?;
+        sound::places(step, [sound::FAR, sound::HALF, sound::HALF, PASSES_MAX as usize])?;
         let mut next = || -> io::Result<u64> {
             let mut word = [0; 8];
             kept.read_exact(&mut word)?;

@@ -4,6 +4,7 @@ use crate::algorithm::{Step, Visit};
 use crate::checkpoint::identity::Fields;
 use crate::report::ResumedReport;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use topostream_formats::Direction;
 use topostream_formats::checksum::crc32c;
 
@@ -63,6 +64,17 @@ pub struct Before {
 }
 
 impl Before {
+    /// With what one more session has done.
+    pub fn and(&self, supersteps: u64, wall: Duration, (edges, disk_bytes): (u64, u64)) -> Self {
+        Self {
+            sessions: self.sessions.saturating_add(1),
+            supersteps: self.supersteps.saturating_add(supersteps),
+            edges: self.edges.saturating_add(edges),
+            disk_bytes: self.disk_bytes.saturating_add(disk_bytes),
+            wall_ns: self.wall_ns.saturating_add(wall.as_nanos() as u64),
+        }
+    }
+
     /// For the report of the run that goes on.
     pub fn report(&self) -> ResumedReport {
         let Self { sessions, supersteps, edges, disk_bytes, wall_ns } = *self;

@@ -45,6 +45,9 @@ use topostream_formats::Store;
 /// Main memory for writing or reading a checkpoint, in bytes: a few pieces.
 pub const MEMORY_BYTES: u64 = 6 * writer::PIECE_BYTES as u64;
 
+/// A run that goes on with a superstep from here on would come to the end of numbers.
+const SUPERSTEPS_MAX: u32 = 1 << 31;
+
 /// Of the time of a run, no more than one part of so many is for checkpoints, unless an interval is asked for.
 const SHARE: u32 = 33;
 /// How often one is written unless an interval is asked for.
@@ -286,7 +289,8 @@ impl Checkpoints {
         let fits = |(one, other): (&format::Section, &format::Section)| {
             one.name == other.name && (one.bytes == other.bytes || one.name == state::KEPT)
         };
-        let sound = visits.contains(&(step.direction, step.visit))
+        let sound = step.superstep < SUPERSTEPS_MAX
+            && visits.contains(&(step.direction, step.visit))
             && *active <= vertices
             && expected.len() == found.header.sections.len()
             && expected.iter().zip(&found.header.sections).all(fits);
@@ -338,12 +342,7 @@ impl Checkpoints {
         let identity = Identity::of(store, algorithm, declared, asynchronous)?.into_fields();
         let (slot, generation) =
             inner.newest.map_or((0, 1), |(slot, generation)| (1 - slot, generation.wrapping_add(1)));
-        let mut before = inner.before.clone();
-        before.supersteps += inner.done;
-        before.sessions += 1;
-        before.wall_ns += inner.begun.elapsed().as_nanos() as u64;
-        before.edges += edges;
-        before.disk_bytes += disk_bytes;
+        let before = inner.before.and(inner.done, inner.begun.elapsed(), (edges, disk_bytes));
         let supersteps = before.supersteps;
         let written = state::sections(algorithm, declared, store.vertices(), step).and_then(|sections| {
             let created_by = format!("topostream {}", env!("CARGO_PKG_VERSION"));

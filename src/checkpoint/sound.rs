@@ -1,6 +1,6 @@
 //! What algorithms look at before they go on from a checkpoint: numbers that they use as places must be some.
 
-use crate::algorithm::State;
+use crate::algorithm::{State, Step};
 use crate::attributes::U32Column;
 use rayon::prelude::*;
 
@@ -14,6 +14,19 @@ pub fn place(scalar: f64, count: usize) -> Result<(), String> {
         false => Err(format!("its superstep says {scalar} where a whole number below {count} is expected")),
     }
 }
+
+/// Whether each of a step's scalars is a place among so many.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn places(step: &Step, counts: [usize; 4]) -> Result<(), String> {
+    step.scalars.iter().zip(counts).try_for_each(|(&scalar, count)| place(scalar, count))
+}
+
+/// Values of the halves of a number of 32 bits.
+pub const HALF: usize = 1 << 16;
+/// More than any level or number of hops, and little enough to be counted on from.
+pub const FAR: usize = 1 << 31;
 
 /// Whether every vertex has a value that is one of a vertex, or is allowed otherwise.
 ///

@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::report::RunReport;
 use std::sync::Arc;
+use std::time::Instant;
 use topostream_formats::Direction;
 
 impl Session<'_> {
@@ -53,8 +54,9 @@ impl Session<'_> {
                 edges: report.total.edges,
                 disk_bytes: report.total.disk_bytes,
             };
-            let mut written = Ok(());
+            let (begun, mut written) = (Instant::now(), Ok(()));
             self.device.save(next, &mut |state| written = checkpoints.write(&moment, state))?;
+            self.spans.phase("checkpoint", begun, 0);
             written?;
         }
         if stopping { Err(Error::Interrupted) } else { Ok(()) }

@@ -36,7 +36,7 @@ pub(super) struct Session<'a> {
     tries: HashMap<PageRef, u32>,
     retries: u64,
     meters: StripeMeters,
-    spans: EngineSpans,
+    pub(super) spans: EngineSpans,
     /// Which pages come when, in asynchronous relaxation.
     turns: Option<Turns>,
     /// Ends waits now and then, so that a run whose disk or device does not answer can be cancelled.

@@ -22,7 +22,7 @@ use topostream_formats::edge::WeightType;
 use topostream_tools::generate::Rmat;
 
 /// All answers by their bits.
-type Bits = Vec<Vec<u64>>;
+pub type Bits = Vec<Vec<u64>>;
 
 fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
     let value = |values: &AnswerValues<'_>, vertex: u32| match values {
@@ -35,7 +35,7 @@ fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
 }
 
 /// Opens a folder and keeps what it tells.
-fn open(folder: &Path, every: Every, resume: bool) -> Result<(Arc<Checkpoints>, Arc<Mutex<Vec<Event>>>), Error> {
+pub fn open(folder: &Path, every: Every, resume: bool) -> Result<(Arc<Checkpoints>, Arc<Mutex<Vec<Event>>>), Error> {
     let events = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&events);
     let tell = move |event: &Event| hears.lock().unwrap().push(event.clone());
@@ -48,14 +48,16 @@ fn keeping(store: &TestStore, options: &EngineOptions, folder: &Path) -> Result<
     Ok(store.engine(EngineOptions { checkpoints: Some(checkpoints), ..options.clone() }))
 }
 
-fn one_cpu() -> EngineOptions {
+pub fn one_cpu() -> EngineOptions {
     engine_options(Some(18), 2, FetcherKind::Auto)
 }
 
 /// What runs an algorithm to its end.
-type Runs<'a> = dyn Fn(&Engine, &mut Observer<'_>) -> Result<Bits, Error> + 'a;
+pub type Runs<'a> = dyn Fn(&Engine, &mut Observer<'_>) -> Result<Bits, Error> + 'a;
 
-fn running<A: Algorithm>(make: impl Fn(&Engine) -> A) -> impl Fn(&Engine, &mut Observer<'_>) -> Result<Bits, Error> {
+pub fn running<A: Algorithm>(
+    make: impl Fn(&Engine) -> A,
+) -> impl Fn(&Engine, &mut Observer<'_>) -> Result<Bits, Error> {
     move |engine, observer| Ok(answers(&engine.run(make(engine), observer)?, engine.store().vertices()))
 }
 
@@ -90,7 +92,7 @@ fn graph() -> EdgeList {
     generated(&mut Rmat::new(11, 12, 5).generate().unwrap())
 }
 
-fn directed() -> TestStore {
+pub fn directed() -> TestStore {
     TestStore::weighted(&Weighted::by_chance(graph(), false, 3), true, &small_pages(Encoding::VertexId))
 }
 
@@ -105,9 +107,9 @@ fn undirected() -> TestStore {
     TestStore::weighted(&Weighted::by_chance(graph, false, 3), false, &small_pages(Encoding::VertexId))
 }
 
-const SOURCE: VertexId = VertexId(0);
+pub const SOURCE: VertexId = VertexId(0);
 
-fn sssp() -> Sssp {
+pub fn sssp() -> Sssp {
     Sssp { source: SOURCE, weights: WeightType::U32 }
 }
 
@@ -130,7 +132,7 @@ fn whole_numbers() -> Vec<(&'static str, bool, Box<Runs<'static>>)> {
     ]
 }
 
-fn communities(
+pub fn communities(
     iterations: u32,
     table_bytes: Option<u64>,
 ) -> impl Fn(&Engine, &mut Observer<'_>) -> Result<Bits, Error> + 'static {

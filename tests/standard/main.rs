@@ -19,6 +19,7 @@ mod delta_pagerank;
 mod delta_stepping;
 mod everywhere;
 mod example;
+mod forged_checkpoints;
 mod hubs;
 mod kcore;
 mod neighbourhood;
