@@ -52,7 +52,7 @@ fn points(jobs: &[Job]) -> Vec<(usize, Call)> {
 fn calls_of(job: &Job) -> Vec<Call> {
     let folder = tempfile::tempdir().expect("a folder");
     job.set_up(folder.path());
-    strace::calls(folder.path(), &job.line, &CHANGES)
+    strace::calls(folder.path(), &job.line, &CHANGES, false)
 }
 
 fn at_a_call(case: &Case, job: &Job, (name, number): &Call) -> Verdict {
