@@ -202,5 +202,5 @@ fn share() {
 #[test]
 #[ignore = "minutes"]
 fn full() {
-    campaign(Campaign::full("errors of system calls", "errors::full", 4000, 0.15));
+    campaign(Campaign::full("errors of system calls", "errors::full", 4000, 0.12));
 }

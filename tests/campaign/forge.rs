@@ -208,5 +208,5 @@ fn share() {
 #[test]
 #[ignore = "minutes"]
 fn full() {
-    campaign(Campaign::full("forged files", "forge::full", 10_000, 0.15));
+    campaign(Campaign::full("forged files", "forge::full", 10_000, 0.08));
 }
