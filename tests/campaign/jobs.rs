@@ -1,7 +1,7 @@
 //! Commands that make something, and how to see that it is whole, or not there.
 
 use crate::files::{Listing, difference, listing};
-use crate::process::{self, Ended};
+use crate::process;
 use crate::stores::{Data, Edge, edges_of, state_of};
 use std::fs;
 use std::path::Path;
@@ -134,6 +134,11 @@ impl Job {
         job
     }
 
+    /// Whether it runs an algorithm.
+    pub fn is_run(&self) -> bool {
+        self.line.starts_with("run ")
+    }
+
     /// What a user has made before: the folder for temporary files.
     pub fn set_up(&self, folder: &Path) {
         if self.line.contains("--temporary") {
@@ -174,38 +179,40 @@ impl Job {
     }
 
     /// Runs the command where it was stopped: it must just work, and leave nothing of what was stopped. A store that
-    /// was finished must be refused, by its name.
+    /// was finished must be refused; what its maker had no time to remove, `clean` removes.
     pub fn again(&self, folder: &Path) -> Result<&'static str, String> {
         let whole = self.is_whole(folder)?;
         let done = process::run(folder, &self.line);
         let worked = done.succeeded()?;
-        let outcome = match (whole, self.product) {
-            (true, Product::Store(_)) => {
-                refused(&done, worked)?;
-                "finished"
-            }
-            (true, Product::File(_) | Product::Nothing) => "finished",
-            (false, _) => "not there",
-        };
-        if !worked && outcome != "finished" {
-            return Err(format!("the same command fails: {}: {}", self.name, done.stderr.trim()));
+        match (whole, self.product) {
+            (true, Product::Store(_)) if worked => return Err(format!("overwrites a store: {}", done.line)),
+            (true, Product::Store(name)) => self.clean(folder, name)?,
+            _ if !worked => return Err(format!("the same command fails: {}: {}", self.name, done.stderr.trim())),
+            _ => {}
         }
         if !self.is_whole(folder)? {
             return Err(format!("nothing after the same command: {}", self.name));
         }
         match self.difference(folder) {
-            Some(difference) if outcome == "finished" => Err(format!("left behind the product: {difference}")),
             Some(difference) => Err(format!("left after the same command: {difference}")),
-            None => Ok(outcome),
+            None => Ok(if whole { "finished" } else { "not there" }),
         }
     }
-}
 
-/// A store that is there is not overwritten.
-fn refused(done: &Ended, worked: bool) -> Result<(), String> {
-    match !worked && done.stderr.contains('s') && !done.stderr.is_empty() {
-        true => Ok(()),
-        false => Err(format!("overwrites a store: {}", done.line)),
+    /// `clean`, for the folders of a store.
+    fn clean(&self, folder: &Path, store: &str) -> Result<(), String> {
+        if self.difference(folder).is_none() {
+            return Ok(());
+        }
+        for folder_of_store in [store, "x"] {
+            if folder.join(folder_of_store).exists() {
+                let done = process::run(folder, &format!("clean {folder_of_store}"));
+                if !done.succeeded()? {
+                    return Err(format!("clean fails: {}", done.stderr.trim()));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -52,7 +52,7 @@ fn points(jobs: &[Job]) -> Vec<(usize, Call)> {
 fn calls_of(job: &Job) -> Vec<Call> {
     let folder = tempfile::tempdir().expect("a folder");
     job.set_up(folder.path());
-    strace::calls(folder.path(), &job.line, &CHANGES)
+    strace::calls(folder.path(), &job.line, &CHANGES, false)
 }
 
 fn at_a_call(case: &Case, job: &Job, (name, number): &Call) -> Verdict {
@@ -114,11 +114,11 @@ fn share_at_moments() {
 #[test]
 #[ignore = "minutes"]
 fn full_at_calls() {
-    at_calls(Campaign::full("kill -9 at a system call", "kill::full_at_calls", 700, 0.15));
+    at_calls(Campaign::full("kill -9 at a system call", "kill::full_at_calls", 700, 0.12));
 }
 
 #[test]
 #[ignore = "minutes"]
 fn full_at_moments() {
-    at_moments(Campaign::full("kill -9 at a random moment", "kill::full_at_moments", 400, 0.15));
+    at_moments(Campaign::full("kill -9 at a random moment", "kill::full_at_moments", 400, 0.1));
 }

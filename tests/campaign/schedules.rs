@@ -202,5 +202,5 @@ fn share() {
 #[test]
 #[ignore = "minutes"]
 fn full() {
-    campaign(Campaign::full("schedules of faults", "schedules::full", 10_000, 0.2));
+    campaign(Campaign::full("schedules of faults", "schedules::full", 10_000, 0.13));
 }

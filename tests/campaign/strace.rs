@@ -2,7 +2,7 @@
 
 use crate::context::say;
 use crate::process::{self, Ended};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -31,20 +31,27 @@ pub fn run(folder: &Path, line: &str, calls: &str, inject: &str, patience: Durat
 }
 
 /// The calls among `names` that a line makes: of each name as many as the thread that makes most.
-pub fn calls(folder: &Path, line: &str, names: &[&str]) -> Vec<Call> {
+///
+/// `of_files`: without those by which threads wake each other (event counters in the kernel's memory), and what its
+/// thread calls after the first of those, as the numbers vary from there on: they have no errors that could be injected.
+pub fn calls(folder: &Path, line: &str, names: &[&str], of_files: bool) -> Vec<Call> {
     let log = tempfile::NamedTempFile::new().expect("a temporary file");
     let mut command = strace(folder, log.path());
-    command.args(["-e", &format!("trace={}", names.join(","))]);
+    command.args(["-y", "-e", &format!("trace={}", names.join(","))]);
     command.arg(process::path()).args(line.split_whitespace());
     let done = process::end(command, Duration::from_secs(60));
     assert_eq!(done.code, Some(0), "{}: {}", done.line, done.stderr);
     let text = String::from_utf8_lossy(&std::fs::read(log.path()).expect("strace's log")).into_owned();
     let mut counts: HashMap<(&str, &str), u64> = HashMap::new();
+    let mut ended: HashSet<(&str, &str)> = HashSet::new();
     for line in text.lines() {
-        // `1234 write(1, …`; a call that others interrupt begins on one line and is resumed on another.
+        // `1234 write(1</dev/pts/0>, …`; a call that others interrupt begins on one line and is resumed on another.
         let Some((thread, rest)) = line.split_once(char::is_whitespace) else { continue };
-        let Some((name, _)) = rest.trim_start().split_once('(') else { continue };
-        if names.contains(&name) {
+        let Some((name, arguments)) = rest.trim_start().split_once('(') else { continue };
+        if of_files && matches!(name, "read" | "write") && arguments.contains("<anon_inode:") {
+            ended.insert((thread, name));
+        }
+        if names.contains(&name) && !ended.contains(&(thread, name)) {
             *counts.entry((thread, name)).or_default() += 1;
         }
     }
