@@ -260,6 +260,9 @@ impl StoreWriter {
         self.journal()?.write(&self.sites[0].staging)?;
         self.move_files()?;
         let store = self.path.join(MANIFEST);
+        if store.symlink_metadata().is_ok() {
+            return Err(Error::io(&store, "create")(ErrorKind::AlreadyExists.into()));
+        }
         self.made.commit(&staged, &store).map_err(Error::io(&store, "rename"))?;
         sync(&self.path)
     }
