@@ -24,7 +24,11 @@ pub struct Cleaned {
 pub fn clean(folder: &Path, dry_run: bool) -> Result<Cleaned> {
     let mut cleaned = Cleaned::default();
     let listed = fs::read_dir(folder).map_err(Error::io(folder, "read the folder"))?;
-    match Leftovers::find(folder) {
+    let staging = folder.join(crate::write::STAGING);
+    match Leftovers::find(folder, !dry_run) {
+        Ok(None) if dry_run && fs::symlink_metadata(&staging).is_ok_and(|found| found.is_dir()) => {
+            cleaned.removed.push(staging);
+        }
         Ok(None) => {}
         Ok(Some(leftovers)) => {
             cleaned.removed.extend(leftovers.paths());
@@ -32,7 +36,7 @@ pub fn clean(folder: &Path, dry_run: bool) -> Result<Cleaned> {
                 leftovers.remove()?;
             }
         }
-        Err(Error::Invalid(_)) => cleaned.in_use.push(folder.join(crate::write::STAGING)),
+        Err(Error::Invalid(_)) => cleaned.in_use.push(staging),
         Err(error) => return Err(error),
     }
     for entry in listed {

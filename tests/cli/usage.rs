@@ -96,7 +96,7 @@ fn every_command_has_help() {
         ("run components", &["--order", "--output"]),
         ("run wcc", &["--order", "--output"]),
         ("shader", &["Examples:", "topostream shader", "segments", "--in-lists"]),
-        ("clean", &["--dry-run", "never a whole store"]),
+        ("clean", &["Examples:", "--dry-run"]),
         ("devices", &["--json"]),
         ("demo", &["--scale"]),
     ];

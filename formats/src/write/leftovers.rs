@@ -54,12 +54,13 @@ pub(crate) struct Leftovers {
 }
 
 impl Leftovers {
-    /// Looks at a folder. None where there are no leftovers.
+    /// Looks at a folder. None where there are no leftovers. With `create`, a staging folder whose mark is gone is one, too:
+    /// it gets a mark again, to be locked.
     ///
     /// # Errors
     /// Where the writer is alive; [`Error::Io`].
-    pub(crate) fn find(folder: &Path) -> Result<Option<Self>> {
-        let Some(site) = Site::leftover(folder)? else { return Ok(None) };
+    pub(crate) fn find(folder: &Path, create: bool) -> Result<Option<Self>> {
+        let Some(site) = Site::leftover(folder, create)? else { return Ok(None) };
         let mut sites = vec![site];
         let (mut journal, mut home) = (None, None);
         let mark = sites[0].mark();
@@ -69,11 +70,11 @@ impl Leftovers {
             if is_same(&mark.home, &own) {
                 for stripe in &mark.stripes {
                     // A stripe's leftover belongs to this store only if its own mark says so.
-                    let found = Site::leftover(&folder.join(stripe)).ok().flatten().filter(same);
+                    let found = Site::leftover(&folder.join(stripe), false).ok().flatten().filter(same);
                     sites.extend(found);
                 }
                 journal = sites[0].journal().map(|journal| (folder.to_owned(), journal));
-            } else if let Some(found) = Site::leftover(&mark.home)?.filter(same) {
+            } else if let Some(found) = Site::leftover(&mark.home, false)?.filter(same) {
                 journal = found.journal().map(|journal| (mark.home.clone(), journal));
                 home = Some(found);
             }

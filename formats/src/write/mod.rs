@@ -145,7 +145,7 @@ impl StoreWriter {
         let path = path.as_ref();
         layout.validate()?;
         let mut left = Vec::new();
-        if let Some(site) = Site::leftover(path)? {
+        if let Some(site) = Site::leftover(path, false)? {
             let folders = layout.stripes.iter().map(|stripe| path.join(stripe)).chain([path.to_owned()]);
             let folders: Vec<PathBuf> = folders.filter_map(|folder| std::fs::canonicalize(folder).ok()).collect();
             left = site.journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
@@ -261,6 +261,9 @@ impl StoreWriter {
         self.journal()?.write(&self.sites[0].staging)?;
         self.move_files()?;
         let store = self.path.join(MANIFEST);
+        if store.symlink_metadata().is_ok() {
+            return Err(Error::io(&store, "create")(ErrorKind::AlreadyExists.into()));
+        }
         self.made.commit(&staged, &store).map_err(Error::io(&store, "rename"))?;
         sync(&self.path)
     }

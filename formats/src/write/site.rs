@@ -91,10 +91,13 @@ impl Site {
         Ok(Some(Self { folder: path.to_owned(), staging: staging.to_owned(), is_leftover: !is_new, mark }))
     }
 
-    /// Takes the leftover in a folder, where there is one. None as well where its maker is alive: `busy` says so then.
-    pub(crate) fn leftover(path: &Path) -> Result<Option<Self>> {
+    /// Takes the leftover in a folder, where there is one. With `create`, one whose mark is gone, too.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where its maker is alive; [`Error::Io`].
+    pub(crate) fn leftover(path: &Path, create: bool) -> Result<Option<Self>> {
         let staging = path.join(STAGING);
-        match lock_staging(&staging, false)? {
+        match lock_staging(&staging, create)? {
             Some(Lock::Held(mark)) => Ok(Some(Self { folder: path.to_owned(), staging, is_leftover: true, mark })),
             Some(Lock::Busy) => Err(busy(path)),
             Some(Lock::Unsupported(_)) => Err(no_locks(path)),

@@ -262,6 +262,24 @@ fn cleaning_leaves_a_whole_store() {
     assert!(!names(killed.folder.path()).iter().any(|name| name.contains(STAGING)));
 }
 
+/// Killed between the last two removals: a staging folder without a mark.
+#[test]
+fn a_folder_without_a_mark_is_a_leftover() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let empty = || fs::create_dir_all(store.join(STAGING)).unwrap();
+    empty();
+    for dry_run in [true, false] {
+        let cleaned = clean(&store, dry_run).unwrap();
+        let removed = cleaned.removed.iter().map(|path| path.file_name().unwrap().to_owned()).collect::<Vec<_>>();
+        assert_eq!((removed, cleaned.in_use.len()), (vec![STAGING.into()], 0));
+    }
+    assert_eq!(names(&store), Vec::<String>::new());
+    empty();
+    write(&store, plain()).unwrap();
+    assert!(!store.join(STAGING).exists());
+}
+
 /// A stranger's journal cannot have files of other folders removed.
 #[test]
 fn a_forged_journal_reaches_no_other_folder() {
