@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::packing::{PACKED_EXTENSIONS, strip};
 use crate::edge::WeightType;
@@ -59,6 +59,7 @@ impl Files {
         let value = |name: &str| text.lines().find_map(|line| property(line, name));
         let missing = |name: &str| Error::file(path, format!("a line graph.NAME.{name} = …"), "none");
         let edges = value("edge-file").ok_or_else(|| missing("edge-file"))?;
+        [Some(edges), value("vertex-file")].into_iter().flatten().try_for_each(|name| check_beside(path, name))?;
         let directed = match value("directed") {
             Some("true") => true,
             Some("false") => false,
@@ -96,6 +97,14 @@ impl Files {
         let vertices = vertices.map(|name| folders[0].join(name));
         Ok(Self { edges: folders[0].join(edges), vertices, properties, lists: false })
     }
+}
+
+/// An error for a name that leads out of the folder of the properties: a stranger's file opens no others of the reader's.
+fn check_beside(properties: &Path, name: &str) -> Result<()> {
+    if Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Ok(());
+    }
+    Err(Error::file(properties, "the name of a file in the same folder, or in one below it", name))
 }
 
 /// What a properties file says of its graph.

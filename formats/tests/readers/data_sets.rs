@@ -64,6 +64,20 @@ fn the_weight_is_the_property_that_is_named() {
     assert_fails(Sample::new("c.properties", other).and("c.e", "").read(), &["weight-property length", "time, weight"]);
 }
 
+/// Properties from a stranger open no files elsewhere.
+#[test]
+fn files_elsewhere_are_refused() {
+    let sample = Sample::new("c.properties", PROPERTIES).and("c.e", "7 8 1 0.5\n").and("c.v", "7\n8\n");
+    assert!(sample.read().is_ok());
+    let absolute = sample.folder.path().join("c.e").display().to_string();
+    for (file, name) in [("c.e", absolute.as_str()), ("c.e", "../x/c.e"), ("c.v", "/dev/null"), ("c.v", "a/../../c.v")]
+    {
+        let properties = PROPERTIES.replace(&format!("= {file}\n"), &format!("= {name}\n"));
+        let sample = Sample::new("c.properties", properties).and("c.e", "7 8 1 0.5\n").and("c.v", "7\n8\n");
+        assert_fails(sample.read(), &["c.properties: expected the name of a file in the same folder", name]);
+    }
+}
+
 /// The benchmark's own tests: lists of neighbours, or files of edges, under other names and in other folders.
 #[test]
 fn the_benchmarks_own_tests() {
