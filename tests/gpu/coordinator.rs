@@ -124,7 +124,7 @@ impl<A: Algorithm> Team<A> {
             let (part, exchange) = (part.clone(), Some(Arc::clone(&exchange)));
             if *kind == Kind::Cpu {
                 let setup = CpuSetup { graph, store, threads: 1, trace: None, part, exchange };
-                members.push(Box::new(CpuDevice::new(algorithm, setup).unwrap()));
+                members.push(Box::new(CpuDevice::new(algorithm, setup)?));
                 continue;
             }
             let adapter = adapters::choose(&adapter::device())?.expect("a GPU is asked for");
