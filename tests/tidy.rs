@@ -25,6 +25,7 @@ const UNSAFE_ALLOWED: [&str; 14] = [
     "src/fetch/uring.rs",
     "src/fetch/uring/tests.rs",
     "src/huge.rs",
+    "src/shader.rs",
     "src/prefetch.rs",
     "src/strategy/exchange.rs",
 ];

@@ -108,7 +108,9 @@ impl<A: Algorithm> CpuDevice<A> {
     pub fn new(algorithm: Arc<A>, setup: CpuSetup) -> error::Result<Self> {
         let CpuSetup { graph, store, threads, trace, part, exchange } = setup;
         let declared = algorithm.attributes(graph.has_in_lists);
-        let layout = algorithm.is_traversal().then(|| MessageLayout::new(&declared, part.sharded));
+        // Who is alone tells nobody, and may have what no message carries.
+        let tells = algorithm.is_traversal() && exchange.is_some();
+        let layout = tells.then(|| MessageLayout::new(&declared, part.sharded));
         let state = State::new(graph, &declared, algorithm.is_traversal(), part).with_tables(&algorithm.tables());
         let state = state.with_activations(algorithm.keeps_activations());
         let (tasks, take) = unbounded();

@@ -40,9 +40,6 @@ impl Kernels {
         }
         let module = compose::compose(declared, name, options);
         compose::check(&module).map_err(|error| Error::Shader(error.to_string()))?;
-        if let Some(missing) = undeclared(declared, &module.bindings) {
-            return Err(Error::Shader(format!("{}: {}", declared.shader.file, missing)));
-        }
         let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
         if storage > gpu.caps().storage_buffers_max as usize {
             let (name, most) = (module_label(declared, name), gpu.caps().storage_buffers_max);
@@ -54,14 +51,6 @@ impl Kernels {
         known.push((declared.clone(), Arc::clone(&kernel)));
         Ok(kernel)
     }
-}
-
-/// What a shader uses that its algorithm has not.
-fn undeclared(declared: &Declared, bindings: &[Binding]) -> Option<&'static str> {
-    let of_frontiers =
-        |binding: &Binding| matches!(binding.resource, Resource::Frontier(_) | Resource::NextFrontier(_));
-    let uses = !declared.traversal && bindings.iter().any(of_frontiers);
-    uses.then_some("it uses `is_active` or `activate`, and the algorithm is no traversal (`Algorithm::is_traversal`)")
 }
 
 fn module_label(declared: &Declared, name: KernelName) -> String {

@@ -21,8 +21,10 @@ impl Driver {
         at: u64,
     ) -> Result<()> {
         let first = self.graph.outgoing_among(vertices).start;
-        let outgoing =
-            self.home.graph.as_ref().and_then(|graph| graph.outgoing()).expect("uploaded with the graph").clone();
+        // Of a graph without edges there is none: nothing is told.
+        let Some(outgoing) = self.home.graph.as_ref().and_then(|graph| graph.outgoing()).cloned() else {
+            return Ok(());
+        };
         let declared = self.declared.attributes[attribute];
         let part = |(span, _): (Span<'_>, u64)| {
             let base = span.vertices.start - span.words(&declared).start;
