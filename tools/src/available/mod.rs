@@ -9,7 +9,7 @@
 //! ```
 //!
 //! In a memory cgroup everything that the process touches counts: its own pages, those of files that it maps or reads, locked
-//! pages, and some of what the kernel allocates for it (page tables, queues of io_uring). Pages of files that are clean are
+//! pages, and some of what the kernel allocates for it (page tables, rings for reading). Pages of files that are clean are
 //! dropped where the group is full, so they are not counted as use; files in a tmpfs stay and are.
 //!
 //! There are crates that read such limits; those that are kept up (`sysinfo`) bring the whole state of a machine along, and none

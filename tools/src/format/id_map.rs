@@ -279,7 +279,7 @@ mod tests {
     fn keeps_to_its_budget() {
         let low = |id: u64| id * 1_000_003 % (1 << 32);
         let wide = |id: u64| (id << 32) + (1 << 40);
-        let mixed = |id: u64| if id % 3 == 0 { id } else { id << 33 };
+        let mixed = |id: u64| if id.is_multiple_of(3) { id } else { id << 33 };
         for (name, of) in [("low", &low as &dyn Fn(u64) -> u64), ("wide", &wide), ("mixed", &mixed)] {
             for ids in [2_000u64, 50_000] {
                 let collect = |memory_bytes: u64| {
