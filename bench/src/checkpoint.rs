@@ -1,7 +1,8 @@
 //! Checkpoints: what writing them costs a run.
 //!
 //! ```text
-//!  R-MAT ─▶ PageRank, search, components ─▶ without ∥ with a checkpoint every few supersteps ─▶ answers compared ─▶ time of one over a minute
+//!  R-MAT ─▶ PageRank, search, ─▶ without ∥ with a checkpoint ─▶ answers compared ─▶ time of one
+//!           components           every few supersteps                              over a minute
 //! ```
 
 use crate::Result;

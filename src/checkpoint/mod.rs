@@ -305,8 +305,8 @@ impl Checkpoints {
         Ok(Some(Resumption { step, active: *active, reader }))
     }
 
-    /// What an algorithm has kept in the checkpoint that was found, for who has to know it before a run can begin, and how long it is.
-    /// The checkpoint is still there to be taken: then it is seen whether it is of the same run.
+    /// What an algorithm has kept in the checkpoint that was found, for who has to know it before a run can begin, and how long
+    /// it is. The checkpoint is still there to be taken: then it is seen whether it is of the same run.
     pub(crate) fn kept(&self, algorithm: &str) -> Result<Option<(Reader, u64)>> {
         let inner = self.inner();
         let same = |found: &&Found| found.header.identity.contains(&("algorithm".into(), algorithm.into()));

@@ -173,8 +173,8 @@ pub trait Device: Send {
     /// See [`initialise`](Self::initialise).
     fn end(&mut self, step: &Step) -> Result<StepEnd>;
 
-    /// Shows the values of all vertices as they are between two supersteps, `next` being the second one, and the frontier of that. The run
-    /// goes on afterwards.
+    /// Shows the values of all vertices as they are between two supersteps, `next` being the second one, and the frontier of
+    /// that. The run goes on afterwards.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).

@@ -36,8 +36,8 @@ impl Session<'_> {
         Ok(Some((Some(step), found.active)))
     }
 
-    /// Before a superstep: writes a checkpoint where one is due, and stops where somebody has asked for that. While checkpoints are written a
-    /// superstep that has begun goes on to its end.
+    /// Before a superstep: writes a checkpoint where one is due, and stops where somebody has asked for that. Where there are
+    /// checkpoints, a superstep that has begun goes on to its end.
     pub(super) fn between(&mut self, next: &Step, active: u64, report: &RunReport) -> Result<()> {
         let Some(checkpoints) = self.options.checkpoints.clone() else { return Ok(()) };
         let stopping = self.is_cancelled();

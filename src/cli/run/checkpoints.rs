@@ -13,8 +13,8 @@ use topostream::checkpoint::{Checkpoints, Event, Every};
 #[derive(Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArgs {
-    /// Keep what the run has come to in this folder, so that it can be resumed after a crash or Ctrl-C; removed once results are written.
-    /// Ctrl-C then waits for the end of the superstep and writes one more; a second Ctrl-C stops at once
+    /// Keep what the run has come to in this folder, so that it can be resumed after a crash or Ctrl-C; removed once results
+    /// are written. Ctrl-C then waits for the end of the superstep and writes one more; a second Ctrl-C stops at once
     #[arg(long, value_name = "DIR", id = "checkpoint_dir")]
     checkpoint: Option<PathBuf>,
     /// How often: a time (90s, 5m, 1h) or a number of supersteps [default: 60s, and at most 3% of the run's time]
@@ -85,8 +85,8 @@ fn text_of(event: &Event) -> String {
         }
         Event::Resumed { path, supersteps } => format!("{}: goes on after {supersteps} supersteps", path.display()),
         Event::Failed { folder, supersteps, message } => format!(
-            "warning: {}: the checkpoint after {supersteps} supersteps could not be written: {message}; the run goes on, and those before are \
-             as they were",
+            "warning: {}: the checkpoint after {supersteps} supersteps could not be written: {message}; the run goes on, and \
+             those before are as they were",
             folder.display()
         ),
     }
