@@ -60,12 +60,12 @@ impl Activations {
         self.get(vertex).checked_sub(1)
     }
 
-    /// Copies everything to where more vertices are held.
-    pub fn copy_to(&self, all: &Self) {
-        let Range { start, end } = self.vertices;
-        (0..(end - start).div_ceil(PIECE)).into_par_iter().for_each(|piece| {
+    /// Copies what is held of vertices that are held there too.
+    pub fn copy_to(&self, other: &Self) {
+        let (start, end) = (self.vertices.start.max(other.vertices.start), self.vertices.end.min(other.vertices.end));
+        (0..end.saturating_sub(start).div_ceil(PIECE)).into_par_iter().for_each(|piece| {
             let first = start + piece * PIECE;
-            (first..end.min(first + PIECE)).for_each(|vertex| all.set(vertex as u32, self.get(vertex as u32)));
+            (first..end.min(first + PIECE)).for_each(|vertex| other.set(vertex as u32, self.get(vertex as u32)));
         });
     }
 

@@ -3,12 +3,13 @@
 
 use crate::attributes::zeroed;
 use crate::error::{Error, Result};
-use crate::scan::{TakeList, lists, pages_of};
+use crate::plan::{PROGRAM_BYTES, directory_bytes};
+use crate::scan::{TakeList, lists, memory_bytes, pages_of};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use topostream_formats::mapped::Mapped;
+use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, PageId, Store, VertexId};
 
 /// For each vertex `x`, the vertices of a range that are its neighbours, whichever way the edges point: ascending, each once,
@@ -26,7 +27,7 @@ pub enum Kept<'a> {
     /// All.
     Each,
     /// Those that come behind the vertex in the [order of degrees](comes_before).
-    Behind(&'a Mapped<u32>),
+    Behind(&'a StoredValues<u32>),
 }
 
 /// Whether a vertex comes before another by their degrees, then by their numbers: lists of neighbours that come behind are
@@ -61,6 +62,7 @@ pub fn degree(out_degrees: &[u32], against: &[AtomicU32], vertex: usize) -> u64 
 /// # Errors
 /// As of [`lists`].
 pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32>> {
+    topostream_formats::threads::start_shared_pool()?;
     if let Some(in_lists) = store.topology(Direction::In) {
         let degrees = in_lists.degrees(store.vertices())?;
         return Ok(degrees.values().iter().map(|&degree| AtomicU32::new(degree)).collect());
@@ -74,6 +76,22 @@ pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32
     Ok(counts)
 }
 
+/// Main memory while [`count_against`] counts, in bytes: the program, directories, degrees and counts, pages where they are read.
+pub fn counting_bytes(store: &Store) -> u64 {
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    let reading_bytes = if store.topology(Direction::In).is_some() { 0 } else { memory_bytes(topology) };
+    PROGRAM_BYTES + directory_bytes(store) + 8 * store.vertices() + reading_bytes
+}
+
+/// Main memory that a table's making takes beside its entries, in bytes: the program, degrees, directories, ends, lengths and starts
+/// of lists, and pages that are read.
+pub fn making_bytes(store: &Store) -> u64 {
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    // Degrees are here and with the caller; lengths exist twice while they are brought together.
+    let words = 2 + (1 + 2 + 1);
+    PROGRAM_BYTES + directory_bytes(store) + 4 * words * (store.vertices() + 1) + memory_bytes(topology)
+}
+
 impl Adjacency {
     /// Reads the store twice: all of it where the graph is directed, otherwise the pages of the range.
     ///
@@ -83,6 +101,7 @@ impl Adjacency {
     /// # Panics
     /// Where there are 2^32 neighbours: ranges are to be chosen smaller.
     pub fn among(store: &Store, range: &Range<u64>, kept: Kept<'_>, cancel: &AtomicBool) -> Result<Self> {
+        topostream_formats::threads::start_shared_pool()?;
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let directed = store.manifest().directed;
         let all = 0..store.vertices();
@@ -195,7 +214,9 @@ fn sorted(ends: &[u32], mut entries: Vec<u32>) -> Adjacency {
         from = end;
     }
     starts.push(to);
+    // What was given twice is gone, and so is its memory.
     entries.truncate(to as usize);
+    entries.shrink_to_fit();
     Adjacency { starts: Arc::new(starts), entries: Arc::new(entries) }
 }
 

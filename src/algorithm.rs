@@ -10,18 +10,21 @@
 //!
 //! An algorithm knows neither pages nor devices: paging, caching and the distribution of work are written once, for all.
 //! What it keeps between supersteps lies in attributes or in the four numbers of a [`Step`], so that every device can be
-//! given it.
+//! given it, and a [checkpoint](crate::checkpoint) has it.
 
 use crate::activations::Activations;
 use crate::attributes::{Attribute, Attributes, Merge, zeroed};
 use crate::bits::Bits;
+use crate::checkpoint::Parameters;
+pub use crate::shader::Shader;
 use crate::strategy::Part;
 use rayon::prelude::*;
+use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use topostream_formats::edge::WeightType;
-use topostream_formats::mapped::Mapped;
+use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, VertexId};
 
 /// A few sums over vertices, or a few numbers that a superstep needs; what they mean is the algorithm's.
@@ -41,7 +44,7 @@ pub struct Graph {
     /// Whether the lists can be read against the edges.
     pub has_in_lists: bool,
     /// The lengths of the out-lists.
-    pub out_degrees: Mapped<u32>,
+    pub out_degrees: StoredValues<u32>,
     /// The vertices with out-edges, once somebody has asked for them.
     pub outgoing: OnceLock<Vec<u32>>,
 }
@@ -159,6 +162,20 @@ impl State {
         }
     }
 
+    /// Copies those values to a device's state that it must have when a run goes on from here with a superstep: its own, and what it
+    /// would have been told of the others'.
+    pub(crate) fn give(&self, declared: &[Attribute], superstep: u32, device: &Self) {
+        for (place, attribute) in declared.iter().enumerate() {
+            self.attributes.copy(place, &device.part.recalled(attribute), &device.attributes);
+        }
+        if device.is_traversal() {
+            device.frontier(superstep).learn_all(self.frontier(superstep));
+        }
+        if let (Some(all), Some(noted)) = (&self.activations, &device.activations) {
+            all.copy_to(noted);
+        }
+    }
+
     /// The vertices that are active in a superstep.
     pub fn frontier(&self, superstep: u32) -> &Bits {
         &self.frontiers.as_ref().expect("only traversals have frontiers")[superstep as usize % 2]
@@ -206,6 +223,13 @@ pub enum Contents {
     Given(Arc<Vec<u32>>),
     /// So many words of each device's own, zero when a run begins. No device sees another's.
     Own(u64),
+}
+
+impl Table {
+    /// Whether each device has its own.
+    pub fn is_own(&self) -> bool {
+        matches!(self.contents, Contents::Own(_))
+    }
 }
 
 impl Contents {
@@ -260,17 +284,6 @@ pub struct Seed {
     pub vertex: u32,
     /// The value's bits; 1 to set a bit.
     pub bits: u32,
-}
-
-/// The edge function and the vertex phase in WGSL, for GPUs. shaders/README.md says which functions it has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shader {
-    /// The file's name, for messages.
-    pub file: &'static str,
-    /// The text.
-    pub text: &'static str,
-    /// Options of the algorithm, which the text sees as `const NAME: bool`.
-    pub switches: Vec<(&'static str, bool)>,
 }
 
 /// One superstep, as plain data.
@@ -450,6 +463,31 @@ pub trait Algorithm: Send + Sync + 'static {
     /// are large. Of attributes that edges do not write.
     fn seed_sets(&self) -> Vec<(usize, &Bits)> {
         Vec::new()
+    }
+
+    /// What it was asked for: everything that its answer depends on, beside the graph. Runs of an algorithm that does not say so
+    /// cannot be [checkpointed](crate::checkpoint).
+    fn parameters(&self) -> Option<Parameters> {
+        None
+    }
+
+    /// Writes what it keeps between supersteps that lies neither in attributes nor in the [`Step`]; the same bytes each time until
+    /// the run goes on. What [tables of a device's own](Contents::Own) hold between supersteps is not kept.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn keep(&self, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Takes what [`keep`](Self::keep) has written, before a run goes on with a superstep from a state that was kept: then neither
+    /// [`first`](Self::first) nor [`initialise`](Self::initialise) is called. What only a forger can have written must be refused
+    /// where it would lead to a panic.
+    ///
+    /// # Errors
+    /// What is wrong with what was kept, for the user.
+    fn recall(&self, _state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        Ok(())
     }
 
     /// Main memory that the algorithm itself holds, beside what it declares, in bytes.

@@ -12,10 +12,15 @@
 //! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
 //! everything: no queue is longer than the page buffer.
 
+mod checkpointing;
+mod declared;
+mod gate;
+mod reactor;
 mod session;
 
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, State};
 use crate::cache::PageCache;
+use crate::checkpoint::{self, Checkpoints};
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
 use crate::device::roster::{Kinds, MakeCpu, Roster};
@@ -28,13 +33,17 @@ use crate::report::{RunReport, StepReport, peak_memory_bytes};
 use crate::strategy::cost::{Rates, SUPERSTEPS_DEFAULT, Work, choose, explain, shares};
 use crate::strategy::{Assignment, Strategy, TeamPlan, TeamRequest};
 use crate::trace::Timeline;
+use gate::Gate;
 use session::Session;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
-use topostream_formats::{Direction, Store};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use topostream_formats::{Direction, Store, memory, threads};
 
 /// How often a page is tried before the run ends with an error.
 pub const TRIES_MAX: u32 = 3;
+
+/// The most threads that a run may be given.
+pub const THREADS_MAX: usize = 1024;
 
 /// What a run may use.
 #[derive(Clone, Debug)]
@@ -43,7 +52,7 @@ pub struct EngineOptions {
     pub memory_bytes: u64,
     /// The page buffer's share of it, in bytes; what is left after the attributes where none is given.
     pub buffer_bytes: Option<u64>,
-    /// Threads that compute.
+    /// Threads that compute: one at least, whatever is asked for, and [`THREADS_MAX`] at most.
     pub threads: usize,
     /// How pages are read.
     pub fetcher: FetcherKind,
@@ -59,6 +68,9 @@ pub struct EngineOptions {
     pub asynchronous: bool,
     /// What a GPU may use, and how, where one computes.
     pub gpu: GpuSettings,
+    /// Where checkpoints go, and where the run goes on from, where they are asked for. A run that is to stop then ends its superstep
+    /// first.
+    pub checkpoints: Option<Arc<Checkpoints>>,
     /// Raised by whoever wants the run to stop.
     pub cancel: Arc<AtomicBool>,
     /// Hears what happens when. What it takes is a part of the memory above.
@@ -81,6 +93,7 @@ impl Default for EngineOptions {
             assignment: Assignment::Auto,
             asynchronous: false,
             gpu: GpuSettings::default(),
+            checkpoints: None,
             cancel: Arc::default(),
             trace: None,
             rates: None,
@@ -93,6 +106,11 @@ impl EngineOptions {
     pub(crate) fn trace_bytes(&self) -> u64 {
         self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())
     }
+
+    /// What writing checkpoints takes of the memory, in bytes.
+    pub(crate) fn checkpoint_bytes(&self) -> u64 {
+        self.checkpoints.as_ref().map_or(0, |_| checkpoint::MEMORY_BYTES)
+    }
 }
 
 /// An open store and what runs over it may use.
@@ -101,6 +119,7 @@ pub struct Engine {
     options: EngineOptions,
     kept: Mutex<Option<PageBuffer>>,
     roster: Roster,
+    gate: Gate,
 }
 
 /// The page buffer between runs: a run finds there what the last one left.
@@ -148,7 +167,13 @@ pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 impl Engine {
     /// An engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
-        Self { store: Arc::new(store), options, kept: Mutex::default(), roster: Roster::default() }
+        Self {
+            store: Arc::new(store),
+            options,
+            kept: Mutex::default(),
+            roster: Roster::default(),
+            gate: Gate::default(),
+        }
     }
 
     /// What runs may use.
@@ -186,14 +211,18 @@ impl Engine {
 
     /// Runs an algorithm to its end.
     ///
+    /// A run may use the engine's whole budget, so that one that is begun while another is under way (from another thread)
+    /// waits for it. Engines of their own have budgets of their own. The thread that calls this is blocked until the end; it
+    /// may be one of a tokio runtime, whose other tasks then wait too: `spawn_blocking` is the place for it there.
+    ///
     /// # Errors
     /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
-    /// page that could not be had; [`Error::Interrupted`]; [`Error::Parameter`] at the end, naming a vertex, where the
-    /// algorithm has no answer.
+    /// page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
+    /// [`Error::Parameter`] at the end, naming a vertex, where the algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
         let algorithm = Arc::new(algorithm);
         let of_cpu = Arc::clone(&algorithm);
-        let cpu = move |setup| -> Box<dyn Member> { Box::new(CpuDevice::new(Arc::clone(&of_cpu), setup)) };
+        let cpu = move |setup| -> Result<Box<dyn Member>> { Ok(Box::new(CpuDevice::new(Arc::clone(&of_cpu), setup)?)) };
         let (report, state) = self.drive(Arc::clone(&algorithm) as Arc<dyn Algorithm>, &cpu, observer)?;
         drop(cpu);
         Ok(Run { report, algorithm, state })
@@ -206,12 +235,15 @@ impl Engine {
         cpu: &MakeCpu,
         observer: &mut Observer<'_>,
     ) -> Result<(RunReport, State)> {
+        let _entered = self.gate.enter(&self.options.cancel)?;
+        self.check_threads()?;
+        declared::check(&*algorithm, &self.store)?;
+        self.check_checkpoint(&*algorithm)?;
         let (team, kinds) = self.team_plan(&*algorithm)?;
-        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds)?;
+        let plan = self.memory_plan(&*algorithm, team.as_ref(), &kinds, self.options.memory_bytes)?;
+        self.check_memory(&*algorithm, &plan)?;
         let graph = Arc::new(self.graph(&*algorithm)?);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-        let runtime = runtime.map_err(|error| Error::Fetcher(format!("the runtime cannot start: {error}")))?;
-        let (mut report, state) = runtime.block_on(async {
+        let (mut report, state) = reactor::block_on(async {
             let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;
             let report = session.run(observer).await?;
             let Session { device, cache, .. } = session;
@@ -219,12 +251,14 @@ impl Engine {
             Ok::<_, Error>((report, device.finish()?))
         })?;
         algorithm.verdict(&state).or_else(|refusal| Err(self.refused(algorithm.name(), &refusal)?))?;
-        report.traversed_edges = algorithm.traversed_edges(&state);
+        // Of a run that went on from a checkpoint, the time of all of them is not known.
+        let resumed = report.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.resumed.is_some());
+        report.traversed_edges = algorithm.traversed_edges(&state).filter(|_| !resumed);
         if !self.store.manifest().directed {
             report.traversed_edges = report.traversed_edges.map(|edges| edges / 2);
         }
         report.peak_memory_bytes = peak_memory_bytes();
-        let rates = self.options.rates.as_deref();
+        let rates = self.options.rates.as_deref().filter(|_| !resumed);
         report.predicted = rates.and_then(|rates| explain(rates, &*algorithm, &self.store, &self.options, &report));
         Ok((report, state))
     }
@@ -235,6 +269,51 @@ impl Engine {
     /// [`Error::Parameter`] as of [`run`](Self::run).
     pub fn check(&self, algorithm: &dyn Algorithm) -> Result<()> {
         self.graph(algorithm).map(drop)
+    }
+
+    /// Whether there are as many threads as may be asked for, and those that everything in parallel shares.
+    fn check_threads(&self) -> Result<()> {
+        let threads = self.options.threads;
+        if threads > THREADS_MAX {
+            return Err(Error::Parameter(format!("{threads} threads: there may be {THREADS_MAX} at most")));
+        }
+        Ok(threads::start_shared_pool()?)
+    }
+
+    /// Whether the system has the memory that a run was planned with, beside what the last run and the algorithm hold.
+    fn check_memory(&self, algorithm: &dyn Algorithm, plan: &MemoryPlan) -> Result<()> {
+        let kept = self.kept_buffer();
+        let kept_bytes = kept.as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes);
+        let there_already = kept_bytes + algorithm.held_bytes();
+        let bytes = plan.total_bytes().saturating_sub(there_already);
+        Ok(memory::probe(&format!("the memory of {}", algorithm.name()), bytes)?)
+    }
+
+    /// The page buffer between runs. A panic while it is held leaves nothing half done.
+    fn kept_buffer(&self) -> MutexGuard<'_, Option<PageBuffer>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The least main memory that an algorithm runs in, in bytes: what [`run`](Self::run) says where it refuses.
+    ///
+    /// # Errors
+    /// What opening the devices says.
+    pub fn needed_bytes(&self, algorithm: &dyn Algorithm) -> Result<u64> {
+        let (team, kinds) = self.team_plan(algorithm)?;
+        match self.memory_plan(algorithm, team.as_ref(), &kinds, 0) {
+            Ok(plan) => Ok(plan.total_bytes()),
+            Err(Error::Memory { needed_bytes, .. }) => Ok(needed_bytes),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lets the page buffer of the last run go where it and so many bytes pass the budget.
+    pub(crate) fn make_room(&self, needed_bytes: u64) {
+        let mut kept = self.kept_buffer();
+        let kept_bytes = kept.as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes);
+        if kept_bytes.saturating_add(needed_bytes) > self.options.memory_bytes {
+            *kept = None;
+        }
     }
 
     /// Whether asynchronous relaxation can be had, where it is asked for.
@@ -262,6 +341,7 @@ impl Engine {
         if kinds.cpu.len() < 2 {
             return Ok((None, kinds));
         }
+        declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
         let rates = options.rates.as_deref();
         let seats = self.roster.described(options.threads, &options.gpu);
         let strategy = choose(rates, algorithm, &self.store, options, &seats);
@@ -278,32 +358,43 @@ impl Engine {
         Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
     }
 
-    /// Shares out what the timeline leaves.
-    fn memory_plan(&self, algorithm: &dyn Algorithm, team: Option<&TeamPlan>, kinds: &Kinds) -> Result<MemoryPlan> {
-        let EngineOptions { memory_bytes, buffer_bytes, trace, .. } = &self.options;
-        let left_bytes = memory_bytes.saturating_sub(self.options.trace_bytes());
+    /// Shares out what the timeline and checkpoints leave of a budget.
+    fn memory_plan(
+        &self,
+        algorithm: &dyn Algorithm,
+        team: Option<&TeamPlan>,
+        kinds: &Kinds,
+        memory_bytes: u64,
+    ) -> Result<MemoryPlan> {
+        let EngineOptions { buffer_bytes, trace, .. } = &self.options;
+        let without_trace = memory_bytes.saturating_sub(self.options.trace_bytes());
+        let left_bytes = without_trace.saturating_sub(self.options.checkpoint_bytes());
         let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
         let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes, sharing_bytes);
-        plan.map_err(|error| match trace {
-            Some(trace) => trace.add_to(error, left_bytes),
+        let error = |error| checkpoint::add_to(error, left_bytes, self.options.checkpoint_bytes());
+        plan.map_err(error).map_err(|error| match trace {
+            Some(trace) => trace.add_to(error, without_trace),
             None => error,
         })
     }
 
     /// The page buffer of the last run if it has the right shape, else a new one.
-    fn page_buffer(&self, plan: &MemoryPlan, page_bytes: u32) -> PageBuffer {
-        let kept = self.kept.lock().expect("nothing panics while it is held").take();
+    fn page_buffer(&self, plan: &MemoryPlan, page_bytes: u32) -> Result<PageBuffer> {
+        let kept = self.kept_buffer().take();
         let (frames, frame_bytes) = (plan.frames, plan.frame_bytes);
-        kept.filter(|kept| (kept.frames, kept.frame_bytes) == (frames, frame_bytes)).unwrap_or_else(|| {
-            let memory = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes);
-            PageBuffer { cache: PageCache::new(memory, plan.stream_frames()), frames, frame_bytes }
-        })
+        match kept.filter(|kept| (kept.frames, kept.frame_bytes) == (frames, frame_bytes)) {
+            Some(kept) => Ok(kept),
+            None => {
+                let memory = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes)?;
+                Ok(PageBuffer { cache: PageCache::new(memory, plan.stream_frames()), frames, frame_bytes })
+            }
+        }
     }
 
     /// Keeps a finished run's page buffer for the next one.
     fn keep(&self, cache: PageCache<Frame>, plan: &MemoryPlan) {
         let buffer = PageBuffer { cache, frames: plan.frames, frame_bytes: plan.frame_bytes };
-        *self.kept.lock().expect("nothing panics while it is held") = Some(buffer);
+        *self.kept_buffer() = Some(buffer);
     }
 
     /// The graph, once the algorithm has agreed to it.
@@ -322,6 +413,7 @@ impl Engine {
             outgoing: OnceLock::new(),
         };
         algorithm.check(&graph).map_err(Error::Parameter)?;
+        declared::check(algorithm, store)?;
         self.check_asynchronous(algorithm)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));

@@ -83,6 +83,14 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// Checkpoints cannot be written or used there.
+    #[error("{}: {message}", path.display())]
+    Checkpoint {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A result could not be written.
     #[error("{}: {source}", path.display())]
     Output {

@@ -78,7 +78,7 @@ impl Comparison {
 /// Main memory that [`compare`] needs beside the answer, in bytes.
 pub fn memory_bytes(store: &Store, rule: Rule) -> u64 {
     let vertices = store.vertices();
-    // Original ids, mapped, and the order of those that do not ascend.
+    // Original ids, and the order of those that do not ascend.
     let ids_bytes = 12 * vertices;
     let labels_bytes = if rule == Rule::Partition { 9 * vertices } else { 0 };
     ids_bytes + labels_bytes + Bits::memory_bytes(vertices) + READER_BYTES

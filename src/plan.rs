@@ -20,9 +20,9 @@ pub struct MemoryPlan {
     pub tables_bytes: u64,
     /// The frontiers of a traversal.
     pub frontier_bytes: u64,
-    /// The out-degrees, mapped from their file.
+    /// The out-degrees.
     pub degrees_bytes: u64,
-    /// The page directories, mapped, and what is derived from them.
+    /// The page directories, and what is derived from them.
     pub directory_bytes: u64,
     /// Code, stacks, channels, and what the algorithm itself holds.
     pub program_bytes: u64,
@@ -38,7 +38,7 @@ pub struct MemoryPlan {
 }
 
 /// Code, stacks, channels: what a run takes whatever the graph.
-const PROGRAM_BYTES: u64 = 24 << 20;
+pub(crate) const PROGRAM_BYTES: u64 = 24 << 20;
 /// The fewest frames that a run works with: two to compute on, two to read into.
 pub const FRAMES_MIN: u32 = 4;
 /// Reads in flight on a stripe are bounded by this many bytes too.
@@ -68,7 +68,7 @@ impl MemoryPlan {
             tables_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if traversal { 2 * Bits::memory_bytes(vertices) } else { 0 },
             degrees_bytes: 4 * vertices,
-            directory_bytes: 36 * pages,
+            directory_bytes: directory_bytes(store),
             program_bytes: PROGRAM_BYTES + algorithm.held_bytes(),
             sharing_bytes,
             frames: 0,
@@ -141,6 +141,11 @@ impl MemoryPlan {
         );
         Error::Memory { what, needed_bytes, budget_bytes, parts }
     }
+}
+
+/// Main memory of the page directories of a store, in bytes.
+pub(crate) fn directory_bytes(store: &Store) -> u64 {
+    36 * store.topologies().map(|topology| u64::from(topology.page_count())).sum::<u64>()
 }
 
 /// Main memory of what an algorithm knows of every vertex in the end, in bytes.

@@ -43,6 +43,8 @@ pub struct RunReport {
     pub sharing: Option<Sharing>,
     /// What the cost model says of a run with these pages and edges; none where the machine has not been measured.
     pub predicted: Option<Prediction>,
+    /// Checkpoints, where they were asked for. Of a run that went on from one, all other numbers are of what came after.
+    pub checkpoints: Option<CheckpointReport>,
     /// Each of the directories that pages are read from.
     pub stripes: Vec<StripeReport>,
     /// Each superstep.
@@ -75,6 +77,36 @@ impl RunReport {
             ..next
         }
     }
+}
+
+/// What checkpoints took.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CheckpointReport {
+    /// How many were written.
+    pub written: u64,
+    /// How many could not be written.
+    pub failed: u64,
+    /// Bytes of those that were written.
+    pub bytes: u64,
+    /// Nanoseconds of the run that they took, until they were on disk.
+    pub ns: u64,
+    /// What was done before, where the run went on from a checkpoint.
+    pub resumed: Option<ResumedReport>,
+}
+
+/// What the sessions of a run had done when the checkpoint was written from which it went on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ResumedReport {
+    /// How many sessions there were.
+    pub sessions: u64,
+    /// Supersteps.
+    pub supersteps: u64,
+    /// Neighbours in the lists that were opened.
+    pub edges: u64,
+    /// Bytes read from disk.
+    pub disk_bytes: u64,
+    /// Nanoseconds.
+    pub wall_ns: u64,
 }
 
 /// What was read from one of the directories that pages are striped over.

@@ -37,6 +37,13 @@ pub fn lists(
     Ok(())
 }
 
+/// Main memory that [`lists`] takes at most, in bytes: a page and its longest list, in room that doubles, for each thread; and the
+/// numbers of the pages.
+pub fn memory_bytes(topology: &Topology) -> u64 {
+    let threads = rayon::current_num_threads() as u64;
+    3 * threads * u64::from(topology.page_bytes()) + 4 * u64::from(topology.page_count())
+}
+
 /// The pages with lists of vertices in a range, in file order.
 pub fn pages_of(topology: &Topology, vertices: &std::ops::Range<u64>) -> Vec<PageId> {
     let entries = topology.directory().entries();

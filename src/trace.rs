@@ -197,7 +197,7 @@ impl Timeline {
         match error {
             Error::Memory { what, needed_bytes, budget_bytes, parts } if budget_bytes == left_bytes => {
                 let own = self.memory_bytes();
-                let (needed_bytes, budget_bytes) = (needed_bytes.saturating_add(own), budget_bytes + own);
+                let (needed_bytes, budget_bytes) = (needed_bytes.saturating_add(own), left_bytes + own);
                 Error::Memory { what, needed_bytes, budget_bytes, parts: format!("trace {own}, {parts}") }
             }
             other => other,

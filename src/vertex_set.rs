@@ -3,7 +3,7 @@
 use crate::bits::Bits;
 use crate::error::{Error, Result};
 use std::path::Path;
-use topostream_formats::readers::VertexValues;
+use topostream_formats::readers::{InputFile, VertexValues};
 use topostream_formats::{OriginalIds, Store, VertexId};
 
 /// A set of vertices: one bit for each vertex of the graph.
@@ -41,8 +41,16 @@ impl VertexSet {
     /// # Errors
     /// By line, where it holds something else; the first id, in the file or in some part of it, that the graph does not have.
     pub fn read(path: &Path, store: &Store) -> Result<Self> {
-        let (set, ids) = (Self::new(store.vertices()), store.ids()?);
-        let mut file = VertexValues::open(path, READING_BYTES)?;
+        Self::read_file(&InputFile::new(path), store)
+    }
+
+    /// The same of a file that may be a pipe.
+    ///
+    /// # Errors
+    /// As of [`Self::read`].
+    pub fn read_file(file: &InputFile, store: &Store) -> Result<Self> {
+        let (path, set, ids) = (file.path(), Self::new(store.vertices()), store.ids()?);
+        let mut file = VertexValues::open_file(file, READING_BYTES)?;
         let mut waiting = Vec::new();
         while let Some(id) = file.next_id()? {
             if !ids.is_ascending() {
@@ -82,12 +90,20 @@ impl VertexSet {
         Ok(())
     }
 
+    /// Main memory that [`read`](Self::read) takes beside the set and original ids, in bytes.
+    pub fn reading_bytes() -> u64 {
+        READING_BYTES + 8 * IDS_AT_ONCE as u64
+    }
+
     /// Main memory of a set, in bytes.
     pub fn memory_bytes(vertices: u64) -> u64 {
         Bits::memory_bytes(vertices)
     }
 
     /// Adds a vertex; whether it was not there.
+    ///
+    /// # Panics
+    /// Where the graph has no such vertex; likewise in [`contains`](Self::contains).
     pub fn insert(&self, vertex: VertexId) -> bool {
         self.bits.learn(vertex.0)
     }

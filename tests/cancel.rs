@@ -1,4 +1,5 @@
-//! Stopping a run: the flag is heard in every superstep, and the engine runs on afterwards.
+//! Stopping a run, runs at once, and where a run may be started: the flag is heard in every superstep and every wait, and
+//! the engine runs on afterwards.
 
 mod common;
 mod reference;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topostream::algorithms::{Bfs, Traffic};
-use topostream::fetch::FetcherKind;
+use topostream::fetch::{Faults, FetcherKind};
 use topostream::{Engine, EngineOptions, Error, VertexId};
 use topostream_formats::Encoding;
 
@@ -73,4 +74,156 @@ fn another_thread_stops_a_run() {
             cancel.store(false, Ordering::Relaxed);
         }
     }
+}
+
+// ---- Waits that nothing ends but the flag -----------------------------------------------------------------------------
+
+/// A disk that stops to answer: every read, or one in ten, never comes back.
+#[test]
+fn a_disk_that_does_not_answer_does_not_hold_up_the_flag() {
+    let graph = EdgeList::new(20_000, random_edges(0..20_000, 400_000, 4));
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    for stuck in [1000, 100] {
+        let faults = Faults { stuck, ..Faults::none(3) };
+        let (engine, cancel) = engine(&store, FetcherKind::Simulated(faults), Some(9));
+        let run = std::thread::spawn(move || {
+            engine.run(pagerank(1_000_000, Dangling::Spread, Traffic::Push), &mut |_| {}).map(|_| ())
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(!run.is_finished(), "{stuck}: it waits");
+        let raised = Instant::now();
+        cancel.store(true, Ordering::Relaxed);
+        let result = within(20, "a run whose disk does not answer", move || run.join().unwrap());
+        assert!(matches!(result, Err(Error::Interrupted)), "{stuck}: {result:?}");
+        assert!(raised.elapsed() < Duration::from_secs(2), "{stuck}: {:?}", raised.elapsed());
+    }
+}
+
+// ---- Runs at once, and where a run may be started ---------------------------------------------------------------------
+
+fn two_hundred() -> TestStore {
+    let graph = EdgeList::new(200, random_edges(0..200, 2000, 5));
+    TestStore::new(&graph, &small_pages(Encoding::VertexId))
+}
+
+/// Each may use the whole budget: the second waits for the first.
+#[test]
+fn runs_of_one_engine_follow_each_other() {
+    let store = two_hundred();
+    let (engine, _) = engine(&store, FetcherKind::Auto, None);
+    let run = || {
+        let mut first = None;
+        let observer = &mut |_: &_| {
+            first.get_or_insert_with(Instant::now);
+            std::thread::sleep(Duration::from_millis(30));
+        };
+        engine.run(pagerank(4, Dangling::Spread, Traffic::Push), observer).unwrap();
+        (first.unwrap(), Instant::now())
+    };
+    let spans = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..3).map(|_| scope.spawn(run)).collect();
+        let mut spans: Vec<_> = runs.into_iter().map(|run| run.join().unwrap()).collect();
+        spans.sort();
+        spans
+    });
+    // A run's end is noted a little after it has made way for the next: its last step is what counts.
+    let apart = |pair: &[(Instant, Instant)]| pair[0].0 + Duration::from_millis(3 * 30) <= pair[1].0;
+    assert!(spans.windows(2).all(apart), "{spans:?}");
+}
+
+#[test]
+fn a_run_that_waits_for_another_hears_the_flag() {
+    let store = two_hundred();
+    let (engine, cancel) = engine(&store, FetcherKind::Auto, None);
+    std::thread::scope(|scope| {
+        let (begun, hears) = std::sync::mpsc::channel();
+        let (engine, cancel) = (&engine, &cancel);
+        let first = scope.spawn(move || {
+            engine.run(pagerank(1, Dangling::Spread, Traffic::Push), &mut |_| {
+                begun.send(()).unwrap();
+                while !cancel.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                std::thread::sleep(Duration::from_millis(500));
+            })
+        });
+        hears.recv().unwrap();
+        let second = scope.spawn(|| engine.run(pagerank(1, Dangling::Spread, Traffic::Push), &mut |_| {}).map(|_| ()));
+        std::thread::sleep(Duration::from_millis(50));
+        cancel.store(true, Ordering::Relaxed);
+        assert!(matches!(second.join().unwrap(), Err(Error::Interrupted)));
+        assert!(!first.is_finished());
+    });
+}
+
+#[test]
+fn a_run_within_a_run_of_the_same_engine_is_an_error() {
+    let store = two_hundred();
+    let (engine, _) = engine(&store, FetcherKind::Auto, None);
+    let mut inner = None;
+    engine
+        .run(pagerank(1, Dangling::Spread, Traffic::Push), &mut |_| {
+            inner = Some(engine.run(Bfs::from(VertexId(0)), &mut |_| {}).map(|_| ()));
+        })
+        .unwrap();
+    assert!(matches!(inner, Some(Err(Error::Parameter(text))) if text.contains("within")));
+}
+
+/// In a task of a runtime of either kind, beside other tasks, and where a runtime is only entered.
+#[test]
+fn a_run_works_inside_a_tokio_runtime() {
+    let graph = EdgeList::new(3000, random_edges(0..3000, 60_000, 6));
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let right = rank_iterations(&graph, 0.85, Dangling::Spread, 8);
+    let found = |fetcher| {
+        let (engine, _) = engine(&store, fetcher, Some(6));
+        ranks(&engine, pagerank(8, Dangling::Spread, Traffic::Push)).unwrap().dense()
+    };
+    let check = |fetcher, what: &str| {
+        assert!(relative_error(&found(fetcher), &right) < 1e-6, "{fetcher:?} in {what}");
+    };
+    let one = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let many = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    for fetcher in FETCHERS {
+        one.block_on(async { check(fetcher, "a runtime of one thread") });
+        many.block_on(async { check(fetcher, "a runtime of several") });
+        let _entered = one.enter();
+        check(fetcher, "a runtime that is entered");
+    }
+    // A task of its own has a budget that is soon used up where nobody renews it.
+    let (engine, _) = engine(&store, FetcherKind::Threads, Some(6));
+    let task = many.spawn(async move {
+        engine.run(pagerank(60, Dangling::Spread, Traffic::Push), &mut |_| {}).map(|run| run.report.steps.len())
+    });
+    let steps = within(60, "a run in a task", move || many.block_on(task).unwrap());
+    assert_eq!(steps.unwrap(), 60);
+}
+
+// ---- What an engine cannot do -----------------------------------------------------------------------------------------
+
+#[test]
+fn what_cannot_be_run_is_an_error() {
+    let store = two_hundred();
+    let run = |options: EngineOptions, source| {
+        store
+            .engine(options)
+            .run(Bfs::from(VertexId(source)), &mut |_| {})
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    let options = || engine_options(None, 2, FetcherKind::Auto);
+    let says = |result: Result<(), String>, words: &str| {
+        assert!(result.as_ref().is_err_and(|text| text.contains(words)), "{words}: {result:?}");
+    };
+    says(run(EngineOptions { devices: Vec::new(), ..options() }, 0), "no device");
+    says(run(options(), 200), "vertex 200 does not exist: the graph has 200 vertices");
+    says(run(options(), u32::MAX), "does not exist");
+    says(run(EngineOptions { threads: 1025, ..options() }, 0), "1025 threads");
+    says(run(EngineOptions { threads: usize::MAX, ..options() }, 0), "threads");
+    for threads in [0, 1, 1024] {
+        assert_eq!(run(EngineOptions { threads, ..options() }, 0), Ok(()), "{threads} threads");
+    }
+    // More than there is address space for: the budget allows it, the system does not.
+    let huge = EngineOptions { memory_bytes: 1 << 60, buffer_bytes: None, ..options() };
+    assert_eq!(run(huge, 0), Ok(()), "no more is allocated than the graph fills");
 }

@@ -1,5 +1,10 @@
 //! The cost model: against times worked out by hand, and properties that hold for any rates.
 
+#[path = "../formats/fuzz/mutations.rs"]
+mod mutations;
+#[path = "../formats/fuzz/fuzz_targets/rates_shared.rs"]
+mod rates_shared;
+
 use proptest::prelude::*;
 use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::strategy::Strategy;
@@ -277,9 +282,21 @@ fn files_are_read_as_they_are_written_and_damage_is_named() {
     refused("{", &["expected a file of rates"]);
     refused(&text.replace("\"version\": 2", "\"version\": 9"), &["expected version 2, found 9"]);
     refused(&text.replace("\"machine\"", "\"machines\""), &["machines"]);
-    refused(&text.replace("\"disk_bytes_per_s\": 1000000000.0", "\"disk_bytes_per_s\": 0.0"), &["disk", "no rate"]);
+    refused(
+        &text.replace("\"disk_bytes_per_s\": 1000000000.0", "\"disk_bytes_per_s\": 0.0"),
+        &["disk_bytes_per_s", "expected a number from 1e-6", "found 0"],
+    );
     refused(&text.replace("\"together\": 1.0", "\"together\": 1.5"), &["together", "1.5"]);
-    refused(&text.replace("\"superstep_ns\": 1000.0", "\"superstep_ns\": -1"), &["gpu", "-1 is no rate"]);
+    refused(&text.replace("\"superstep_ns\": 1000.0", "\"superstep_ns\": -1"), &["gpu", "superstep_ns", "found -1"]);
+    for (wrong, found) in
+        [("0", "found 0"), ("-2.5", "found -2.5"), ("1e300", "found 1e300"), ("1e-300", "found 1e-300")]
+    {
+        let mut rates = rates();
+        rates.devices[1].kernels[0].weighted = wrong.parse().unwrap();
+        refused(&rates.encode(), &["cpu, 2 threads", "weighted", found]);
+    }
+    refused(&text.replace("\"superstep_ns\": 1000.0", "\"superstep_ns\": null"), &["expected rates"]);
+    refused(&" ".repeat(5 << 20), &["at most", "bytes"]);
     refused(&text.replace("\"vertices\": 1048576", "\"vertices\": 16777216"), &["gpu", "ascending"]);
     let missing = Rates::read(&folder.path().join("none")).unwrap_err().to_string();
     assert!(missing.contains("none"), "{missing}");
@@ -400,4 +417,22 @@ proptest! {
         let shard = predict(&grouped, &setting(&rates, "gpu", devices, Strategy::Shard)).unwrap();
         prop_assert!(close(shard.total_ns * devices as f64, one));
     }
+}
+
+/// The corpus of the fuzz target of calibration files, and changes to it.
+#[test]
+fn corpus_of_rates() {
+    let mut draws = mutations::Draws(12);
+    let mut files = 0;
+    for entry in std::fs::read_dir("formats/fuzz/corpus/rates").unwrap() {
+        let path = entry.unwrap().path();
+        let data = std::fs::read(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(rates_shared::rates(&data), name.starts_with("good-"), "{name}");
+        for _ in 0..100 {
+            rates_shared::rates(&mutations::mutated(&data, 0, &mut draws));
+        }
+        files += 1;
+    }
+    assert!(files >= 5);
 }

@@ -270,6 +270,39 @@ fn a_missing_file_is_named() {
     }
 }
 
+// ---- Files that are cut while they are in use -----------------------------------------------------------------------
+
+/// What has been read at the start is not missed; what is missed is an error that names the file. No signal ends the process.
+#[test]
+fn files_that_are_cut_short_in_the_middle_of_a_run_are_no_crash() {
+    let mut edges = random_edges(0..30_000, 600_000, 14);
+    edges.extend((0..20_000).map(|number| (17, number)));
+    let graph = EdgeList::new(30_000, edges);
+    let options = FormatOptions { order: VertexOrder::Degree, ..small_pages(Encoding::VertexId) };
+    for (name, read_anew) in
+        [("pages.0", true), ("directory.bin", false), ("degrees.bin", false), ("in/directory.bin", false)]
+    {
+        for fetcher in FETCHERS {
+            let store = TestStore::new(&graph, &options);
+            let engine = store.engine(engine_options(Some(9), 2, fetcher));
+            let path = store.path().join(name);
+            let what = format!("{name} cut, {fetcher:?}");
+            let result = within(PATIENCE_S, &what, move || {
+                let run = engine.run(pagerank(ITERATIONS, Dangling::Spread, Traffic::Push), &mut |step| {
+                    if step.superstep == 1 {
+                        std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+                    }
+                });
+                run.map(|run| run.report.steps.len()).map_err(|error| error.to_string())
+            });
+            match result {
+                Ok(steps) => assert!(!read_anew && steps == ITERATIONS as usize, "{what}: {steps} steps"),
+                Err(message) => assert!(read_anew && message.contains(name), "{what}: {message}"),
+            }
+        }
+    }
+}
+
 // ---- Forged files ---------------------------------------------------------------------------------------------------
 
 /// Pages whose checksums are right and whose contents are not: whoever wrote them, they lead to no wrong memory.

@@ -58,7 +58,7 @@ macro_rules! gpu_or_return {
 
 /// Frames of 64 KiB, each word of which is a hash of its place.
 fn frames(count: u32) -> Vec<Frame> {
-    let mut frames = PagePool::frames(count, 64 << 10, 0);
+    let mut frames = PagePool::frames(count, 64 << 10, 0).unwrap();
     for (at, frame) in frames.iter_mut().enumerate() {
         fill(frame, at as u32);
     }
@@ -500,7 +500,7 @@ fn devices_and_what_they_made_are_dropped_in_any_order() {
 /// The trait object above is what the engine's own pool gives.
 #[test]
 fn a_pool_is_host_memory() {
-    let frames: Vec<Frame> = PagePool::frames(2, 64 << 10, 64 << 10);
+    let frames: Vec<Frame> = PagePool::frames(2, 64 << 10, 64 << 10).unwrap();
     assert_eq!(pool(&frames).memory().len(), 4 * (64 << 10));
 }
 

@@ -95,7 +95,7 @@ fn everything() -> Declared {
         attribute("met", Bit, Role::Writable),
         attribute("given", F32, Role::ReadOnly),
     ];
-    let shader = Shader { file: "everything.wgsl", text: EVERYTHING, switches: Vec::new() };
+    let shader = Shader::new("everything.wgsl", EVERYTHING);
     Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 
@@ -123,7 +123,7 @@ fn told() -> Declared {
         attribute("list", Bit, Role::Accumulated, Merge::Or),
         attribute("heat", F32, Role::Writable, Merge::Min),
     ];
-    let shader = Shader { file: "told.wgsl", text: TOLD, switches: Vec::new() };
+    let shader = Shader::new("told.wgsl", TOLD);
     Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 
@@ -241,6 +241,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         float_atomics,
         wide_integers,
         in_place: false,
+        loops_limited: float_atomics,
         subgroups,
     }
 }
@@ -487,7 +488,7 @@ fn structs_lie_alike_in_rust_and_wgsl() {
         BatchPage { word, first_unit, start_vertex, slot_count, edge_count, degree, row, lanes_log2 }
     );
     assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, degree });
-    assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, spare });
+    assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, loops_cut });
     assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
     assert_same_layout!(&module, Fill { value, words, increment, spare });
     assert_same_layout!(&module, Merge { operation, kind, words, to, begin, first_mask, last_mask, spare });
@@ -511,4 +512,56 @@ fn workgroup_memory_is_small() {
         assert!(bytes <= 27 << 10, "{}: {bytes} bytes of workgroup memory", module.label);
     }
     assert_eq!((edges_per_unit(false), edges_per_unit(true)), (4096, 2048));
+}
+
+/// Where a driver ends loops early, kernels with an algorithm's hooks look for that at their end; elsewhere nothing of it is there.
+#[test]
+fn loops_are_looked_after_where_they_are_limited() {
+    for (algorithm, visits) in algorithms() {
+        for kernel in KernelName::ALL.into_iter().filter(|kernel| runs(&algorithm, *kernel)) {
+            let Abilities { float_atomics, .. } = PORTABLE;
+            let options = options(Encoding::VertexId, visits[0], 1, PORTABLE);
+            let text = |loops_limited| {
+                compose(&algorithm, kernel, &ModuleOptions { loops_limited, float_atomics, ..options.clone() }).text
+            };
+            let (free, limited) = (text(false), text(true));
+            assert!(!free.contains("loops_cut != ") && !free.contains("check_loops"), "{} {kernel}", algorithm.name);
+            let main = limited.split("fn main(").nth(1).expect("a kernel has an entry point");
+            let main = &main[..main.find("\n}\n").expect("it ends")];
+            let last = main.trim_end().trim_end_matches(|end: char| end == '}' || end.is_whitespace());
+            assert_eq!(last.ends_with("check_loops();"), kernel.has_hooks(), "{} {kernel}: {last}", algorithm.name);
+        }
+    }
+}
+
+/// Each loop says how many rounds it takes, in the comment before it: no loop may take 65,535 where loops are limited, unless it is in a
+/// kernel with hooks, which looks for that.
+#[test]
+fn loops_say_how_many_rounds_they_take() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut loops = 0;
+    let mut check = |path: std::path::PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+        for (at, line) in lines.iter().enumerate() {
+            // In Rust, `while` and `loop` of a generated text stand at the beginning of a line.
+            let generated = path.extension().is_some_and(|name| name == "rs");
+            let begins =
+                |word: &str| line.starts_with(word) && (!generated || text.lines().nth(at).unwrap().starts_with(word));
+            if !["for (", "while ", "loop {"].into_iter().any(begins) {
+                continue;
+            }
+            loops += 1;
+            let before = lines[..at].iter().rev().take_while(|line| line.starts_with("//"));
+            let said = before.into_iter().any(|line| line.starts_with("// rounds: "));
+            assert!(said, "{}:{}: a comment `// rounds: …` before the loop says how many", path.display(), at + 1);
+        }
+    };
+    for folder in ["shaders/lib", "shaders/kernels", "shaders/algorithms"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            check(entry.unwrap().path());
+        }
+    }
+    check(root.join("src/device/gpu/compose/accessors.rs"));
+    assert!(loops > 40, "{loops} loops were found");
 }

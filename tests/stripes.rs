@@ -189,16 +189,16 @@ fn weights_lie_beside_their_pages() {
 
 /// All pages of a topology, with their weights, in the order in which they come: all of them are asked for at once.
 fn read_pages(store: &topostream::Store, topology: &Topology, fetcher: FetcherKind) -> Vec<(u32, Vec<u8>)> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let frames = PagePool::frames(topology.page_count(), PAGE as u32, topology.weight_page_bytes());
+        let frames = PagePool::frames(topology.page_count(), PAGE as u32, topology.weight_page_bytes()).unwrap();
         let mut fetcher = fetch::open(fetcher, store, &Arc::clone(frames[0].pool()), true).unwrap();
         for (number, frame) in (0..).zip(frames) {
             fetcher.submit(PageRead { page: PageRef { direction: topology.direction(), page: PageId(number) }, frame });
         }
         let (mut filled, mut pages) = (Vec::new(), Vec::new());
         while fetcher.in_flight() > 0 {
-            poll_fn(|context| fetcher.poll_filled(context, &mut filled)).await;
+            poll_fn(|context| fetcher.poll_filled(context, &mut filled)).await.unwrap();
             pages.extend(filled.drain(..).map(|fill| {
                 fill.result.unwrap();
                 (fill.page.page.0, [fill.frame.page(), fill.frame.weights()].concat())

@@ -192,6 +192,7 @@ fn reads_that_fail_are_in_the_trace_too() {
         io_errors: 150,
         flipped_bits: 150,
         short_reads: 100,
+        stuck: 0,
         lasting: false,
         stripe: None,
     };

@@ -80,7 +80,7 @@ fn measure(
 ) -> Result<Vec<(f64, f64)>> {
     let topology = store.topology(Direction::Out).ok_or("the store has no out-lists")?;
     let (mut sound, entries) = (true, topology.directory().entries());
-    let mut frames = frames(topology);
+    let mut frames = frames(topology)?;
     scan(store, kind, &mut frames, &mut |page, bytes| sound &= crc32c(bytes) == entries[page.index()].crc)?;
     if !sound {
         return Err("a fetcher gave other bytes than were written".into());
@@ -93,10 +93,10 @@ fn measure(
 }
 
 /// As many frames as the engine has in flight. They are used anew by every scan: none pays for new memory but the first.
-pub fn frames(topology: &Topology) -> Vec<Frame> {
+pub fn frames(topology: &Topology) -> Result<Vec<Frame>> {
     let page_bytes = topology.page_bytes();
     let in_flight = ((IN_FLIGHT_BYTES / u64::from(page_bytes)) as usize).clamp(2, IN_FLIGHT_MAX);
-    PagePool::frames(in_flight as u32, page_bytes, 0)
+    Ok(PagePool::frames(in_flight as u32, page_bytes, 0)?)
 }
 
 /// Hears of every filled page.
@@ -105,7 +105,7 @@ type Visit<'a> = dyn FnMut(PageId, &[u8]) + 'a;
 /// Reads every page once, in order, and returns GB/s. All frames are free before and after.
 pub fn scan(store: &Store, kind: FetcherKind, free: &mut Vec<Frame>, visit: &mut Visit<'_>) -> Result<f64> {
     let topology = store.topology(Direction::Out).ok_or("the store has no out-lists")?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut fetcher = fetch::open(kind, store, free[0].pool(), false)?;
         let (mut pages, mut filled) = ((0..topology.page_count()).map(PageId).peekable(), Vec::new());
@@ -117,7 +117,7 @@ pub fn scan(store: &Store, kind: FetcherKind, free: &mut Vec<Frame>, visit: &mut
                 let page = pages.next().expect("just peeked");
                 fetcher.submit(PageRead { page: PageRef { direction: Direction::Out, page }, frame });
             }
-            poll_fn(|context| fetcher.poll_filled(context, &mut filled)).await;
+            poll_fn(|context| fetcher.poll_filled(context, &mut filled)).await?;
             for page in filled.drain(..) {
                 page.result?;
                 visit(page.page.page, page.frame.page());

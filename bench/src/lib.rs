@@ -15,6 +15,7 @@ mod asynchronous;
 mod baseline;
 mod billion;
 mod buffered;
+mod checkpoint;
 mod checks;
 mod child;
 mod devices;
@@ -97,6 +98,7 @@ enum Bench {
     Export(export::Options),
     Algorithms(algorithms::Options),
     Asynchronous(asynchronous::Options),
+    Checkpoint(checkpoint::Options),
     /// A part of another benchmark in a process of its own
     #[command(hide = true)]
     Child {
@@ -133,6 +135,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Export(options) => export::run(&options),
         Bench::Algorithms(options) => algorithms::run(&options),
         Bench::Asynchronous(options) => asynchronous::run(&options),
+        Bench::Checkpoint(options) => checkpoint::run(&options),
         Bench::Child { task } => child::main(&task),
     }
 }

@@ -163,8 +163,10 @@ impl Ring {
     fn new(files: Vec<File>, shape: Shape) -> Result<Self> {
         let ring = IoUring::new(shape.depth as u32)?;
         let buffers: Vec<_> = (0..shape.depth).map(|_| AlignedBuffer::new(shape.request_bytes)).collect();
-        let place =
-            |buffer: &AlignedBuffer| libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: shape.request_bytes };
+        let place = |buffer: &AlignedBuffer| libc::iovec {
+            iov_base: buffer.shared().as_mut_ptr().cast(),
+            iov_len: shape.request_bytes,
+        };
         let places: Vec<libc::iovec> = buffers.iter().map(place).collect();
         #[allow(unsafe_code)]
         // SAFETY: the buffers live as long as the ring, which is dropped before them.
@@ -200,7 +202,7 @@ impl Ring {
     }
 
     fn submit(&mut self, slot: usize, (file, offset, bytes): Request) -> Result<()> {
-        let (file, start) = (types::Fd(self.files[file].as_raw_fd()), self.buffers[slot].as_mut_ptr());
+        let (file, start) = (types::Fd(self.files[file].as_raw_fd()), self.buffers[slot].shared().as_mut_ptr());
         let entry = match self.registered {
             true => opcode::ReadFixed::new(file, start, bytes as u32, slot as u16).offset(offset).build(),
             false => opcode::Read::new(file, start, bytes as u32).offset(offset).build(),

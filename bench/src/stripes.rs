@@ -76,7 +76,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let graph = graph::name(&one);
     let side = |name, store: Store| -> Result<Side> {
         let engine = engine(store.path(), Some(buffer_bytes), common.threads())?;
-        let frames = fetchers::frames(store.topology(Direction::Out).ok_or("the store has no out-lists")?);
+        let frames = fetchers::frames(store.topology(Direction::Out).ok_or("the store has no out-lists")?)?;
         Ok(Side { name, store, frames, engine, rounds: Vec::new() })
     };
     let mut sides = [side("one stripe", one)?, side("two stripes", two)?];

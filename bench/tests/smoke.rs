@@ -255,3 +255,12 @@ fn asynchronous() {
     let claims = value["claims"].as_array().unwrap();
     assert!(claims.iter().all(|claim| claim["measured"]["median"].as_f64().unwrap() > 0.0), "{claims:?}");
 }
+
+#[test]
+fn checkpoint() {
+    let folder = folder();
+    let arguments = ["--scale", "10", "--runs", "2", "--every", "1"];
+    let value = results(folder.path(), "checkpoint", &arguments, "checkpoint-10-cpu.json");
+    assert_eq!((rows(&value, 0), value["claims"].as_array().unwrap().len()), (3, 6));
+    assert!(value["tables"][0].to_string().contains("components"), "{value}");
+}

@@ -44,7 +44,7 @@ impl Algorithm for LeastAncestor {
         vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Frontier)]
     }
     fn shader(&self) -> Option<Shader> {
-        Some(Shader { file: "least_ancestor.wgsl", text: WGSL, switches: Vec::new() })
+        Some(Shader::new("least_ancestor.wgsl", WGSL))
     }
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> HandOn<'a> {
         HandOn(state.attributes.u32(0), state.next_frontier(step.superstep))

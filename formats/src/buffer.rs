@@ -1,44 +1,90 @@
 //! Page-aligned memory: what O_DIRECT reads and writes want, and what a GPU driver can import as it is.
 
+use crate::error::Result;
+use crate::memory;
 use memmap2::MmapMut;
 use std::ops::{Deref, DerefMut};
 
-/// The alignment of an [`AlignedBuffer`], in bytes: a memory page, and a multiple of any disk's logical block.
+/// The alignment of [`SharedMemory`] and of an [`AlignedBuffer`], in bytes: a memory page, and a multiple of any disk's
+/// logical block.
 pub const ALIGNMENT: usize = 4096;
 
 /// Zeroed bytes that begin at a multiple of [`ALIGNMENT`], allocated once, in huge pages where the system has them: one
 /// entry of the translation cache then covers 2 MiB instead of 4 KiB.
+///
+/// The kernel, a device or another thread may write to them at any time, so that there is no safe way to look at them here:
+/// only where they are and how many. Whoever makes a reference from that says in a SAFETY note why nobody writes to that part
+/// meanwhile, or makes it one to atomics. The memory stays where it is until this is dropped.
 #[derive(Debug)]
-pub struct AlignedBuffer {
-    map: MmapMut,
+pub struct SharedMemory {
+    /// Owns the memory; it is never looked at through this.
+    _map: MmapMut,
     start: *mut u8,
     bytes: usize,
 }
 
 #[allow(unsafe_code)]
-// SAFETY: the buffer owns its memory, as a Box<[u8]> does; `start` is only another name for it.
-unsafe impl Send for AlignedBuffer {}
+// SAFETY: it owns its memory, which any thread may free, and gives nothing but an address.
+unsafe impl Send for SharedMemory {}
 #[allow(unsafe_code)]
-// SAFETY: shared access gives shared slices only.
-unsafe impl Sync for AlignedBuffer {}
+// SAFETY: shared access gives an address and a length, both constant.
+unsafe impl Sync for SharedMemory {}
+
+impl SharedMemory {
+    /// Allocates `bytes` zeroed bytes for what `what` says, in messages.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`](crate::Error::Allocation) where the system refuses them.
+    pub fn new(what: &str, bytes: u64) -> Result<Self> {
+        let mut map = memory::map(what, bytes)?;
+        #[cfg(target_os = "linux")]
+        // A hint: without huge pages everything works, only slower.
+        map.advise(memmap2::Advice::HugePage).ok();
+        let start = map.as_mut_ptr();
+        Ok(Self { _map: map, start, bytes: bytes as usize })
+    }
+
+    /// Where the memory begins.
+    pub fn as_mut_ptr(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+}
+
+/// Memory of the same kind that one party owns, as a `Box<[u8]>` is owned.
+#[derive(Debug)]
+pub struct AlignedBuffer(SharedMemory);
 
 impl AlignedBuffer {
     /// Allocates `bytes` zeroed bytes.
     ///
     /// # Panics
-    /// Where the system has no address space left: budgets are checked before anything is allocated.
+    /// Where the system refuses them: see [`try_new`](Self::try_new).
     pub fn new(bytes: usize) -> Self {
-        let mut map = MmapMut::map_anon(bytes.max(1)).expect("address space for a buffer within the budget");
-        #[cfg(target_os = "linux")]
-        // A hint: without huge pages everything works, only slower.
-        map.advise(memmap2::Advice::HugePage).ok();
-        let start = map.as_mut_ptr();
-        Self { map, start, bytes }
+        Self::try_new("a buffer", bytes as u64).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Where the memory begins: for readers that fill it from outside (the kernel, a GPU).
-    pub fn as_mut_ptr(&self) -> *mut u8 {
-        self.start
+    /// Allocates `bytes` zeroed bytes for what `what` says, in messages.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`](crate::Error::Allocation) where the system refuses them.
+    pub fn try_new(what: &str, bytes: u64) -> Result<Self> {
+        SharedMemory::new(what, bytes).map(Self)
+    }
+
+    /// Where the memory is, and how much: for what reads it from outside, or, by an `unsafe` contract of its own, writes to it
+    /// while nobody looks at the buffer.
+    pub fn shared(&self) -> &SharedMemory {
+        &self.0
     }
 }
 
@@ -46,12 +92,44 @@ impl Deref for AlignedBuffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.map[..self.bytes]
+        #[allow(unsafe_code)]
+        // SAFETY: the bytes are initialised (zeroed), allocated for as long as the buffer is, and written to by nobody who does
+        // not borrow the buffer exclusively: whoever else writes to its address keeps a contract that nobody looks meanwhile.
+        unsafe {
+            std::slice::from_raw_parts(self.0.start, self.0.bytes)
+        }
     }
 }
 
 impl DerefMut for AlignedBuffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.map[..self.bytes]
+        #[allow(unsafe_code)]
+        // SAFETY: as above, and the buffer is borrowed exclusively.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.0.start, self.0.bytes)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_aligned_zeroed_and_its_own() {
+        for bytes in [0, 1, 4095, 3 << 20] {
+            let mut buffer = AlignedBuffer::new(bytes);
+            assert!((buffer.as_ptr() as usize).is_multiple_of(ALIGNMENT) && buffer.len() == bytes);
+            assert!(buffer.iter().all(|&byte| byte == 0));
+            buffer.fill(7);
+            let shared = buffer.shared();
+            assert!(shared.len() == bytes && shared.is_empty() == (bytes == 0));
+            assert_eq!(shared.as_mut_ptr().cast_const(), buffer.as_ptr());
+        }
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_an_error() {
+        assert!(AlignedBuffer::try_new("a test", 1 << 62).is_err());
     }
 }

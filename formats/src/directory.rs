@@ -4,9 +4,10 @@ use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::ids::{PageId, VertexId};
 use crate::manifest::version_of;
-use crate::mapped::Mapped;
+use crate::memory;
 use crate::page::Capacity;
 use crate::shard::Shard;
+use crate::values::StoredValues;
 use bytemuck::{Pod, Zeroable};
 use std::path::Path;
 
@@ -49,10 +50,10 @@ pub struct DirectoryEntry {
     pub weights_crc: u32,
 }
 
-/// The page directory of one topology, mapped into memory.
+/// The page directory of one topology, in memory.
 #[derive(Debug)]
 pub struct Directory {
-    entries: Mapped<DirectoryEntry>,
+    entries: StoredValues<DirectoryEntry>,
     starts: Vec<u32>,
     shards: Vec<Shard>,
 }
@@ -77,12 +78,12 @@ pub struct DirectoryContext<'a> {
 }
 
 impl Directory {
-    /// Maps and checks `path`: checksum, and that the entries cover every edge exactly once, and every vertex in each shard.
+    /// Reads and checks `path`: checksum, and that the entries cover every edge exactly once, and every vertex in each shard.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] naming the first entry that is wrong.
     pub fn open(path: &Path, context: &DirectoryContext<'_>) -> Result<Self> {
-        let entries = Mapped::open(path, size_of::<DirectoryHeader>(), context.pages, context.crc)?;
+        let entries = StoredValues::open(path, size_of::<DirectoryHeader>(), context.pages, context.crc)?;
         let grouped = context.shards.len() > 1;
         let expected = header(context.pages, context.tag, context.capacity.page_bytes, grouped);
         let found: DirectoryHeader = bytemuck::pod_read_unaligned(&entries.bytes()[..size_of::<DirectoryHeader>()]);
@@ -90,7 +91,8 @@ impl Directory {
             return Err(Error::file(path, format!("{expected:?}"), format!("{found:?}")));
         }
         check_entries(path, entries.values(), context)?;
-        let starts = entries.values().iter().map(|entry| entry.start_vertex).collect();
+        let mut starts = memory::vec_with_room(&path.display().to_string(), entries.values().len())?;
+        starts.extend(entries.values().iter().map(|entry| entry.start_vertex));
         Ok(Self { entries, starts, shards: context.shards.to_vec() })
     }
 
@@ -139,6 +141,11 @@ impl Directory {
         let last = &entries[page.index() + entry.run as usize - 1];
         last.first_edge + u64::from(last.edge_count) - entries[first].first_edge
     }
+}
+
+/// Main memory of the directory of so many pages, in bytes.
+pub fn memory_bytes(pages: u64) -> u64 {
+    HEADER_BYTES + pages.saturating_mul((size_of::<DirectoryEntry>() + size_of::<u32>()) as u64)
 }
 
 /// The bytes of a directory file, and their checksum; `grouped`: of lists that are grouped for shards.

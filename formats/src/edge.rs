@@ -84,6 +84,30 @@ pub trait EdgeSource: Send {
         Ok(())
     }
 
+    /// Passes the ids of all vertices, some at a time, where a file lists them; false where none does. Called before the
+    /// first edge, if at all; [`Self::extra_vertices`] gives none of them afterwards.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the input, by file and line; what `take` returns.
+    fn declared_vertices(&mut self, _take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// What messages call the input as a whole: its path.
+    fn place(&self) -> String {
+        self.info().name.clone()
+    }
+
+    /// What messages call the place of `edge`, at `index` of the chunk that was read last: file and line, or record.
+    fn place_of(&self, _index: usize, _edge: &Edge) -> String {
+        self.place()
+    }
+
+    /// Whether the input is a pipe, so that it cannot be opened again.
+    fn is_read_once(&self) -> bool {
+        false
+    }
+
     /// How many input bytes have been consumed so far (compressed bytes where the input is compressed).
     fn bytes_read(&self) -> u64 {
         0

@@ -87,6 +87,30 @@ pub enum Error {
         /// The parts of the need, for people.
         parts: String,
     },
+    /// The system does not start the threads that are needed.
+    #[error(
+        "{what}: the system refuses to start {wanted} threads ({source}); allow more of them (`ulimit -u`), more address space \
+         (`ulimit -v`), or use fewer: RAYON_NUM_THREADS=1, and `--threads` where a command has it"
+    )]
+    Threads {
+        /// What they are for.
+        what: String,
+        /// How many there should be.
+        wanted: usize,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// The system does not give memory that is within the budget.
+    #[error(
+        "{what}: the system refuses {bytes} bytes of memory, which are within the budget; lower `--memory`, or allow more \
+         address space (`ulimit -v`)"
+    )]
+    Allocation {
+        /// What the memory is for.
+        what: String,
+        /// How much it is.
+        bytes: u64,
+    },
     /// Something that was asked for does not exist or does not go together.
     #[error("{0}")]
     Invalid(String),

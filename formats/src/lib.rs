@@ -12,17 +12,23 @@ compile_error!("stores are little-endian and are used in place: big-endian machi
 
 pub mod buffer;
 pub mod checksum;
+pub mod clean;
 pub mod directory;
+pub mod durable;
 pub mod edge;
 pub mod encoding;
 pub mod error;
 pub mod ids;
 pub mod manifest;
-pub mod mapped;
+pub mod memory;
+pub mod open;
 pub mod page;
+pub mod patience;
 pub mod readers;
 pub mod shard;
 pub mod store;
+pub mod threads;
+pub mod values;
 pub mod write;
 
 pub use edge::{Edge, EdgeSource, IdSpace, MemorySource, SourceInfo, WeightType};
@@ -30,5 +36,6 @@ pub use encoding::Encoding;
 pub use error::{Error, Result};
 pub use ids::{PageId, VertexId};
 pub use manifest::{Manifest, VertexOrder};
+pub use open::OpenOptions;
 pub use shard::Shard;
 pub use store::{Direction, OriginalIds, Store, Topology};

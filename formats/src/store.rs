@@ -1,12 +1,14 @@
-//! A store, opened: its metadata mapped into memory, its page files located but not read.
+//! A store, opened: its metadata read into memory, its page files located but not read.
 
 use crate::directory::{self, Directory, DirectoryContext, DirectoryEntry};
 use crate::error::{Error, Result};
 use crate::ids::{PageId, VertexId};
 use crate::manifest::{Ids, MANIFEST, Manifest, TopologyManifest};
-use crate::mapped::Mapped;
+use crate::open::{OpenOptions, Places, read_manifest};
 use crate::page::{PageContext, check_page, check_weights};
+use crate::patience;
 use crate::shard::Shard;
+use crate::values::{SharedValues, StoredValues};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -47,6 +49,7 @@ pub struct Topology {
     folder: PathBuf,
     summary: TopologyManifest,
     directory: Directory,
+    degrees: SharedValues,
     page_files: Vec<PathBuf>,
     weight_files: Vec<PathBuf>,
     page_bytes: u32,
@@ -65,23 +68,29 @@ pub struct PagePlace {
 }
 
 impl Store {
-    /// Opens the store in `path`: reads the manifest, maps and checks the page directories, and looks at the lengths of
+    /// Opens the store in `path`: reads the manifest, reads and checks the page directories, and looks at the lengths of
     /// the page files without reading them.
     ///
     /// # Errors
-    /// What is missing, of another version, of another length, or does not bear out its checksum, by file.
+    /// What is missing, of another version, of another length, or does not bear out its checksum, by file;
+    /// [`Error::Invalid`] where the store leads to files that are not its own.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::default())
+    }
+
+    /// The same with options: further folders where stripes may be, a limit of memory.
+    ///
+    /// # Errors
+    /// As of [`open`](Self::open); [`Error::Memory`].
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref();
-        let file = path.join(MANIFEST);
-        let bytes = std::fs::read(&file).map_err(|source| match source.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Error::Invalid(format!(
-                "{}: not a graph store (it has no {MANIFEST}); make one with `topostream format`",
-                path.display()
-            )),
-            _ => Error::io(&file, "read")(source),
-        })?;
-        let manifest = Manifest::decode(&bytes, &file)?;
-        let open = |direction, summary| Topology::open(path, &manifest, direction, summary);
+        let manifest = Manifest::decode(&read_manifest(path)?, &path.join(MANIFEST))?;
+        let places = Places::of(path, &manifest, options)?;
+        places.check(&path.join(MANIFEST))?;
+        if matches!(manifest.ids, Ids::File { .. }) {
+            places.check(&path.join("ids.bin"))?;
+        }
+        let open = |direction, summary| Topology::open(path, &manifest, direction, summary, &places);
         let out = open(Direction::Out, &manifest.out)?;
         let in_lists = manifest.in_lists.as_ref().map(|summary| open(Direction::In, summary)).transpose()?;
         Ok(Self { path: path.to_owned(), manifest, out, in_lists })
@@ -142,15 +151,15 @@ impl Store {
         }
     }
 
-    /// The length of each vertex's out-list: maps and checks `degrees.bin`.
+    /// The length of each vertex's out-list: reads and checks `degrees.bin`, unless somebody has them already.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
-    pub fn out_degrees(&self) -> Result<Mapped<u32>> {
+    pub fn out_degrees(&self) -> Result<StoredValues<u32>> {
         self.out.degrees(self.manifest.vertices)
     }
 
-    /// The original ids: maps and checks `ids.bin` where there is one.
+    /// The original ids: reads and checks `ids.bin` where there is one, 8 bytes a vertex.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
@@ -159,7 +168,7 @@ impl Store {
         Ok(match self.manifest.ids {
             Ids::Range { first } => OriginalIds { vertices, first, file: None, ascending: true },
             Ids::File { crc, ascending } => {
-                let file = Mapped::open(&self.path.join("ids.bin"), 0, vertices, crc)?;
+                let file = StoredValues::open(&self.path.join("ids.bin"), 0, vertices, crc)?;
                 OriginalIds { vertices, first: 0, file: Some(file), ascending }
             }
         })
@@ -179,7 +188,13 @@ impl Store {
 }
 
 impl Topology {
-    fn open(store: &Path, manifest: &Manifest, direction: Direction, summary: &TopologyManifest) -> Result<Self> {
+    fn open(
+        store: &Path,
+        manifest: &Manifest,
+        direction: Direction,
+        summary: &TopologyManifest,
+        places: &Places,
+    ) -> Result<Self> {
         let folder = store.join(direction.folder());
         let capacity = manifest.capacity();
         let shards = Shard::of(summary, manifest.vertices);
@@ -192,19 +207,24 @@ impl Topology {
             capacity,
             crc: summary.directory_crc,
         };
-        let directory = Directory::open(&folder.join("directory.bin"), &context)?;
+        let path = folder.join("directory.bin");
+        ["directory.bin", "degrees.bin"].iter().try_for_each(|name| places.check(&folder.join(name)))?;
+        places.check_directory(&path, directory::memory_bytes(summary.pages))?;
+        let directory = Directory::open(&path, &context)?;
         let weight_page_bytes = if manifest.weights.is_some() { capacity.weight_page_bytes() } else { 0 };
         let files = |name| stripe_files(store, &manifest.stripes, direction, name);
         let topology = Self {
             direction,
             summary: summary.clone(),
             directory,
+            degrees: SharedValues::default(),
             page_files: files("pages"),
             weight_files: if weight_page_bytes > 0 { files("weights") } else { Vec::new() },
             page_bytes: manifest.page_bytes,
             weight_page_bytes,
             folder,
         };
+        topology.page_files.iter().chain(&topology.weight_files).try_for_each(|file| places.check(file))?;
         topology.check_lengths(&topology.page_files, topology.page_bytes)?;
         topology.check_lengths(&topology.weight_files, weight_page_bytes)?;
         Ok(topology)
@@ -288,12 +308,13 @@ impl Topology {
         }
     }
 
-    /// Maps and checks `degrees.bin`.
+    /// Reads and checks `degrees.bin`, unless somebody has the degrees already: they are in memory once.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
-    pub fn degrees(&self, vertices: u64) -> Result<Mapped<u32>> {
-        Mapped::open(&self.folder.join("degrees.bin"), 0, vertices, self.summary.degrees_crc)
+    pub fn degrees(&self, vertices: u64) -> Result<StoredValues<u32>> {
+        let path = self.folder.join("degrees.bin");
+        self.degrees.get(|| StoredValues::open(&path, 0, vertices, self.summary.degrees_crc))
     }
 
     /// Names a page in an error: its file, and the defect.
@@ -356,7 +377,7 @@ fn stripe_pages(pages: u64, stripe: usize, stripes: usize) -> u64 {
 pub struct OriginalIds {
     vertices: u64,
     first: u64,
-    file: Option<Mapped<u64>>,
+    file: Option<StoredValues<u64>>,
     ascending: bool,
 }
 
@@ -422,25 +443,16 @@ impl<'a> PageReader<'a> {
     }
 }
 
-/// Fills `bytes` from a position of a file.
+/// Fills `bytes` from a position of a file. What the system refuses for a moment is tried again, for
+/// [`TRANSIENT_MAX`](crate::patience::TRANSIENT_MAX) at most.
 ///
 /// # Errors
 /// The system's, or an unexpected end of file.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
     #[cfg(unix)]
-    return std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset);
+    return patience::fill(bytes, offset, |bytes, offset| std::os::unix::fs::FileExt::read_at(file, bytes, offset));
     #[cfg(windows)]
-    {
-        use std::os::windows::fs::FileExt;
-        let (mut at, mut left) = (offset, bytes);
-        while !left.is_empty() {
-            let read = file.seek_read(left, at)?;
-            if read == 0 {
-                return Err(std::io::ErrorKind::UnexpectedEof.into());
-            }
-            at += read as u64;
-            left = &mut left[read..];
-        }
-        Ok(())
-    }
+    return patience::fill(bytes, offset, |bytes, offset| {
+        std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
+    });
 }

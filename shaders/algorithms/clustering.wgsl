@@ -64,11 +64,95 @@ fn meet(one: u32, one_end: u32, other: u32, other_end: u32) -> u32 {
     return meet_longer(one, one_end, other, other_end);
 }
 
+// The same where loops are limited: a list is searched without a loop for each entry of a much shorter one, and of others 16 entries
+// are passed in a round.
+fn meet_in_few_rounds(begin: u32, end: u32, longer: u32, longer_end: u32) -> u32 {
+    var merging = Merging(begin, longer, 0u);
+    if (end - begin) * SEARCH_RATIO < longer_end - longer {
+        // rounds: entries of the shorter list.
+        for (var at = begin; at < end; at += 1u) {
+            merging.one = at;
+            merging.other = searched_from(merging.other, longer_end, entries_load(at));
+            merging = merge_step(merging, end, longer_end);
+        }
+        return merging.met;
+    }
+    // rounds: entries of both lists, 16 each.
+    while merging.one < end && merging.other < longer_end {
+        merging = merge_four(merging, end, longer_end);
+        merging = merge_four(merging, end, longer_end);
+        merging = merge_four(merging, end, longer_end);
+        merging = merge_four(merging, end, longer_end);
+    }
+    return merging.met;
+}
+
+// How far two lists have been held against each other.
+struct Merging {
+    one: u32,
+    other: u32,
+    met: u32,
+}
+
+// Passes an entry, or one of each list that are the same.
+fn merge_step(merging: Merging, one_end: u32, other_end: u32) -> Merging {
+    var after = merging;
+    if merging.one < one_end && merging.other < other_end {
+        let vertex = entries_load(merging.one);
+        let they = entries_load(merging.other);
+        if they == vertex {
+            links_add(vertex, Fixed(select(1u, 2u, ORIENTED), 0u));
+            after.met += 1u;
+        }
+        after.other += select(0u, 1u, they <= vertex);
+        after.one += select(0u, 1u, vertex <= they);
+    }
+    return after;
+}
+
+fn merge_four(merging: Merging, one_end: u32, other_end: u32) -> Merging {
+    let two = merge_step(merge_step(merging, one_end, other_end), one_end, other_end);
+    return merge_step(merge_step(two, one_end, other_end), one_end, other_end);
+}
+
+// The first entry from begin on that is not less than a vertex, by steps of 2^31 to 2^0 entries.
+fn searched_from(begin: u32, end: u32, vertex: u32) -> u32 {
+    var at = searched_eight(begin, end, vertex, 24u);
+    at = searched_eight(at, end, vertex, 16u);
+    at = searched_eight(at, end, vertex, 8u);
+    return searched_eight(at, end, vertex, 0u);
+}
+
+fn searched_eight(begin: u32, end: u32, vertex: u32, log2: u32) -> u32 {
+    var at = step_past(begin, end, vertex, 128u << log2);
+    at = step_past(at, end, vertex, 64u << log2);
+    at = step_past(at, end, vertex, 32u << log2);
+    at = step_past(at, end, vertex, 16u << log2);
+    at = step_past(at, end, vertex, 8u << log2);
+    at = step_past(at, end, vertex, 4u << log2);
+    at = step_past(at, end, vertex, 2u << log2);
+    return step_past(at, end, vertex, 1u << log2);
+}
+
+// Past so many entries, where all of them are less than a vertex.
+fn step_past(at: u32, end: u32, vertex: u32, count: u32) -> u32 {
+    if end - at >= count {
+        if entries_load(at + count - 1u) < vertex {
+            return at + count;
+        }
+    }
+    return at;
+}
+
 fn meet_longer(begin: u32, end: u32, longer: u32, longer_end: u32) -> u32 {
+    if LOOPS_LIMITED {
+        return meet_in_few_rounds(begin, end, longer, longer_end);
+    }
     var met = 0u;
     var at = begin;
     var theirs = longer;
     let is_searched = (end - begin) * SEARCH_RATIO < longer_end - longer;
+    // rounds: entries of both lists.
     while at < end && theirs < longer_end {
         let vertex = entries_load(at);
         if is_searched {
@@ -96,6 +180,7 @@ fn meet_longer(begin: u32, end: u32, longer: u32, longer_end: u32) -> u32 {
 fn first_from(begin: u32, end: u32, vertex: u32) -> u32 {
     var low = begin;
     var high = end;
+    // rounds: 32.
     while low < high {
         let middle = low + (high - low) / 2u;
         if entries_load(middle) < vertex {

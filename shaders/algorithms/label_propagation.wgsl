@@ -47,15 +47,38 @@ fn count(vertex: u32, label: u32) {
     let end = place_of(vertex + 1u);
     let key = label + 1u;
     var at = begin + (label * SPREAD) % (end - begin);
+    // rounds: places of the room, a few as a rule; where loops are limited, four places each.
     loop {
-        let seen = counts_load(2u * at);
-        let free = seen == 0u;
-        if seen == key || (free && counts_claim(2u * at, 0u, key)) || (free && counts_load(2u * at) == key) {
-            counts_add(2u * at + 1u, 1u);
+        if is_counted_at(at, key) {
             return;
         }
         at = select(at + 1u, begin, at + 1u == end);
+        if LOOPS_LIMITED {
+            if is_counted_at(at, key) {
+                return;
+            }
+            at = select(at + 1u, begin, at + 1u == end);
+            if is_counted_at(at, key) {
+                return;
+            }
+            at = select(at + 1u, begin, at + 1u == end);
+            if is_counted_at(at, key) {
+                return;
+            }
+            at = select(at + 1u, begin, at + 1u == end);
+        }
     }
+}
+
+// Counts a label at a place of the table, unless another label has it.
+fn is_counted_at(at: u32, key: u32) -> bool {
+    let seen = counts_load(2u * at);
+    let free = seen == 0u;
+    if seen == key || (free && counts_claim(2u * at, 0u, key)) || (free && counts_load(2u * at) == key) {
+        counts_add(2u * at + 1u, 1u);
+        return true;
+    }
+    return false;
 }
 
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
@@ -95,18 +118,52 @@ fn choice(vertex: u32, otherwise: u32) -> u32 {
     if !is_counted(vertex) {
         return otherwise;
     }
-    var best = otherwise;
-    var most = 0u;
+    var choice = Choice(otherwise, 0u);
     let end = place_of(vertex + 1u);
-    for (var at = place_of(vertex); at < end; at += 1u) {
-        let key = counts_load(2u * at);
-        let number = counts_load(2u * at + 1u);
-        if number > most || (number == most && number > 0u && key - 1u < best) {
-            best = key - 1u;
-            most = number;
+    if LOOPS_LIMITED {
+        // rounds: places of the room, 16 each.
+        for (var at = place_of(vertex); at < end; at += 16u) {
+            choice = better_of_four(choice, at, end);
+            choice = better_of_four(choice, at + 4u, end);
+            choice = better_of_four(choice, at + 8u, end);
+            choice = better_of_four(choice, at + 12u, end);
         }
-        counts_store(2u * at, 0u);
-        counts_store(2u * at + 1u, 0u);
+    } else {
+        // rounds: places of the room.
+        for (var at = place_of(vertex); at < end; at += 1u) {
+            choice = better_at(choice, at);
+        }
+    }
+    return choice.label;
+}
+
+// A label, and how often it was counted.
+struct Choice {
+    label: u32,
+    number: u32,
+}
+
+// The label of a place, where it was counted more often than the best one so far; the place is empty from here on.
+fn better_at(best: Choice, at: u32) -> Choice {
+    var better = best;
+    let key = counts_load(2u * at);
+    let number = counts_load(2u * at + 1u);
+    if number > best.number || (number == best.number && number > 0u && key - 1u < best.label) {
+        better = Choice(key - 1u, number);
+    }
+    counts_store(2u * at, 0u);
+    counts_store(2u * at + 1u, 0u);
+    return better;
+}
+
+fn better_of_four(best: Choice, at: u32, end: u32) -> Choice {
+    let two = better_below(better_below(best, at, end), at + 1u, end);
+    return better_below(better_below(two, at + 2u, end), at + 3u, end);
+}
+
+fn better_below(best: Choice, at: u32, end: u32) -> Choice {
+    if at < end {
+        return better_at(best, at);
     }
     return best;
 }

@@ -5,12 +5,14 @@ var<workgroup> block_base: u32;
 
 // A thread takes every so manieth vertex, with all that is told of it.
 fn apply_sparse(places: Places, count: u32, thread: u32, threads: u32) {
+    // rounds: vertices of a piece of exchange memory (2^24 at most) / 2^18.
     for (var i = thread; i < count; i += threads) {
         let vertex = received[places.vertices + i];
         activate(vertex);
         if MESSAGE_FLAGS {
             sets_learn(vertex, received[places.sets + i]);
         }
+        // rounds: attributes with values.
         for (var which = 0u; which < MESSAGE_VALUES; which += 1u) {
             value_learn(which, vertex, received[places.values + which * count + i]);
         }
@@ -31,15 +33,18 @@ fn apply_word(places: Places, at: u32) -> u32 {
 
 // A workgroup takes every so manieth block: first bits, then values, from where a line of memory begins.
 fn apply_dense(places: Places, count: u32, lane: u32, unit: u32, units: u32) {
+    // rounds: blocks of a piece / 1024: 64 at most.
     for (var block = unit; block < message_blocks(); block += units) {
         if lane == 0u {
             block_base = received[places.bases + block];
         }
         let total = rank_words(lane, apply_word(places, block * WORKGROUP + lane));
         let first = message.first + block * BLOCK_VERTICES;
+        // rounds: attributes with values.
         for (var which = 0u; which < MESSAGE_VALUES; which += 1u) {
             let begin = places.values + which * count + block_base;
             let skip = begin & 31u;
+            // rounds: 32 and 1.
             for (var i = lane; i < total + skip; i += WORKGROUP) {
                 if i >= skip {
                     value_learn(which, first + ranked(i - skip), received[begin + (i - skip)]);

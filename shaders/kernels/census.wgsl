@@ -17,6 +17,7 @@ fn counts_of_word(word: u32) -> vec4<u32> {
         bits &= next_frontier_word(word);
     }
     var counts = vec4<u32>(countOneBits(bits), 0u, 0u, 0u);
+    // rounds: 32.
     while bits != 0u {
         let vertex = word * 32u + firstTrailingBit(bits);
         counts = add_counts(counts, vec4<u32>(0u, 0u, degree_out(vertex), 0u));
@@ -39,6 +40,7 @@ fn main(
         blocks = blocks_of(unit, workgroups.x * workgroups.y, last - step.own_first / 32u);
     }
     var counts: vec4<u32>;
+    // rounds: words of the frontier / 2^20: 128 at most.
     for (var block = blocks.first; block < blocks.end; block += blocks.stride) {
         let word = step.own_first / 32u + block * WORKGROUP + lane;
         if word <= last {
@@ -46,6 +48,7 @@ fn main(
         }
     }
     partial_counts[lane] = counts;
+    // rounds: 8.
     for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
         workgroupBarrier();
         if lane < half {

@@ -10,6 +10,7 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let units = workgroups.x * workgroups.y;
+    // rounds: blocks of a piece of exchange memory / 1024: 64 at most.
     for (var block = unit_number(workgroup_id, workgroups); block < message_blocks(); block += units) {
         let first = message.first + block * BLOCK_VERTICES;
         let total = rank_words(lane, activated(first / 32u + lane));
@@ -18,6 +19,7 @@ fn main(
             collected.words[block] = block_base;
         }
         workgroupBarrier();
+        // rounds: 32.
         for (var i = lane; i < total; i += WORKGROUP) {
             let vertex = first + ranked(i);
             let number = block_base + i;

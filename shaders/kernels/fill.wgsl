@@ -7,6 +7,7 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let stride = workgroups.x * workgroups.y * WORKGROUP;
+    // rounds: words of a buffer / 2^20: 4096 at most.
     for (var at = unit_number(workgroup_id, workgroups) * WORKGROUP + lane; at < fill.words; at += stride) {
         filled[at] = fill.value + at * fill.increment;
     }

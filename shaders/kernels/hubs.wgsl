@@ -8,6 +8,7 @@ fn main(
 ) {
     let entries = min(atomicLoad(&hub_queue.wanted), hub_queue.capacity);
     let step_size = workgroups.x * workgroups.y;
+    // rounds: entries of the queue / 2048.
     for (var at = unit_number(workgroup_id, workgroups); at < entries; at += step_size) {
         let entry = hub_queue.entries[at];
         let list = List(entry.vertex, entry.degree, false);
@@ -28,5 +29,8 @@ fn main(
         } else if first < end {
             list_close(record, list);
         }
+    }
+    if LOOPS_LIMITED {
+        check_loops();
     }
 }

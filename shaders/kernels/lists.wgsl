@@ -14,6 +14,7 @@ fn queue_hub(page_number: u32, list: List, first: u32, end: u32) -> bool {
     atomicMax(&counters.hub_wanted, before + wanted);
     let fits = before + wanted <= hub_queue.capacity;
     // Where only a part fits, its entries are left empty.
+    // rounds: edges of a list in a small page / 2048: 2^13 at most.
     for (var i = 0u; i < wanted && before + i < hub_queue.capacity; i += 1u) {
         let begin = first + i * HUB_EDGES;
         let edges = select(0u, min(HUB_EDGES, end - begin), fits);
@@ -86,6 +87,7 @@ fn take_small(page_number: u32, page: BatchPage, first_slot: u32, lane: u32) -> 
     }
     workgroupBarrier();
     let lanes = 1u << page.lanes_log2;
+    // rounds: 32.
     for (var round = 0u; round < lanes; round += 1u) {
         let at = round * (WORKGROUP >> page.lanes_log2) + (lane >> page.lanes_log2);
         var part = Part(List(0u, 0u, false), 0u, 0u, lanes);
@@ -125,5 +127,8 @@ fn main(
     if !VISIT_ALL {
         workgroupBarrier();
         count_end(lane, edges);
+    }
+    if LOOPS_LIMITED {
+        check_loops();
     }
 }

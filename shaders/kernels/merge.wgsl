@@ -65,6 +65,7 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let stride = workgroups.x * workgroups.y * WORKGROUP * 4u;
+    // rounds: words of a piece of exchange memory / 2^20: 16 at most.
     for (var at = (unit_number(workgroup_id, workgroups) * WORKGROUP + lane) * 4u; at < merge.words; at += stride) {
         let four = received[(merge.begin + at) / 4u];
         if merge.kind == WORDS_FIXED63 {
@@ -73,6 +74,7 @@ fn main(
                 merge_sum(at + 2u, four.zw);
             }
         } else {
+            // rounds: 4.
             for (var i = 0u; i < 4u && at + i < merge.words; i += 1u) {
                 merge_word(at + i, four[i]);
             }

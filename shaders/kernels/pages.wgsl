@@ -12,6 +12,7 @@ fn main(
 ) {
     let pages_a_round = workgroups.x * workgroups.y * (WORKGROUP / 32u);
     var number = unit_number(workgroup_id, workgroups) * (WORKGROUP / 32u) + lane / 32u;
+    // rounds: pages / 2^15.
     for (; number < step.page_count; number += pages_a_round) {
         if PUT_OFF {
             if (atomicLoad(&next_pages[number / 32u]) >> (number % 32u) & 1u) == 0u {
@@ -21,6 +22,7 @@ fn main(
         let page = directory[number];
         let first = page.start_vertex;
         let last = first + (page.slot_count - 1u);
+        // rounds: words of a page's vertices / 32: 2^14 at most, where pages are few.
         for (var word = first / 32u + lane % 32u; word <= last / 32u; word += 32u) {
             let vertices = bits_between(word, first, last);
             if PUT_OFF {

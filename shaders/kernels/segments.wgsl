@@ -53,6 +53,7 @@ fn is_wanted(segment: Segment, lane: u32) -> bool {
         atomicStore(&lines[lane], 0u);
     }
     workgroupBarrier();
+    // rounds: slots of a unit / 256: 2^16 at most, in a page of 64 MiB of lists without edges.
     for (var slot = segment.low + lane; slot <= segment.high; slot += WORKGROUP) {
         if visits(segment.page.start_vertex + slot) {
             atomicStore(&wanted, 1u);
@@ -66,6 +67,7 @@ fn is_wanted(segment: Segment, lane: u32) -> bool {
 // Marks the lines of visited lists.
 fn mark_lines(segment: Segment, edges: u32, lane: u32) {
     let skip = neighbour_word(segment.page, segment.first) & 31u;
+    // rounds: slots of a unit / 256, as above.
     for (var slot = segment.low + lane; slot <= segment.high; slot += WORKGROUP) {
         let begin = max(begin_of(segment, slot), segment.first);
         let end = min(begin_of(segment, slot + 1u), segment.first + edges);
@@ -77,6 +79,7 @@ fn mark_lines(segment: Segment, edges: u32, lane: u32) {
 
 // Marks lines low to high.
 fn mark(low: u32, high: u32) {
+    // rounds: words of a unit's lines: 5.
     for (var word = low >> 5u; word <= high >> 5u; word += 1u) {
         var bits = 0xffffffffu;
         if word == low >> 5u {
@@ -118,6 +121,7 @@ fn load_gathered(segment: Segment, edges: u32, lane: u32) {
     if i < skip {
         i += WORKGROUP;
     }
+    // rounds: edges of a unit / 1024: 4.
     for (; i + 3u * WORKGROUP < edges + skip; i += 4u * WORKGROUP) {
         let a = gather_word(line, i);
         let b = gather_word(line, i + WORKGROUP);
@@ -128,6 +132,7 @@ fn load_gathered(segment: Segment, edges: u32, lane: u32) {
         gathered[place(i - skip + 2u * WORKGROUP)] = c;
         gathered[place(i - skip + 3u * WORKGROUP)] = d;
     }
+    // rounds: 4.
     for (; i < edges + skip; i += WORKGROUP) {
         gathered[place(i - skip)] = gather_word(line, i);
     }
@@ -135,17 +140,20 @@ fn load_gathered(segment: Segment, edges: u32, lane: u32) {
 
 // The same where neighbours are no words: as many bytes as ROUND neighbours have at a time.
 fn load_unaligned(segment: Segment, edges: u32, lane: u32) {
+    // rounds: 4.
     for (var done = 0u; done < EDGES_PER_UNIT; done += ROUND) {
         let count = min(edges - min(done, edges), ROUND);
         let word_count = (count * WIDTH + 3u) / 4u;
         let begin = neighbour_word(segment.page, segment.first + done);
         let skip = begin & 31u;
+        // rounds: 9.
         for (var i = lane; i < word_count + skip; i += WORKGROUP) {
             if i >= skip {
                 scratch[i - skip] = pages[begin + i - skip];
             }
         }
         workgroupBarrier();
+        // rounds: 4.
         for (var i = lane; i < count; i += WORKGROUP) {
             let at = (i * WIDTH) >> 2u;
             let words = vec3<u32>(scratch[at], scratch[at + 1u], scratch[at + 2u]);
@@ -158,6 +166,7 @@ fn load_unaligned(segment: Segment, edges: u32, lane: u32) {
 fn load_weights(segment: Segment, edges: u32, lane: u32) {
     let skip = WEIGHTS_HEADER_WORDS + (segment.first & 31u);
     let neighbour_skip = neighbour_word(segment.page, segment.first) & 31u;
+    // rounds: 17.
     for (var i = lane; i < edges + skip; i += WORKGROUP) {
         if i >= skip && is_marked(i - skip + neighbour_skip) {
             weights[place(i - skip)] = weight_of(segment.page, segment.first + i - skip);
@@ -171,6 +180,7 @@ fn slots_of(low: u32, high: u32) -> u32 {
 }
 
 fn load_slots(segment: Segment, lane: u32) {
+    // rounds: slots in workgroup memory / 256.
     for (var i = lane; i < slots_of(segment.low, segment.high); i += WORKGROUP) {
         scratch[i] = slot_begin(segment.page, segment.low + i);
     }
@@ -188,6 +198,7 @@ fn begin_of(segment: Segment, slot: u32) -> u32 {
 fn slot_of(segment: Segment, begin: u32, edge: u32) -> u32 {
     var low = begin;
     var high = segment.high + 1u;
+    // rounds: 32.
     while high - low > 1u {
         let middle = (low + high) / 2u;
         if begin_of(segment, middle) <= edge {
@@ -245,6 +256,7 @@ fn take_stretch(segment: Segment, stretch: Stretch) {
     var edge = stretch.edges.first;
     var left = steps(stretch.edges, edge, stretch.edges.end);
     var goes_on = true;
+    // rounds: 4.
     while goes_on && left >= 4u {
         goes_on = take_edge(&record, segment, list, edge)
             && take_edge(&record, segment, list, edge + stride)
@@ -253,6 +265,7 @@ fn take_stretch(segment: Segment, stretch: Stretch) {
         edge += 4u * stride;
         left -= 4u;
     }
+    // rounds: 3.
     while goes_on && left > 0u {
         goes_on = take_edge(&record, segment, list, edge);
         edge += stride;
@@ -281,6 +294,7 @@ fn walk(segment: Segment, share: Share) -> u32 {
     var slot = slot_of(segment, segment.low, share.first);
     var edge = share.first;
     var edges = 0u;
+    // rounds: lists of a thread's edges: 17.
     loop {
         let list_first = begin_of(segment, slot);
         let list_end = begin_of(segment, slot + 1u);
@@ -370,5 +384,8 @@ fn main(
     // Where all lists are visited, the host knows how many edges they have.
     if !VISIT_ALL {
         count_end(lane, visited_edges);
+    }
+    if LOOPS_LIMITED {
+        check_loops();
     }
 }

@@ -3,6 +3,7 @@
 // Copies so many words of an area. Threads write from where a line of memory begins.
 fn ship_words(to: u32, area: u32, count: u32, thread: u32, threads: u32) {
     let skip = to & 31u;
+    // rounds: words of a piece of exchange memory / 2^18: 64 at most.
     for (var i = thread; i < count + skip; i += threads) {
         if i >= skip {
             sent[to + (i - skip)] = collected.words[area + (i - skip)];
@@ -12,6 +13,7 @@ fn ship_words(to: u32, area: u32, count: u32, thread: u32, threads: u32) {
 
 // The bits of a dense message.
 fn ship_bits(places: Places, thread: u32, threads: u32) {
+    // rounds: words of a piece of exchange memory / 2^18: 64 at most.
     for (var at = thread; at < message_words(); at += threads) {
         let word = message.first / 32u + at;
         sent[places.vertices + at] = activated(word);
@@ -46,6 +48,7 @@ fn main(
         ship_bits(places, thread, threads);
         ship_words(places.bases, 0u, message_blocks(), thread, threads);
     }
+    // rounds: attributes with values.
     for (var which = 0u; which < MESSAGE_VALUES; which += 1u) {
         ship_words(places.values + which * count, collected_values(which), count, thread, threads);
     }

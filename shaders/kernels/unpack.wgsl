@@ -7,6 +7,7 @@ fn main(
     @builtin(local_invocation_index) lane: u32,
 ) {
     let stride = workgroups.x * workgroups.y * WORKGROUP;
+    // rounds: words of a piece of exchange memory / 2^18: 64 at most.
     for (var at = unit_number(workgroup_id, workgroups) * WORKGROUP + lane; at < packed.count; at += stride) {
         merged[outgoing[packed.first + at] - packed.base] = received[packed.begin + at];
     }

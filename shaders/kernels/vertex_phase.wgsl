@@ -9,6 +9,7 @@ fn main(
     let unit = unit_number(workgroup_id, workgroups);
     let blocks = own_blocks(unit, workgroups.x * workgroups.y);
     var sum: Sum;
+    // rounds: vertices / 2^20: 4096 at most.
     for (var block = blocks.first; block < blocks.end; block += blocks.stride) {
         let vertex = held_first() + block * WORKGROUP + lane;
         if is_own(vertex) {
@@ -18,5 +19,8 @@ fn main(
     let total = sum_of_workgroup(lane, sum.value);
     if lane == 0u {
         totals[unit] = total;
+    }
+    if LOOPS_LIMITED {
+        check_loops();
     }
 }

@@ -51,7 +51,7 @@ struct Counters {
     edges_low: atomic<u32>,
     edges_high: atomic<u32>,
     hub_wanted: atomic<u32>,
-    spare: u32,
+    loops_cut: atomic<u32>,
 }
 
 struct DirectoryPage {

@@ -12,6 +12,7 @@ fn rank_words(lane: u32, bits: u32) -> u32 {
     ranked_words[lane] = bits;
     var sum = countOneBits(bits);
     ranks[lane] = sum;
+    // rounds: 8.
     for (var distance = 1u; distance < WORKGROUP; distance *= 2u) {
         workgroupBarrier();
         if lane >= distance {
@@ -28,6 +29,7 @@ fn rank_words(lane: u32, bits: u32) -> u32 {
 fn ranked(number: u32) -> u32 {
     // The first word that has more bits up to it than the number says.
     var low = 0u;
+    // rounds: 8.
     for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
         if ranks[low + half - 1u] <= number {
             low += half;
@@ -42,6 +44,7 @@ fn bit_of_number(word: u32, number: u32) -> u32 {
     var bits = word;
     var left = number;
     var at = 0u;
+    // rounds: 5.
     for (var half = 16u; half > 0u; half /= 2u) {
         let count = countOneBits(bits & ((1u << half) - 1u));
         if left >= count {

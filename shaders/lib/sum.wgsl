@@ -18,6 +18,7 @@ var<workgroup> partial_sums: array<vec4<f32>, WORKGROUP>;
 // The sum over a workgroup's threads, for the first of them. In uniform control flow.
 fn sum_of_workgroup(lane: u32, sum: vec4<f32>) -> vec4<f32> {
     partial_sums[lane] = sum;
+    // rounds: 8.
     for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
         workgroupBarrier();
         if lane < half {

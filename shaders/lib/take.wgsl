@@ -3,6 +3,7 @@
 fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first: u32, end: u32, stride: u32) {
     var n = first;
     var goes_on = true;
+    // rounds: edges of a thread / 4: 512 at most, where the hub queue has room for longer lists.
     while goes_on && n + 3u * stride < end {
         let a = gathered_of(page, n);
         let b = gathered_of(page, n + stride);
@@ -14,6 +15,7 @@ fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first:
             && list_edge(record, list, d, weight_of(page, n + 3u * stride));
         n += 4u * stride;
     }
+    // rounds: 3.
     for (; goes_on && n < end; n += stride) {
         goes_on = list_edge(record, list, gathered_of(page, n), weight_of(page, n));
     }
@@ -44,6 +46,7 @@ fn joinable(lanes: u32, lane: u32) -> u32 {
 // The records of 2^k threads side by side as one, for each of them. In uniform control flow.
 fn joined(record: Record, lanes: u32) -> Record {
     var sum = record;
+    // rounds: 5.
     for (var mask = 1u; mask < lanes; mask *= 2u) {
         sum = list_join(sum, list_shuffle(sum, mask));
     }

@@ -9,6 +9,7 @@ fn unit_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
 fn page_of_unit(unit: u32) -> u32 {
     var low = 0u;
     var high = batch.page_count;
+    // rounds: 32.
     while high - low > 1u {
         let middle = (low + high) / 2u;
         if batch.pages[middle].first_unit <= unit {

@@ -39,6 +39,7 @@ use crate::algorithm::{
 use crate::algorithms::Stop;
 use crate::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::bits::Bits;
+use crate::checkpoint::Parameters;
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::edge::WeightType;
@@ -323,6 +324,17 @@ impl Algorithm for Averaging {
         self.weights.is_some()
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = match &self.model {
+            Model::Heat { alpha, sources } => Parameters::none().with("alpha", alpha).with_values("sources", sources),
+            Model::Circuit { sources } => Parameters::none().with_values("sources", sources),
+            Model::Adsorption { inject, abandon, seeds } => {
+                Parameters::none().with("inject", inject).with("abandon", abandon).with_vertices("seeds", seeds)
+            }
+        };
+        Some(parameters.with("weights", self.weights).with("stop", self.stop))
+    }
+
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(if has_in_lists { Direction::In } else { Direction::Out }, Visit::All)]
     }
@@ -330,7 +342,7 @@ impl Algorithm for Averaging {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/averaging.wgsl");
         let switches = vec![("HELD", self.holds()), ("WEIGHTED", self.weights.is_some()), ("FLOAT", self.is_float())];
-        Some(Shader { file: "shaders/algorithms/averaging.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/averaging.wgsl", text, switches))
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {

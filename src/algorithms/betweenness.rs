@@ -26,7 +26,9 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::{Parameters, sound};
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::{Direction, VertexId};
 
@@ -308,6 +310,18 @@ impl Algorithm for Betweenness {
         }
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = Parameters::none().with("whole", self.whole);
+        Some(match &self.sources {
+            Some(sources) => parameters.with_numbers("sources", sources),
+            None => parameters.with("sources", "all"),
+        })
+    }
+
+    fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::places(step, [sound::HALF, sound::HALF, sound::FAR, MODES.len()])
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::Within(VISITED))]
     }
@@ -318,7 +332,7 @@ impl Algorithm for Betweenness {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/betweenness.wgsl");
-        Some(Shader { file: "shaders/algorithms/betweenness.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/betweenness.wgsl", text, Vec::new()))
     }
 
     fn held_bytes(&self) -> u64 {

@@ -18,6 +18,8 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::{Parameters, sound};
+use std::io::Read;
 use std::ops::ControlFlow;
 use topostream_formats::{Direction, VertexId};
 
@@ -175,6 +177,17 @@ impl Algorithm for Bfs {
         check_sources(&self.sources, graph)
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { sources, parents, bottom_up, hops_max, against } = self;
+        let parameters = Parameters::none().with_vertices("sources", sources).with("parents", parents);
+        Some(parameters.with("bottom-up", bottom_up).with("hops at most", hops_max).with("against", against))
+    }
+
+    fn recall(&self, state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        let known = |parent| (parent != UNREACHED).then_some(parent);
+        if self.parents { sound::vertices(state, state.attributes.u32(PARENT), known) } else { Ok(()) }
+    }
+
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
         let mut visits = vec![self.visit(self.only_bottom_up(has_in_lists))];
         if self.bottom_up && has_in_lists && !self.against {
@@ -191,7 +204,7 @@ impl Algorithm for Bfs {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/bfs.wgsl");
         let switches = vec![("PARENTS", self.parents), ("AGAINST", self.against)];
-        Some(Shader { file: "shaders/algorithms/bfs.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/bfs.wgsl", text, switches))
     }
 
     fn seeds(&self) -> Seeds {

@@ -15,27 +15,31 @@
 //! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and 4 an edge
 //! of the range.
 
-use crate::adjacency::{Adjacency, Kept, comes_before, count_against, degree, ranges};
+use crate::adjacency::{Adjacency, Kept, comes_before, count_against, degree, making_bytes, ranges};
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
     Supersteps, Table, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role, U32Column, zeroed};
+use crate::checkpoint::Parameters;
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::report::RunReport;
 use rayon::prelude::*;
 use std::cmp::Ordering;
+use std::io::{self, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use topostream_formats::Direction;
+use topostream_formats::{Direction, Store};
 
 /// Local clustering coefficients, and triangles: of one range of vertices, and what was found in ranges before.
 pub struct Clustering {
     directed: bool,
     table: Adjacency,
     before: Found,
+    /// The range whose neighbours are in the table.
+    range: Range<u64>,
     /// How many ranges there are from here on, where it is to be planned.
     rounds: u32,
 }
@@ -49,6 +53,49 @@ struct Found {
 }
 
 impl Found {
+    /// What a checkpoint has of it, where the next run goes on from one, and the range that it was written before.
+    fn kept(engine: &Engine) -> Result<Option<(Self, Range<u64>)>> {
+        let Some((mut kept, _)) = engine.kept(NAME)? else { return Ok(None) };
+        let vertices = engine.store().vertices();
+        let mut numbers = |count: u64| -> Result<Vec<u64>> {
+            let words = kept.words(2 * count as usize)?;
+            Ok(words.chunks_exact(2).map(|word| u64::from(word[1]) << 32 | u64::from(word[0])).collect())
+        };
+        let head = numbers(3)?;
+        let (range, with_links) = (head[0]..head[1], head[2]);
+        let mut links = Vec::with_capacity(if with_links > 0 { vertices as usize } else { 0 });
+        while with_links > 0 && (links.len() as u64) < vertices {
+            links.extend(numbers(KEPT_AT_ONCE.min(vertices - links.len() as u64))?);
+        }
+        let mut neighbours = Vec::with_capacity(vertices as usize);
+        while (neighbours.len() as u64) < vertices {
+            let count = KEPT_AT_ONCE.min(vertices - neighbours.len() as u64);
+            neighbours.extend(kept.words(count as usize)?.into_iter().map(AtomicU32::new));
+        }
+        match range.start <= range.end && range.end <= vertices {
+            true => Ok(Some((Self { links, neighbours }, range))),
+            false => Err(kept.error(format!("a range of vertices {range:?} of {vertices}"))),
+        }
+    }
+
+    /// Writes it, with a range that it has counted neighbours of.
+    fn keep(&self, range: &Range<u64>, out: &mut dyn Write) -> io::Result<()> {
+        let head = [range.start, range.end, u64::from(!self.links.is_empty())];
+        head.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
+        let mut bytes = Vec::new();
+        for links in self.links.chunks(KEPT_AT_ONCE as usize) {
+            bytes.clear();
+            bytes.extend(links.iter().flat_map(|links| links.to_le_bytes()));
+            out.write_all(&bytes)?;
+        }
+        for neighbours in self.neighbours.chunks(KEPT_AT_ONCE as usize) {
+            bytes.clear();
+            bytes.extend(neighbours.iter().flat_map(|count| count.load(Relaxed).to_le_bytes()));
+            out.write_all(&bytes)?;
+        }
+        Ok(())
+    }
+
     fn links(&self, vertex: u32) -> u64 {
         self.links.get(vertex as usize).copied().unwrap_or(0)
     }
@@ -65,6 +112,10 @@ impl Found {
     }
 }
 
+/// For reports.
+const NAME: &str = "clustering";
+/// Numbers that are written or read at once.
+const KEPT_AT_ONCE: u64 = 1 << 14;
 /// Places in the declaration.
 const LINKS: usize = 0;
 const DEGREE: usize = 1;
@@ -166,18 +217,31 @@ impl Clustering {
     /// # Errors
     /// As of [`Engine::run`].
     pub fn run(engine: &Engine, table_bytes: Option<u64>, observer: &mut Observer<'_>) -> Result<Run<Self>> {
-        let (store, cancel) = (engine.store(), &engine.options().cancel);
+        let store = engine.store();
         let directed = store.manifest().directed;
-        let out_degrees = store.out_degrees()?;
-        let mut before = Found { links: Vec::new(), neighbours: zeroed(store.vertices()) };
-        let mut ranges = Ranges::of(engine, table_bytes)?.ranges.into_iter().peekable();
+        engine.check_checkpoint(&Self::without_table(directed))?;
+        let (mut before, counted) = match Found::kept(engine)? {
+            Some((found, range)) => (found, range),
+            None => (Found { links: Vec::new(), neighbours: zeroed(store.vertices()) }, 0..0),
+        };
+        let Ranges { ranges, making_bytes, .. } = Ranges::of(engine, table_bytes, &counted)?;
+        let mut ranges = ranges.into_iter().peekable();
         let mut reports: Option<RunReport> = None;
+        // Where there are checkpoints, what a range has come to is in one before the run stops.
+        let (at_once, later) = (&engine.options().cancel, Arc::default());
         loop {
             let range = ranges.next().expect("there is a range, and another where it was not the last");
+            engine.make_room(making_bytes);
+            let out_degrees = store.out_degrees()?;
             let kept = if directed { Kept::Each } else { Kept::Behind(&out_degrees) };
-            let table = Adjacency::among(store, &range, kept, cancel)?;
-            before.count(&table, directed);
-            let mut run = engine.run(Self { directed, table, before, rounds: 1 }, observer)?;
+            let patient = engine.options().checkpoints.is_some() && reports.is_some();
+            let table = Adjacency::among(store, &range, kept, if patient { &later } else { at_once })?;
+            // The run has them for itself.
+            drop(out_degrees);
+            if range.end > counted.end || counted.is_empty() {
+                before.count(&table, directed);
+            }
+            let mut run = engine.run(Self { directed, table, before, range, rounds: 1 }, observer)?;
             run.report = match reports {
                 Some(reports) => reports.followed_by(run.report),
                 None => run.report,
@@ -197,7 +261,7 @@ impl Clustering {
     /// Without a table: what its shader is made from.
     pub fn without_table(directed: bool) -> Self {
         let table = Adjacency { starts: Arc::default(), entries: Arc::default() };
-        Self { directed, table, before: Found { links: Vec::new(), neighbours: Vec::new() }, rounds: 1 }
+        Self { directed, table, before: Found { links: Vec::new(), neighbours: Vec::new() }, range: 0..0, rounds: 1 }
     }
 
     /// What [`run`](Self::run) would run, to be planned and not to be run: over all ranges, with a table that is empty and as large as
@@ -207,13 +271,13 @@ impl Clustering {
     /// As of [`run`](Self::run).
     pub fn planned(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
         let (vertices, directed) = (engine.store().vertices(), engine.store().manifest().directed);
-        let Ranges { ranges, entries_max } = Ranges::of(engine, table_bytes)?;
+        let Ranges { ranges, entries_max, .. } = Ranges::of(engine, table_bytes, &(0..0))?;
         // Zeros that nobody reads take no memory.
         let words = |count: u64| Arc::new(vec![0; count as usize]);
         let table = Adjacency { starts: words(vertices + 1), entries: words(entries_max) };
         let links = if ranges.len() > 1 { vec![0; vertices as usize] } else { Vec::new() };
         let before = Found { links, neighbours: zeroed(vertices) };
-        Ok(Self { directed, table, before, rounds: ranges.len() as u32 })
+        Ok(Self { directed, table, before, range: 0..vertices, rounds: ranges.len() as u32 })
     }
 
     /// Edges between a vertex's neighbours: an undirected one counts twice, once each way.
@@ -227,30 +291,127 @@ struct Ranges {
     ranges: Vec<Range<u64>>,
     /// The most entries that a table can have.
     entries_max: u64,
+    /// Main memory while such a table is made, in bytes.
+    making_bytes: u64,
 }
 
 impl Ranges {
-    fn of(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
+    /// All ranges, or those that are left of a run whose tables have had some that are now to be `counted` no more.
+    fn of(engine: &Engine, table_bytes: Option<u64>, counted: &Range<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
+        let memory = Memory::of(engine)?;
+        memory.check_counting(store, engine)?;
         let out_degrees = store.out_degrees()?;
         let against = if directed { count_against(store, cancel)? } else { Vec::new() };
-        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
-        let bytes = table_bytes.unwrap_or(most);
-        let starts_bytes = 4 * (store.vertices() + 1);
-        let edges_max = bytes.saturating_sub(starts_bytes) / 4;
-        if edges_max == 0 {
-            let message = format!(
-                "tables of clustering coefficients: {bytes} bytes were given, and lists begin behind {starts_bytes}"
-            );
-            return Err(Error::Parameter(message));
-        }
         let neighbours = |vertex: u64| degree(out_degrees.values(), &against, vertex as usize);
-        let ranges = ranges((0..store.vertices()).map(neighbours), edges_max.min(u32::MAX.into()));
+        let all = || (0..store.vertices()).map(neighbours);
+        let edges_max = match table_bytes {
+            Some(bytes) => memory.entries_of(bytes)?,
+            None => memory.entries(engine, all().max().unwrap_or(0), all().sum())?,
+        };
+        let among = |part: Range<u64>| {
+            let found = ranges(part.clone().map(neighbours), edges_max.min(u32::MAX.into())).into_iter();
+            found.map(move |range| part.start + range.start..part.start + range.end)
+        };
+        let mut ranges: Vec<_> =
+            among(counted.start..counted.end).chain(among(counted.end..store.vertices())).collect();
+        // A part without vertices has no ranges, unless it is all there is.
+        let empty = ranges.iter().filter(|range| range.is_empty()).count();
+        if empty < ranges.len() {
+            ranges.retain(|range| !range.is_empty());
+        } else {
+            ranges.truncate(1);
+        }
         let most = ranges.iter().map(|range| range.clone().map(neighbours).sum()).max().unwrap_or(0);
         // Of an undirected edge one end only is kept.
         let entries_max = if directed { most } else { most.min(store.edges() / 2) };
-        Ok(Self { ranges, entries_max })
+        Ok(Self { ranges, entries_max, making_bytes: memory.making_bytes + 4 * entries_max })
+    }
+}
+
+/// Main memory beside the entries of a table, in bytes.
+struct Memory {
+    /// Of the run, over one range and over several.
+    run_bytes: [u64; 2],
+    /// While a table is made.
+    making_bytes: u64,
+    /// Where lists begin in a table.
+    starts_bytes: u64,
+}
+
+impl Memory {
+    fn of(engine: &Engine) -> Result<Self> {
+        let store = engine.store();
+        let vertices = store.vertices();
+        let starts_bytes = 4 * (vertices + 1);
+        let run_bytes = engine.needed_bytes(&Clustering::without_table(store.manifest().directed))?;
+        let (neighbours_bytes, links_bytes) = (4 * vertices, 8 * vertices);
+        let run_bytes = run_bytes + starts_bytes + neighbours_bytes;
+        let making_bytes = making_bytes(store) + neighbours_bytes + links_bytes + engine.options().trace_bytes();
+        Ok(Self { run_bytes: [run_bytes, run_bytes + links_bytes], making_bytes, starts_bytes })
+    }
+
+    /// What is needed for so many entries in the largest of one or several ranges.
+    fn needed_bytes(&self, several: bool, entries: u64) -> u64 {
+        (self.run_bytes[usize::from(several)]).max(self.making_bytes) + 4 * entries
+    }
+
+    /// Refuses before lists are counted what would be refused behind that.
+    fn check_counting(&self, store: &Store, engine: &Engine) -> Result<()> {
+        if self.needed_bytes(true, 0) <= engine.options().memory_bytes {
+            return Ok(());
+        }
+        // Without in-lists nobody knows yet how many edges lead to a vertex.
+        let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
+        let out = largest(Direction::Out).unwrap_or(0);
+        let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
+        Err(self.refusal(engine, out + against))
+    }
+
+    /// How many entries a table has room for that is given so much.
+    fn entries_of(&self, bytes: u64) -> Result<u64> {
+        match bytes.saturating_sub(self.starts_bytes) / 4 {
+            0 => {
+                let starts_bytes = self.starts_bytes;
+                let message = format!(
+                    "tables of clustering coefficients: {bytes} bytes were given, and lists begin behind {starts_bytes}"
+                );
+                Err(Error::Parameter(message))
+            }
+            entries => Ok(entries),
+        }
+    }
+
+    /// How many entries a table may have where nothing else is asked for: a quarter of the memory, and no more than everything else
+    /// leaves. The longest list must fit; where all do, they are one range.
+    fn entries(&self, engine: &Engine, longest: u64, all: u64) -> Result<u64> {
+        let memory_bytes = engine.options().memory_bytes;
+        let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
+        let share = (share.saturating_sub(self.starts_bytes) / 4).max(longest).max(1);
+        if all <= share && self.needed_bytes(false, all) <= memory_bytes {
+            return Ok(share);
+        }
+        let left = memory_bytes.saturating_sub(self.needed_bytes(true, 0)) / 4;
+        if left < longest.max(1) {
+            return Err(self.refusal(engine, longest));
+        }
+        Ok(share.min(left))
+    }
+
+    fn refusal(&self, engine: &Engine, longest: u64) -> Error {
+        let longest = longest.max(1);
+        Error::Memory {
+            what: "clustering".into(),
+            needed_bytes: self.needed_bytes(true, longest),
+            budget_bytes: engine.options().memory_bytes,
+            parts: format!(
+                "run {}, or making a table {}; neighbours of one vertex {}",
+                self.run_bytes[1],
+                self.making_bytes,
+                4 * longest
+            ),
+        }
     }
 }
 
@@ -258,7 +419,7 @@ impl Algorithm for Clustering {
     type Kernel<'a> = ClusteringKernel<'a>;
 
     fn name(&self) -> &'static str {
-        "clustering"
+        NAME
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
@@ -275,6 +436,24 @@ impl Algorithm for Clustering {
     fn tables(&self) -> Vec<Table> {
         let given = |name, words: &Arc<Vec<u32>>| Table { name, contents: Contents::Given(Arc::clone(words)) };
         vec![given("starts", &self.table.starts), given("entries", &self.table.entries)]
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        let (starts, entries) = (&self.table.starts, &self.table.entries);
+        let sizes = [starts.len() as u64, self.before.neighbours.len() as u64];
+        let fits = sizes == [graph.vertices + 1, graph.vertices] && self.directed == graph.directed;
+        if fits && starts.last().is_some_and(|&end| end as usize <= entries.len()) {
+            return Ok(());
+        }
+        Err("clustering: the table of neighbours was made for another store".into())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with("directed", self.directed))
+    }
+
+    fn keep(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.before.keep(&self.range, out)
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -295,7 +474,7 @@ impl Algorithm for Clustering {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/clustering.wgsl");
-        Some(Shader { file: "shaders/algorithms/clustering.wgsl", text, switches: vec![("ORIENTED", !self.directed)] })
+        Some(Shader::of_program("shaders/algorithms/clustering.wgsl", text, vec![("ORIENTED", !self.directed)]))
     }
 
     fn held_bytes(&self) -> u64 {

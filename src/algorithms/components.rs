@@ -13,6 +13,8 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::{Parameters, sound};
+use std::io::Read;
 use std::ops::ControlFlow;
 use topostream_formats::Direction;
 
@@ -108,6 +110,14 @@ impl Algorithm for Components {
         Err("components of an undirected graph were asked for, and the store's graph is directed".into())
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with("directed", self.directed))
+    }
+
+    fn recall(&self, state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::vertices(state, state.attributes.u32(LABEL), Some)
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         let mut visits = vec![(Direction::Out, self.visit(0))];
         if !self.directed {
@@ -122,7 +132,7 @@ impl Algorithm for Components {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/components.wgsl");
-        Some(Shader { file: "shaders/algorithms/components.wgsl", text, switches: vec![("BOTH_ENDS", self.directed)] })
+        Some(Shader::of_program("shaders/algorithms/components.wgsl", text, vec![("BOTH_ENDS", self.directed)]))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -13,6 +13,7 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::Parameters;
 use crate::vertex_set::VertexSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -83,6 +84,10 @@ impl Algorithm for CrossEdges {
         }
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with_set("from", self.from.bits()).with_set("to", self.to.bits()))
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::Within(SOURCES))]
     }
@@ -101,7 +106,7 @@ impl Algorithm for CrossEdges {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/cross_edges.wgsl");
-        Some(Shader { file: "shaders/algorithms/cross_edges.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/cross_edges.wgsl", text, Vec::new()))
     }
 
     fn supersteps(&self) -> Supersteps {

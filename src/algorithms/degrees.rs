@@ -10,10 +10,11 @@ use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::checkpoint::Parameters;
 use crate::error::Result;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use topostream_formats::mapped::Mapped;
+use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, Store};
 
 /// Degrees of all vertices.
@@ -28,7 +29,7 @@ enum InDegrees {
     /// An edge stands in the lists of both ends: they are the out-degrees.
     Same,
     /// The lengths of the in-lists.
-    Stored(Mapped<u32>),
+    Stored(StoredValues<u32>),
     /// A pass over the out-lists.
     Counted,
 }
@@ -108,13 +109,26 @@ impl Algorithm for Degrees {
         if self.counts() { vec![in_degree] } else { Vec::new() }
     }
 
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        let fits = match &self.in_degrees {
+            InDegrees::Same => !graph.directed,
+            InDegrees::Stored(degrees) => degrees.values().len() as u64 == graph.vertices,
+            InDegrees::Counted => true,
+        };
+        if fits { Ok(()) } else { Err("degrees: the in-degrees are another store's".into()) }
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none())
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All)]
     }
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/degrees.wgsl");
-        Some(Shader { file: "shaders/algorithms/degrees.wgsl", text, switches: vec![("COUNTED", self.counts())] })
+        Some(Shader::of_program("shaders/algorithms/degrees.wgsl", text, vec![("COUNTED", self.counts())]))
     }
 
     fn held_bytes(&self) -> u64 {

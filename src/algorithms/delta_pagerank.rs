@@ -36,6 +36,7 @@ use crate::algorithm::{
 };
 use crate::algorithms::DanglingMass;
 use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
+use crate::checkpoint::Parameters;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
@@ -202,13 +203,18 @@ impl Algorithm for DeltaPageRank {
         Some(LEFT_OUT)
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { damping, dangling, tolerance } = self;
+        Some(Parameters::none().with("damping", damping).with("dangling", dangling).with("tolerance", tolerance))
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(PUSHING))]
     }
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/delta_pagerank.wgsl");
-        Some(Shader { file: "shaders/algorithms/delta_pagerank.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/delta_pagerank.wgsl", text, Vec::new()))
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {

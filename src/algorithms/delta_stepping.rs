@@ -16,6 +16,8 @@ use super::relaxation::VALUE;
 use super::sssp::SsspKernel;
 use crate::algorithm::{Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit};
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::checkpoint::{Parameters, sound};
+use std::io::Read;
 use std::ops::Range;
 use topostream_formats::Direction;
 
@@ -105,10 +107,18 @@ impl Algorithm for DeltaStepping {
     fn check(&self, graph: &Graph) -> Result<(), String> {
         let least = if self.paths.is_float() { f64::MIN_POSITIVE } else { 1.0 };
         if !self.delta.is_finite() || self.delta < least {
-            let what = if self.paths.is_float() { "above 0" } else { "at least 1, as weights are whole" };
-            return Err(format!("buckets of {}: a width must be {what}", self.delta));
+            let what = if self.paths.is_float() { "above 0" } else { "of at least 1, as weights are whole" };
+            return Err(format!("delta {}: the width of a bucket must be a finite number {what}", self.delta));
         }
         self.paths.check(graph)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        self.paths.parameters().map(|paths| paths.with("delta", self.delta))
+    }
+
+    fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        (0..2).try_for_each(|half| sound::place(step.scalars[half], sound::HALF))
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -118,7 +128,7 @@ impl Algorithm for DeltaStepping {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/delta_stepping.wgsl");
         let switches = vec![("FLOAT", self.paths.is_float())];
-        Some(Shader { file: "shaders/algorithms/delta_stepping.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/delta_stepping.wgsl", text, switches))
     }
 
     fn seeds(&self) -> Seeds {

@@ -24,6 +24,8 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::{Parameters, sound};
+use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
@@ -233,6 +235,14 @@ impl Algorithm for KCore {
         Ok(())
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with("directed", self.directed).with("in-lists", self.in_lists))
+    }
+
+    fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::places(step, [sound::HALF, sound::FAR, sound::FAR, MODES.len()])
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         let mut visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(WENT))];
         if self.two_ways() {
@@ -248,7 +258,7 @@ impl Algorithm for KCore {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/kcore.wgsl");
         let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
-        Some(Shader { file: "shaders/algorithms/kcore.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/kcore.wgsl", text, switches))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

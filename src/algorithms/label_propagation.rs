@@ -18,15 +18,18 @@
 
 mod tally;
 
-use crate::adjacency::{count_against, degree, ranges};
+use crate::adjacency::{count_against, counting_bytes, degree, ranges};
 use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
     Supersteps, Table, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::checkpoint::{Parameters, sound};
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::strategy::Part;
+use rayon::prelude::*;
+use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -43,6 +46,8 @@ pub struct LabelPropagation {
     bounds: Arc<Vec<u32>>,
     /// Places of the largest range.
     places: u64,
+    /// Whether it is for CPUs, which count most lists outside of the table.
+    alone: bool,
     /// Whether labels are marked that are [`NEW`].
     marked: bool,
     /// Vertices by ascending original id, and their ranks there; none where their numbers are in that order.
@@ -54,6 +59,8 @@ struct Ranks {
     rank_of: Arc<Vec<u32>>,
 }
 
+/// For reports.
+const NAME: &str = "label propagation";
 /// Places in the declaration.
 const LABEL: usize = 0;
 const NEXT: usize = 1;
@@ -63,6 +70,8 @@ const COUNTS: usize = 2;
 
 /// Bytes of the table of counts where nothing else is asked for.
 const TABLE_BYTES: u64 = 1 << 30;
+/// Where ranges end.
+const BOUNDS_BYTES: u64 = 64 << 10;
 /// Spreads labels over places (Knuth's multiplicative hash).
 const SPREAD: u32 = 2_654_435_761;
 /// The number of a label that has won already: nothing else is in the vertex's room.
@@ -223,19 +232,27 @@ impl LabelPropagation {
     /// As of [`Engine::run`].
     pub fn new(engine: &Engine, iterations: u32, table_bytes: Option<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
-        let most = (engine.options().memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
-        let table_bytes = table_bytes.unwrap_or(most);
         let directed = store.manifest().directed;
+        let memory = Memory::of(engine)?;
+        memory.check_counting(engine)?;
         let against = if directed { count_against(store, cancel)? } else { Vec::new() };
-        let places_max = (table_bytes / 8).min(u32::MAX.into());
         let out_degrees = store.out_degrees()?;
         let alone_max = if engine.is_cpu_only()? { counted_alone_max(store)? } else { 0 };
         let room = |vertex: usize| -> u64 {
             let degree = degree(out_degrees.values(), &against, vertex);
             if degree <= alone_max { degree.min(1) } else { degree }
         };
+        let all = || (0..store.vertices() as usize).map(room);
+        let table_bytes = match table_bytes {
+            Some(bytes) => bytes,
+            None => memory.table_bytes(engine, all().max().unwrap_or(0), all().sum())?,
+        };
+        let places_max = (table_bytes / 8).min(u32::MAX.into());
         let vertices = store.vertices() as usize;
-        let ranges = ranges((0..vertices).map(room), places_max);
+        let ranges = match kept_ranges(engine)? {
+            Some(kept) => kept,
+            None => ranges((0..vertices).map(room), places_max),
+        };
         let (mut starts, mut at) = (vec![0], 0u64);
         starts.reserve_exact(vertices);
         for vertex in 0..vertices {
@@ -246,7 +263,8 @@ impl LabelPropagation {
         let places = ranges.iter().map(places_of).max().unwrap_or(0);
         if places > places_max {
             let message = format!(
-                "label propagation: one vertex has {places} neighbours, which take {} bytes of table; {table_bytes} were given",
+                "label propagation: {places} neighbours, of one vertex or of a range in a checkpoint, take {} bytes of table; \
+                 {table_bytes} were given (--table, or a quarter of --memory)",
                 8 * places
             );
             return Err(Error::Parameter(message));
@@ -254,13 +272,14 @@ impl LabelPropagation {
         let bounds = ranges.iter().map(|range| range.start).chain([store.vertices()]).map(|bound| bound as u32);
         let (starts, bounds) = (Arc::new(starts), Arc::new(bounds.collect()));
         let marked = alone_max > 0 && vertices <= NEW as usize;
-        Ok(Self { iterations, directed, starts, bounds, places, marked, ranks: Ranks::of(store)? })
+        let alone = alone_max > 0;
+        Ok(Self { iterations, directed, starts, bounds, places, alone, marked, ranks: Ranks::of(store)? })
     }
 
     /// Without a graph, for so many ranges: what its shader is made from.
     pub fn without_table(directed: bool, ranges: usize) -> Self {
         let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
-        Self { iterations: 1, directed, starts, bounds, places: 0, marked: false, ranks: None }
+        Self { iterations: 1, directed, starts, bounds, places: 0, alone: false, marked: false, ranks: None }
     }
 
     fn ranges(&self) -> u32 {
@@ -308,6 +327,75 @@ impl LabelPropagation {
     }
 }
 
+/// Main memory beside the table of counts, in bytes: of one range and of several.
+struct Memory {
+    needed_bytes: [u64; 2],
+}
+
+impl Memory {
+    fn of(engine: &Engine) -> Result<Self> {
+        let store = engine.store();
+        let (directed, vertices) = (store.manifest().directed, store.vertices());
+        let ranks_bytes = if store.ids()?.is_ascending() { 0 } else { 8 * vertices };
+        let own_bytes = 4 * (vertices + 1) + ranks_bytes + BOUNDS_BYTES;
+        let needed_bytes = |ranges| -> Result<u64> {
+            let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;
+            // Lengths are counted before.
+            Ok(run_bytes.max(counting_bytes(store) + own_bytes))
+        };
+        Ok(Self { needed_bytes: [needed_bytes(1)?, needed_bytes(2)?] })
+    }
+
+    /// Refuses before lists are counted what would be refused behind that.
+    fn check_counting(&self, engine: &Engine) -> Result<()> {
+        if self.needed_bytes[1] <= engine.options().memory_bytes {
+            return Ok(());
+        }
+        let store = engine.store();
+        // Without in-lists nobody knows yet how many edges lead to a vertex.
+        let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
+        let out = largest(Direction::Out).unwrap_or(0);
+        let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
+        Err(self.refusal(engine, out + against))
+    }
+
+    /// The table's bytes where nothing else is asked for: a quarter of the memory, and no more than everything else leaves. The
+    /// largest room must fit; where all do, they are one range.
+    fn table_bytes(&self, engine: &Engine, largest: u64, all: u64) -> Result<u64> {
+        let memory_bytes = engine.options().memory_bytes;
+        let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?).max(8 * largest);
+        if 8 * all <= share && self.needed_bytes[0] + 8 * all <= memory_bytes {
+            return Ok(share);
+        }
+        let left = memory_bytes.saturating_sub(self.needed_bytes[1]);
+        if left < 8 * largest {
+            return Err(self.refusal(engine, largest));
+        }
+        Ok(share.min(left))
+    }
+
+    fn refusal(&self, engine: &Engine, largest: u64) -> Error {
+        Error::Memory {
+            what: "label propagation".into(),
+            needed_bytes: self.needed_bytes[1] + 8 * largest,
+            budget_bytes: engine.options().memory_bytes,
+            parts: format!("run {}; counts of one vertex's neighbours {}", self.needed_bytes[1], 8 * largest),
+        }
+    }
+}
+
+/// The ranges of the checkpoint that a run goes on from, where there is one of this graph.
+fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
+    let Some((mut kept, bytes)) = engine.kept(NAME)? else { return Ok(None) };
+    let bounds = kept.words((bytes / 4) as usize)?;
+    let ranges: Vec<Range<u64>> = bounds.windows(2).map(|pair| pair[0].into()..pair[1].into()).collect();
+    let vertices = engine.store().vertices();
+    let ends =
+        ranges.first().is_some_and(|range| range.start == 0) && ranges.last().is_some_and(|last| last.end == vertices);
+    // Others are another graph's: the run will say so.
+    Ok((ends && ranges.iter().all(|range| range.start <= range.end)).then_some(ranges))
+}
+
 /// Up to which length all lists are counted outside of the table on CPUs.
 fn counted_alone_max(store: &Store) -> Result<u64> {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
@@ -339,7 +427,7 @@ impl Algorithm for LabelPropagation {
     type Kernel<'a> = LabelPropagationKernel<'a>;
 
     fn name(&self) -> &'static str {
-        "label propagation"
+        NAME
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
@@ -367,8 +455,43 @@ impl Algorithm for LabelPropagation {
         true
     }
 
-    fn check(&self, _graph: &Graph) -> Result<(), String> {
-        Ok(())
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        let Graph { vertices, directed, .. } = *graph;
+        let degrees = graph.out_degrees.values();
+        let fits = self.starts.len() as u64 == vertices + 1 && self.directed == directed;
+        let least = |degree: u32| if self.alone { degree.min(1) } else { degree };
+        let has_room = |(starts, &degree): (&[u32], &u32)| {
+            let room = starts[1].wrapping_sub(starts[0]);
+            if directed || self.alone { room >= least(degree) } else { room == degree }
+        };
+        if fits && self.starts.par_windows(2).zip(degrees).all(has_room) {
+            return Ok(());
+        }
+        Err("communities: the table of counts was made for another store".into())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = Parameters::none().with("iterations", self.iterations).with("directed", self.directed);
+        Some(parameters.with_numbers("ranges", &self.bounds))
+    }
+
+    fn keep(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.bounds.iter().try_for_each(|bound| out.write_all(&bound.to_le_bytes()))
+    }
+
+    fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.scalars[0], self.ranges() as usize)?;
+        let label = state.attributes.u32(LABEL);
+        // Who marks labels elsewhere, or not at all, has marked other ones: here all count as new.
+        if state.graph.vertices <= NEW.into() {
+            (0..state.graph.vertices as u32).into_par_iter().for_each(|vertex| {
+                let plain = label.get(vertex) & !NEW;
+                label.set(vertex, plain | !self.mask());
+            });
+        }
+        let mask = self.mask();
+        sound::vertices(state, label, |label| Some(label & mask))?;
+        if self.is_whole() { Ok(()) } else { sound::vertices(state, state.attributes.u32(NEXT), Some) }
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -396,9 +519,13 @@ impl Algorithm for LabelPropagation {
     }
 
     fn shader(&self) -> Option<Shader> {
+        // What CPUs count outside of the table has no room in it.
+        if self.alone {
+            return None;
+        }
         let text = include_str!("../../shaders/algorithms/label_propagation.wgsl");
         let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
-        Some(Shader { file: "shaders/algorithms/label_propagation.wgsl", text, switches })
+        Some(Shader::of_program("shaders/algorithms/label_propagation.wgsl", text, switches))
     }
 
     fn held_bytes(&self) -> u64 {

@@ -13,6 +13,7 @@ use crate::algorithm::{
     Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::checkpoint::Parameters;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::{Direction, VertexId};
 
@@ -91,6 +92,11 @@ impl Algorithm for Neighbourhood {
         check_sources(&self.sources, graph)
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = Parameters::none().with_vertices("sources", &self.sources);
+        Some(parameters.with("hops at most", self.hops_max))
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         [Direction::Out, Direction::In].map(|direction| (direction, Visit::Within(OUTERMOST))).to_vec()
     }
@@ -101,7 +107,7 @@ impl Algorithm for Neighbourhood {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/neighbourhood.wgsl");
-        Some(Shader { file: "shaders/algorithms/neighbourhood.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/neighbourhood.wgsl", text, Vec::new()))
     }
 
     fn seeds(&self) -> Seeds {

@@ -16,6 +16,7 @@ use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
+use crate::checkpoint::Parameters;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
@@ -161,7 +162,7 @@ impl PageRank {
     pub(super) fn shader_for(&self, personal: bool) -> Shader {
         let text = include_str!("../../shaders/algorithms/pagerank.wgsl");
         let switches = vec![("EXACT", self.sums == Sums::Exact), ("PERSONAL", personal)];
-        Shader { file: "shaders/algorithms/pagerank.wgsl", text, switches }
+        Shader::of_program("shaders/algorithms/pagerank.wgsl", text, switches)
     }
 
     /// Gives vertices their first ranks.
@@ -335,6 +336,12 @@ impl Algorithm for PageRank {
             Attribute { name: "share", of: AttributeType::F32, role, merge: Merge::Max, initial: Initial::Bits(0) },
             Attribute { name: "sum", of, role: sum_role, merge: Merge::Add, initial: Initial::Bits(0) },
         ]
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { damping, dangling, stop, traffic, sums } = self;
+        let parameters = Parameters::none().with("damping", damping).with("dangling", dangling).with("stop", stop);
+        Some(parameters.with("traffic", traffic).with("sums", sums))
     }
 
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {

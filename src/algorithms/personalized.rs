@@ -19,6 +19,7 @@ use crate::algorithm::{
     Algorithm, Answer, Graph, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::checkpoint::Parameters;
 use std::collections::HashSet;
 use std::ops::Range;
 use topostream_formats::{Direction, VertexId};
@@ -48,6 +49,10 @@ impl Algorithm for PersonalizedPageRank {
         let (of, role, merge) = (AttributeType::Bit, Role::Own, Merge::Or);
         declared.push(Attribute { name: "seed", of, role, merge, initial: Initial::Bits(0) });
         declared
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        self.ranks.parameters().map(|ranks| ranks.with_vertices("seeds", &self.seeds))
     }
 
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {

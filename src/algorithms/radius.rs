@@ -37,6 +37,8 @@ use crate::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::checkpoint::{Parameters, sound};
+use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;
 use topostream_formats::Direction;
@@ -310,6 +312,36 @@ impl Algorithm for Radius {
         }
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { passes, seed, wide, .. } = self;
+        Some(Parameters::none().with("passes", passes).with("seed", seed).with("wide", wide))
+    }
+
+    fn keep(&self, out: &mut dyn Write) -> io::Result<()> {
+        for pass in self.neighbourhood().iter() {
+            out.write_all(&(pass.len() as u64).to_le_bytes())?;
+            pass.iter().try_for_each(|pairs| out.write_all(&pairs.to_bits().to_le_bytes()))?;
+        }
+        Ok(())
+    }
+
+    fn recall(&self, _state: &State, step: &Step, kept: &mut dyn Read) -> Result<(), String> {
+        sound::places(step, [sound::FAR, sound::HALF, sound::HALF, PASSES_MAX as usize])?;
+        let mut next = || -> io::Result<u64> {
+            let mut word = [0; 8];
+            kept.read_exact(&mut word)?;
+            Ok(u64::from_le_bytes(word))
+        };
+        let mut passes = Vec::new();
+        for _ in 0..=Phase::of(step).pass {
+            let hops = next().map_err(|error| error.to_string())?;
+            let pass: io::Result<Vec<f64>> = (0..hops).map(|_| next().map(f64::from_bits)).collect();
+            passes.push(pass.map_err(|error| error.to_string())?);
+        }
+        *self.neighbourhood() = passes;
+        Ok(())
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(NOBODY))]
     }
@@ -320,7 +352,7 @@ impl Algorithm for Radius {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/radius.wgsl");
-        Some(Shader { file: "shaders/algorithms/radius.wgsl", text, switches: vec![("WIDE", self.wide)] })
+        Some(Shader::of_program("shaders/algorithms/radius.wgsl", text, vec![("WIDE", self.wide)]))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -22,6 +22,8 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::{Parameters, sound};
+use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
@@ -217,6 +219,15 @@ impl Algorithm for Scc {
         Ok(())
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none())
+    }
+
+    fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.scalars[3], MODES.len())?;
+        sound::vertices(state, state.attributes.u32(LABEL), |label| Some(vertex_of(label)))
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         [Direction::Out, Direction::In].map(|direction| (direction, Visit::Within(VISITED))).to_vec()
     }
@@ -227,7 +238,7 @@ impl Algorithm for Scc {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/scc.wgsl");
-        Some(Shader { file: "shaders/algorithms/scc.wgsl", text, switches: Vec::new() })
+        Some(Shader::of_program("shaders/algorithms/scc.wgsl", text, Vec::new()))
     }
 
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {

@@ -21,6 +21,7 @@ use crate::algorithm::{
 };
 use crate::attributes::{Attribute, Merge, U32Column};
 use crate::bits::Bits;
+use crate::checkpoint::Parameters;
 use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
@@ -121,13 +122,18 @@ impl Algorithm for Widest {
         relaxation::check(self.name(), self.source, self.weights, graph)
     }
 
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { source, weights } = self;
+        Some(Parameters::none().with("source", source.0).with("weights", weights))
+    }
+
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
         vec![(Direction::Out, Visit::Frontier)]
     }
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/widest.wgsl");
-        Some(Shader { file: "shaders/algorithms/widest.wgsl", text, switches: vec![("FLOAT", self.is_float())] })
+        Some(Shader::of_program("shaders/algorithms/widest.wgsl", text, vec![("FLOAT", self.is_float())]))
     }
 
     fn seeds(&self) -> Seeds {

@@ -1,6 +1,7 @@
 //! Arguments that several commands share, and how their values are read.
 
 use super::Failure;
+use super::memory::memory_bytes;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use topostream::device::DeviceChoice;
@@ -31,20 +32,11 @@ pub fn page_size(text: &str) -> Result<u32, String> {
         .ok_or_else(|| "must be a power of two from 64KiB to 64MiB".into())
 }
 
-/// Half of the main memory that is available now; 1 GiB where the system does not tell.
-pub fn default_memory_bytes() -> u64 {
-    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|info| {
-        let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-    });
-    available.map_or(1 << 30, |kib| (kib << 10) / 2)
-}
-
 /// How a store is laid out.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Store")]
 pub struct StoreArgs {
-    /// Main memory for making the store, as a hard limit [default: half of what is available]
+    /// Main memory for making the store, as a hard limit [default: half of what the machine, or the container, has left]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
@@ -163,7 +155,7 @@ impl StoreArgs {
             },
             shards: self.shards,
             ids: self.ids,
-            memory_bytes: self.memory.unwrap_or_else(default_memory_bytes),
+            memory_bytes: memory_bytes(self.memory),
             temporary: self.temporary.clone(),
         })
     }
@@ -173,7 +165,7 @@ impl StoreArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {
-    /// Main memory for everything together, as a hard limit [default: half of what is available]
+    /// Main memory for everything together, as a hard limit [default: half of what the machine, or the container, has left]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// How much of that is page buffer [default: what the algorithm leaves, at most the whole graph]
@@ -250,11 +242,16 @@ enum FetcherName {
 }
 
 impl ResourceArgs {
+    /// Main memory for everything together.
+    pub fn memory_bytes(&self) -> u64 {
+        memory_bytes(self.memory)
+    }
+
     /// The engine's options.
     pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> topostream::EngineOptions {
         let defaults = topostream::EngineOptions::default();
         topostream::EngineOptions {
-            memory_bytes: self.memory.unwrap_or_else(default_memory_bytes),
+            memory_bytes: self.memory_bytes(),
             buffer_bytes: self.buffer,
             threads: self.threads.map_or(defaults.threads, usize::from),
             fetcher: match self.fetcher {

@@ -6,7 +6,10 @@ use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::Bfs;
 use topostream::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
 use topostream::plan::answer_bytes;
-use topostream::{EngineOptions, Error, Run, Store, VertexId};
+use topostream::{Engine, EngineOptions, Error, Run, Store, VertexId};
+
+/// Code, stacks: what a check takes whatever the graph.
+const PROGRAM_BYTES: u64 = 16 << 20;
 
 /// A check of the answer of an algorithm.
 pub type Check<A> = fn(&Run<A>, VertexId, &Store, &CheckOptions) -> Result<Checked, Error>;
@@ -28,13 +31,16 @@ impl<A: Algorithm> Checking<A> {
         engine: &EngineOptions,
     ) -> Result<Self, Failure> {
         let answer_bytes = answer_bytes(algorithm, store);
-        let needed_bytes = answer_bytes + graph500::memory_bytes(store, algorithm.needs_weights());
+        let needed_bytes = PROGRAM_BYTES + answer_bytes + graph500::memory_bytes(store, algorithm.needs_weights());
         if needed_bytes > engine.memory_bytes {
+            // The run comes before.
+            let planned = Engine::new(Store::open(store.path())?, engine.clone());
+            let needed_bytes = needed_bytes.max(planned.needed_bytes(algorithm)?);
             let (what, budget_bytes) = (format!("{} with --validate", algorithm.name()), engine.memory_bytes);
             let parts = format!("{answer_bytes} for the answer, the rest for its check");
             return Err(Error::Memory { what, needed_bytes, budget_bytes, parts }.into());
         }
-        let memory_bytes = engine.memory_bytes - answer_bytes;
+        let memory_bytes = engine.memory_bytes - answer_bytes - PROGRAM_BYTES;
         let options = CheckOptions { memory_bytes, cancel: engine.cancel.clone(), ..CheckOptions::default() };
         Ok(Self { check, source, options })
     }

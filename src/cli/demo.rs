@@ -2,14 +2,14 @@
 
 use super::args::size;
 use super::progress::Bars;
-use super::{Failure, Outcome, print, tables};
+use super::{Failure, Outcome, opening, print, tables, temporary_folder};
 use clap::Args;
 use std::collections::VecDeque;
 use std::time::Instant;
 use topostream::algorithm::AnswerValues;
 use topostream::algorithms::{Bfs, PageRank, Stop};
 use topostream::report::RunReport;
-use topostream::{Engine, EngineOptions, Run, Store, VertexId};
+use topostream::{Engine, EngineOptions, Run, VertexId};
 use topostream_formats::EdgeSource;
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::generate::Rmat;
@@ -35,15 +35,14 @@ const ITERATIONS: u32 = 10;
 impl Demo {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let rmat = Rmat::new(self.scale, 16, 1);
-        let folder = tempfile::Builder::new().prefix("topostream-demo-").tempdir();
-        let folder = folder.map_err(|error| Failure::Other(format!("a temporary directory: {error}")))?;
+        let folder = temporary_folder(&std::env::temp_dir(), "demo")?;
         let path = folder.path().join("store");
         let bars = Bars::default();
         let started = Instant::now();
         let options = FormatOptions { in_edges: true, memory_bytes: self.memory, ..FormatOptions::default() };
         format(&mut || Ok(Box::new(rmat.generate()?)), &path, &options, &bars, cancel)?;
         let format_ns = started.elapsed().as_nanos() as u64;
-        let store = Store::open(&path)?;
+        let store = opening::open(&path)?;
         let started = Instant::now();
         let verified = verify(&store, self.memory, &bars, cancel)?;
         let verify_ns = started.elapsed().as_nanos() as u64;

@@ -4,16 +4,18 @@ use super::args::StoreArgs;
 use super::format::format_with_report;
 use super::generate::write_edges;
 use super::run::{HopDirection, Source, source};
-use super::{Failure, Outcome, print};
+use super::{Failure, Outcome, opening, print};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream::device::DeviceChoice;
-use topostream::extract::{ExtractOptions, induced, within_hops};
-use topostream::{Engine, EngineOptions, Store, VertexSet};
-use topostream_formats::write::TopologyWriter;
-use topostream_formats::{EdgeSource, Error as StoreError};
-use topostream_tools::format::FormatOptions;
+use topostream::extract::{ExtractOptions, induced, induced_needs, within_hops, within_hops_needs};
+use topostream::{Engine, EngineOptions, Store, VertexId, VertexSet};
+use topostream_formats::manifest::Ids;
+use topostream_formats::readers::InputFile;
+use topostream_formats::write::StoreWriter;
+use topostream_formats::{EdgeSource, Error as StoreError, IdSpace, SourceInfo};
+use topostream_tools::format::{FormatOptions, needed_bytes};
 use topostream_tools::progress::Cancel;
 
 /// Take a part of a graph out of its store: some vertices, and all edges between two of them.
@@ -78,50 +80,104 @@ Examples:
   topostream extract wiki --ego 30 --edge-list ego.txt --memory 256MiB";
 
 /// Main memory that writing an edge list needs for itself.
-const BASE_BYTES: u64 = 64 << 20;
+const BASE_BYTES: u64 = 32 << 20;
 
 impl Extract {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let options = self.layout.options(true)?;
-        let wanted = Arc::new(self.wanted(options.memory_bytes, cancel)?);
+        if let Some(path) = &self.new_store {
+            // Before the search, which may take long.
+            StoreWriter::check(path, &options.layout)?;
+        }
+        let store = opening::open(&self.store)?;
+        // How many vertices there will be is not known: one at least. Where that is too much already, all would do.
+        let finding = self.finding_bytes(&store, &options, cancel)?;
+        if finding.max(self.making_bytes(&store, &options, 1)?) > options.memory_bytes {
+            let needed = finding.max(self.making_bytes(&store, &options, store.vertices())?);
+            return Err(refusal(needed, &options, "at most"));
+        }
+        let wanted = Arc::new(self.wanted(store, options.memory_bytes, cancel)?);
+        let store = Arc::new(opening::open(&self.store)?);
+        let needed = finding.max(self.making_bytes(&store, &options, wanted.count())?);
+        if needed > options.memory_bytes {
+            return Err(refusal(needed, &options, "exactly"));
+        }
         match (&self.new_store, &self.edge_list) {
-            (_, Some(path)) => self.write_list(path, wanted, &options, cancel),
-            (Some(path), None) => self.write_store(path, wanted, &options, cancel),
+            (_, Some(path)) => Self::write_list(path, store, wanted, &options, cancel),
+            (Some(path), None) => Self::write_store(path, &store, &wanted, &options, cancel),
             (None, None) => Err(Failure::Usage("either a store to make or --edge-list is needed".into())),
         }
     }
 
+    /// The least main memory in which the wanted vertices are found, in bytes.
+    fn finding_bytes(&self, store: &Store, options: &FormatOptions, cancel: &Cancel) -> Result<u64, Failure> {
+        if let Some(ego) = self.ego {
+            let ego = ego.vertex_of("--ego", store)?;
+            let engine = Engine::new(opening::open(&self.store)?, self.engine_options(options.memory_bytes, cancel));
+            return Ok(within_hops_needs(&engine, &[ego], self.hops, self.direction.into())?);
+        }
+        let ids_bytes = if matches!(store.manifest().ids, Ids::File { .. }) { 8 * store.vertices() } else { 0 };
+        Ok(BASE_BYTES + VertexSet::reading_bytes() + VertexSet::memory_bytes(store.vertices()) + ids_bytes)
+    }
+
+    /// The least main memory in which the lists of so many vertices are read and written, in bytes.
+    fn making_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
+        let reading = induced_needs(store, vertices);
+        if self.edge_list.is_some() {
+            return Ok(BASE_BYTES + reading);
+        }
+        let ids = store.ids()?;
+        let last = store.vertices().checked_sub(1).filter(|_| ids.is_ascending());
+        let largest = last.map_or(u64::MAX, |last| ids.original(VertexId(last as u32)));
+        Ok(needed_bytes(&info(store), reading, vertices, largest, options))
+    }
+
+    fn engine_options(&self, memory_bytes: u64, cancel: &Cancel) -> EngineOptions {
+        let (devices, cancel) = (self.devices.clone(), cancel.flag());
+        EngineOptions { memory_bytes, devices, cancel, ..EngineOptions::default() }
+    }
+
     /// The wanted vertices.
-    fn wanted(&self, memory_bytes: u64, cancel: &Cancel) -> Result<VertexSet, Failure> {
-        let store = Store::open(&self.store)?;
+    fn wanted(&self, store: Store, memory_bytes: u64, cancel: &Cancel) -> Result<VertexSet, Failure> {
         let Some(ego) = self.ego else {
             let path = self.vertices.as_deref().expect("one of the two is required");
-            return Ok(VertexSet::read(path, &store)?);
+            let file = InputFile::of_argument(path).with_cancel(cancel.flag());
+            return Ok(VertexSet::read_file(&file, &store)?);
         };
         let ego = ego.vertex_of("--ego", &store)?;
         // What is found stands beside what has found it.
         let memory_bytes = memory_bytes.saturating_sub(VertexSet::memory_bytes(store.vertices()));
-        let (devices, cancel) = (self.devices.clone(), cancel.flag());
-        let options = EngineOptions { memory_bytes, devices, cancel, ..EngineOptions::default() };
-        let engine = Engine::new(store, options);
+        let engine = Engine::new(store, self.engine_options(memory_bytes, cancel));
         Ok(within_hops(&engine, &[ego], self.hops, self.direction.into())?)
     }
 
-    fn write_list(&self, path: &Path, wanted: Arc<VertexSet>, options: &FormatOptions, cancel: &Cancel) -> Outcome {
+    fn write_list(
+        path: &Path,
+        store: Arc<Store>,
+        wanted: Arc<VertexSet>,
+        options: &FormatOptions,
+        cancel: &Cancel,
+    ) -> Outcome {
         let memory_bytes = options.memory_bytes.saturating_sub(BASE_BYTES);
         let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
-        let mut edges = induced(Arc::new(Store::open(&self.store)?), wanted, &options)?;
+        let mut edges = induced(store, wanted, &options)?;
         print(&write_edges(path, &mut edges, cancel)?)
     }
 
-    fn write_store(&self, path: &Path, wanted: Arc<VertexSet>, options: &FormatOptions, cancel: &Cancel) -> Outcome {
-        let store = Arc::new(Store::open(&self.store)?);
-        // Half of what the rest leaves: sorting wants the other.
-        let rest = BASE_BYTES + TopologyWriter::memory_bytes(&options.layout);
-        let memory_bytes = options.memory_bytes.saturating_sub(rest) / 2;
+    fn write_store(
+        path: &Path,
+        store: &Arc<Store>,
+        wanted: &Arc<VertexSet>,
+        options: &FormatOptions,
+        cancel: &Cancel,
+    ) -> Outcome {
+        // Half of what the rest leaves, and what is needed: sorting wants the other.
+        let rest = needed_bytes(&info(store), 0, 0, 0, options);
+        let half = options.memory_bytes.saturating_sub(rest) / 2;
+        let memory_bytes = half.max(induced_needs(store, wanted.count()));
         let reading = ExtractOptions { memory_bytes, cancel: cancel.flag() };
         let mut open = || -> Result<Box<dyn EdgeSource>, StoreError> {
-            let subgraph = induced(Arc::clone(&store), Arc::clone(&wanted), &reading);
+            let subgraph = induced(Arc::clone(store), Arc::clone(wanted), &reading);
             subgraph.map(|subgraph| Box::new(subgraph) as Box<dyn EdgeSource>).map_err(|error| match error {
                 topostream::Error::Store(error) => error,
                 topostream::Error::Memory { what, needed_bytes, budget_bytes, parts } => {
@@ -132,4 +188,27 @@ impl Extract {
         };
         format_with_report(&mut open, path, options, cancel)
     }
+}
+
+/// What is known of a part of a graph before there is one.
+fn info(store: &Store) -> SourceInfo {
+    let manifest = store.manifest();
+    SourceInfo {
+        name: String::new(),
+        ids: IdSpace::Named,
+        mirror: !manifest.directed,
+        directed: manifest.directed,
+        weights: manifest.weights,
+        edges: None,
+        bytes: None,
+    }
+}
+
+fn refusal(needed_bytes: u64, options: &FormatOptions, how_far: &str) -> Failure {
+    Failure::Store(StoreError::Memory {
+        what: "extraction".into(),
+        needed_bytes,
+        budget_bytes: options.memory_bytes,
+        parts: format!("finding vertices, then reading their lists and writing: {how_far} as much"),
+    })
 }

@@ -1,9 +1,8 @@
 //! `topostream info`: what a store holds.
 
-use super::{Failure, Outcome, print, tables};
+use super::{Failure, Outcome, opening, print, tables};
 use clap::Args;
 use std::path::PathBuf;
-use topostream::Store;
 use topostream_tools::info::summarise;
 
 /// Show what a store holds. Reads no page.
@@ -18,7 +17,7 @@ pub struct Info {
 
 impl Info {
     pub fn run(self) -> Outcome {
-        let summary = summarise(&Store::open(&self.store)?)?;
+        let summary = summarise(&opening::open(&self.store)?)?;
         if !self.json {
             return print(&tables::summary(&self.store, &summary));
         }

@@ -4,12 +4,15 @@ mod args;
 mod calibrate;
 mod calibration;
 mod check;
+mod clean;
 mod demo;
 mod devices;
 mod extract;
 mod format;
 mod generate;
 mod info;
+mod memory;
+mod opening;
 mod plan;
 mod progress;
 mod results;
@@ -22,8 +25,10 @@ mod verify;
 
 use clap::{Parser, Subcommand};
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use topostream_formats::Error as StoreError;
+use topostream_formats::durable::{self, TemporaryFolder};
 use topostream_tools::progress::Cancel;
 
 /// SSD-backed graph engine: format a graph once, then run algorithms from disk in bounded memory.
@@ -32,6 +37,8 @@ use topostream_tools::progress::Cancel;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    opening: opening::OpenArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -71,6 +78,8 @@ enum Command {
     /// Print a shader as GPUs are given it, checked.
     #[cfg(feature = "gpu")]
     Shader(shader::PrintShader),
+    /// Remove what killed commands have left in a folder.
+    Clean(clean::Clean),
     /// List the devices that can run algorithms, and what they can do.
     Devices(devices::Devices),
     /// Generate, format, run and check a small graph: everything works if this does.
@@ -123,6 +132,7 @@ impl Failure {
         say(format!("error: {self}"));
         if let Some(bytes) = self.budget_that_would_do() {
             say(format!("hint: at least {}MiB are needed", bytes.div_ceil(1 << 20)));
+            memory::origin().map(|origin| say(format!("hint: {origin}")));
         }
         ExitCode::from(if matches!(self, Self::Usage(_)) { BAD_USAGE } else { 1 })
     }
@@ -135,40 +145,78 @@ const INTERRUPTED: u8 = 130;
 /// Exit code where arguments are wrong: clap's own.
 const BAD_USAGE: u8 = 2;
 
+/// A panic that the library catches and returns as an error is not printed.
+#[cfg(feature = "gpu")]
+fn quieten_guarded_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !topostream::device::gpu::health::is_guarded() {
+            before(info);
+        }
+    }));
+}
+
 /// Runs the program. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.
 pub fn main() -> ExitCode {
+    #[cfg(feature = "gpu")]
+    quieten_guarded_panics();
     let cli = Cli::parse();
+    memory::settle_allocator();
     let cancel = Cancel::default();
     listen(&cancel);
-    let outcome = match cli.command {
-        Command::Generate(command) => command.run(&cancel),
-        Command::Format(command) => command.run(&cancel),
-        Command::Extract(command) => command.run(&cancel),
-        Command::Info(command) => command.run(),
-        Command::Verify(command) => command.run(&cancel),
-        Command::Run(command) => command.run(&cancel),
-        Command::Validate(command) => command.run(&cancel),
-        Command::Plan(command) => command.run(&cancel),
-        Command::Calibrate(command) => command.run(&cancel),
-        #[cfg(feature = "gpu")]
-        Command::Shader(command) => command.run(),
-        Command::Devices(command) => command.run(),
-        Command::Demo(command) => command.run(&cancel),
-    };
+    cli.opening.keep();
+    // A command that computes in parallel ends here where the system refuses the threads, before it has made anything.
+    let threads = if cli.command.is_parallel() { topostream_formats::threads::start_shared_pool() } else { Ok(()) };
+    let outcome = threads.map_err(Failure::from).and_then(|()| cli.command.run(&cancel));
+    // Ended by a second Ctrl-C, whatever came of the command meanwhile.
+    durable::wait_if_abandoned();
     outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
-/// The first Ctrl-C asks for a clean stop, the second stops at once.
+impl Command {
+    /// Whether it computes on several threads.
+    fn is_parallel(&self) -> bool {
+        !matches!(self, Self::Info(_) | Self::Clean(_) | Self::Devices(_))
+    }
+
+    fn run(self, cancel: &Cancel) -> Outcome {
+        match self {
+            Self::Generate(command) => command.run(cancel),
+            Self::Format(command) => command.run(cancel),
+            Self::Extract(command) => command.run(cancel),
+            Self::Info(command) => command.run(),
+            Self::Verify(command) => command.run(cancel),
+            Self::Run(command) => command.run(cancel),
+            Self::Validate(command) => command.run(cancel),
+            Self::Plan(command) => command.run(cancel),
+            Self::Calibrate(command) => command.run(cancel),
+            #[cfg(feature = "gpu")]
+            Self::Shader(command) => command.run(),
+            Self::Clean(command) => command.run(),
+            Self::Devices(command) => command.run(),
+            Self::Demo(command) => command.run(cancel),
+        }
+    }
+}
+
+/// The first Ctrl-C asks for a clean stop, the second stops at once. Neither leaves unfinished files.
 fn listen(cancel: &Cancel) {
     let cancel = cancel.clone();
     let handler = move || {
         if cancel.is_cancelled() {
+            durable::abandon();
             std::process::exit(INTERRUPTED.into());
         }
         cancel.cancel();
     };
     // Without a handler Ctrl-C still ends the program, only less cleanly.
     ctrlc::set_handler(handler).ok();
+}
+
+/// A folder that vanishes with all that is in it, at the latest when the program ends.
+fn temporary_folder(parent: &Path, what: &str) -> Result<TemporaryFolder, Failure> {
+    let failed = |error| Failure::Other(format!("{}: make a temporary folder in: {error}", parent.display()));
+    TemporaryFolder::create(parent, what).map_err(failed)
 }
 
 /// Prints a result. A reader that has gone away (`| head`) is no error.

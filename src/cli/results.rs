@@ -6,10 +6,9 @@ use npyz::{DType, DTypeError, Field, TypeWrite, WriterBuilder};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use std::path::Path;
 use topostream::algorithm::{Answer, AnswerValues};
-use topostream_formats::{Error as StoreError, OriginalIds, VertexId};
+use topostream_formats::{Error as StoreError, OriginalIds, VertexId, durable};
 use topostream_tools::progress::Cancel;
 
 /// The format of a file of results.
@@ -60,17 +59,7 @@ impl ResultFile {
 }
 
 /// A file that is opened before a run and written behind it.
-pub struct OutputFile {
-    path: PathBuf,
-    target: Target,
-}
-
-enum Target {
-    /// A file, which gets its name when it is complete.
-    File(NamedTempFile),
-    /// A device or a pipe, which is written as it stands and never replaced.
-    Special(File),
-}
+pub struct OutputFile(durable::OutputFile);
 
 /// What output is written through.
 pub type Output<'a> = BufWriter<Stoppable<'a>>;
@@ -78,15 +67,7 @@ pub type Output<'a> = BufWriter<Stoppable<'a>>;
 impl OutputFile {
     /// Makes sure that `path` can be written. A file that is there already stays until the new one is complete.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let failed = |error| failure(path, error);
-        // Through links, so that what they point to is replaced and not the link.
-        let target_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let target = match std::fs::metadata(path) {
-            Ok(found) if found.is_dir() => return Err(failed(io::ErrorKind::IsADirectory.into())),
-            Ok(found) if !found.is_file() => Target::Special(File::options().write(true).open(path).map_err(failed)?),
-            _ => Target::File(temporary_beside(&target_path).map_err(failed)?),
-        };
-        Ok(Self { path: target_path, target })
+        durable::OutputFile::create(path).map(Self).map_err(|error| failure(path, error))
     }
 
     /// Has the file written. It appears when it is complete; where it cannot be completed, nothing is left.
@@ -95,40 +76,20 @@ impl OutputFile {
         cancel: &Cancel,
         write: impl FnOnce(&mut Output<'_>) -> io::Result<()>,
     ) -> Result<(), Failure> {
-        let file = match &mut self.target {
-            Target::File(temporary) => temporary.as_file_mut(),
-            Target::Special(file) => file,
-        };
-        let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file, cancel });
+        let path = self.0.path().to_owned();
+        let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file: self.0.file(), cancel });
         let finished = write(&mut out).and_then(|()| out.flush());
         // What is left in the buffer after an error must not be tried again.
         drop(out.into_parts());
-        match finished {
+        match finished.and_then(|()| self.0.persist()) {
             Err(_) if cancel.is_cancelled() => Err(StoreError::Interrupted.into()),
-            Err(error) => Err(failure(&self.path, error)),
-            Ok(()) => self.persist(),
+            finished => finished.map_err(|error| failure(&path, error)),
         }
-    }
-
-    fn persist(self) -> Result<(), Failure> {
-        let Target::File(temporary) = self.target else { return Ok(()) };
-        temporary.persist(&self.path).map(drop).map_err(|error| failure(&self.path, error.error))
     }
 }
 
 fn failure(path: &Path, source: io::Error) -> Failure {
     Failure::Engine(topostream::Error::Output { path: path.to_owned(), source })
-}
-
-/// A file beside `path`, to be renamed to it: with the permissions of any new file, not those of a secret one.
-fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The system's own answer, without the random name that the file would have had.
-    std::fs::metadata(folder)?;
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.prefix(".topostream-").tempfile_in(folder)
 }
 
 /// A file that takes nothing more once a stop was asked for.

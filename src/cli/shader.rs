@@ -76,6 +76,9 @@ pub struct PrintShader {
     /// For devices that add 64-bit integers atomically
     #[arg(long, help_heading = "Device")]
     wide_integers: bool,
+    /// For devices whose driver ends loops early
+    #[arg(long, help_heading = "Device")]
+    loops_limited: bool,
     /// For devices with subgroup operations
     #[arg(long, help_heading = "Device")]
     subgroups: bool,
@@ -181,6 +184,7 @@ impl PrintShader {
             float_atomics: self.float_atomics,
             wide_integers: self.wide_integers,
             in_place: self.in_place,
+            loops_limited: self.loops_limited,
             subgroups: self.subgroups,
         };
         let module = compose(&declared, self.kernel, &options);

@@ -3,10 +3,10 @@
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use humansize::{BINARY, format_size};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use topostream::device::Transfer;
-use topostream::report::{DeviceReport, RunReport, StepReport, StripeReport};
+use topostream::report::{CheckpointReport, DeviceReport, RunReport, StepReport, StripeReport};
 use topostream::strategy::cost::Prediction;
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
@@ -136,7 +136,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
         ),
         ("shards", summary.shards.as_ref().map_or("no".into(), shards)),
         ("in-lists", manifest.in_lists.as_ref().map_or("no".into(), |lists| pages(lists.pages))),
-        ("stripes", manifest.stripes.len().to_string()),
+        ("stripes", stripe_folders(&manifest.stripes)),
         ("on disk", bytes(summary.disk_bytes)),
         ("bytes per edge", format!("{:.2} on disk (pages {:.1}% full)", summary.bytes_per_edge, 100.0 * summary.fill)),
     ];
@@ -195,7 +195,19 @@ pub fn run_report(report: &RunReport) -> String {
         rows.push(vec![format!("… {left_out} more")]);
     }
     rows.push(step_row("all".into(), &report.total, lanes));
-    table(&header, rows) + &transfers(report) + &stripes(report) + &sharing(report) + &closing(report)
+    table(&header, rows)
+        + &transfers(report)
+        + &stripes(report)
+        + &sharing(report)
+        + &checkpoints(report)
+        + &closing(report)
+}
+
+/// How many stripes there are, and where: those that are not in the store's folder are somebody's to look after.
+fn stripe_folders(stripes: &[PathBuf]) -> String {
+    let count = stripes.len();
+    let folders = stripes.iter().map(|stripe| stripe.display().to_string()).collect::<Vec<_>>();
+    if count == 1 { count.to_string() } else { format!("{count}: {}", folders.join(", ")) }
 }
 
 /// What was read from each stripe; nothing where there is only one.
@@ -205,6 +217,23 @@ fn stripes(report: &RunReport) -> String {
     }
     let header = ["stripe", "pages", "read", "GB/s", "busy s", "repeated"];
     table(&header, report.stripes.iter().map(stripe_row))
+}
+
+/// What checkpoints took, and what the run went on from; nothing where none were asked for.
+fn checkpoints(report: &RunReport) -> String {
+    let Some(CheckpointReport { written, failed, bytes: size, ns, resumed }) = &report.checkpoints else {
+        return String::new();
+    };
+    let failed = if *failed > 0 { format!(", {failed} could not be written") } else { String::new() };
+    let before = resumed.as_ref().map_or(String::new(), |before| {
+        let (supersteps, edges) = (count(before.supersteps), count(before.edges));
+        format!(
+            "; before, in {} s: {supersteps} supersteps, {edges} edges, {} read",
+            seconds(before.wall_ns),
+            bytes(before.disk_bytes)
+        )
+    });
+    format!("checkpoints: {written} written, {} in {} s{failed}{before}\n", bytes(*size), seconds(*ns))
 }
 
 /// What several devices did, and told each other; nothing where one was alone.

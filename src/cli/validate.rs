@@ -3,7 +3,7 @@
 use super::args::ResourceArgs;
 use super::progress::Bars;
 use super::results::OutputFile;
-use super::{Failure, Outcome, print, tables};
+use super::{Failure, Outcome, opening, print, tables, temporary_folder};
 use clap::{Args, ValueEnum};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ use topostream::algorithms::{Bfs, Clustering, Components, DanglingMass, LabelPro
 use topostream::graphalytics::{self, Comparison, Rule};
 use topostream::plan::answer_bytes;
 use topostream::{Engine, Error, Run, Store, VertexId};
-use topostream_formats::readers::{self, GraphalyticsData, Kind, Options, WeightsOption};
+use topostream_formats::durable::TemporaryFolder;
+use topostream_formats::readers::{self, GraphalyticsData, InputFile, Kind, Options, WeightsOption};
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::progress::Cancel;
 
@@ -157,17 +158,12 @@ impl Validate {
         data: &GraphalyticsData,
         names: &[Name],
         cancel: &Cancel,
-    ) -> Result<(Option<tempfile::TempDir>, PathBuf), Failure> {
+    ) -> Result<(Option<TemporaryFolder>, PathBuf), Failure> {
         if let Some(store) = self.store.as_ref().filter(|store| store.join("graph.json").exists()) {
             return Ok((None, store.clone()));
         }
-        let folder = self.store.is_none().then(|| {
-            let mut builder = tempfile::Builder::new();
-            builder.prefix("topostream-validate-");
-            self.temporary.as_ref().map_or_else(|| builder.tempdir(), |folder| builder.tempdir_in(folder))
-        });
-        let failed = |error| Failure::Other(format!("a temporary directory: {error}"));
-        let folder = folder.transpose().map_err(failed)?;
+        let parent = self.temporary.clone().unwrap_or_else(std::env::temp_dir);
+        let folder = self.store.is_none().then(|| temporary_folder(&parent, "validate")).transpose()?;
         let path = match (&folder, &self.store) {
             (Some(folder), _) => folder.path().join("store"),
             (None, store) => store.clone().unwrap_or_default(),
@@ -178,7 +174,8 @@ impl Validate {
         let memory_bytes = self.resources.options(cancel).memory_bytes;
         let reading = Options { kind: Some(Kind::Graphalytics), weights, memory_bytes: memory_bytes / 8 };
         let options = FormatOptions { in_edges: true, memory_bytes, ..FormatOptions::default() };
-        format(&mut || readers::open(data.path(), &reading), &path, &options, &Bars::default(), cancel)?;
+        let file = InputFile::new(data.path()).with_cancel(cancel.flag());
+        format(&mut || readers::open_file(&file, &reading), &path, &options, &Bars::default(), cancel)?;
         Ok((folder, path))
     }
 }
@@ -195,7 +192,7 @@ fn named(data: &GraphalyticsData) -> Result<Vec<Name>, Failure> {
 impl Session<'_> {
     /// Runs an algorithm with the parameters of the data set: one arm each.
     fn run(&self, name: Name) -> Result<Verdict, Failure> {
-        let store = Store::open(&self.store)?;
+        let store = opening::open(&self.store)?;
         match name {
             Name::Bfs => {
                 let source = self.vertex(&store, "bfs.source-vertex")?;
@@ -263,7 +260,7 @@ impl Session<'_> {
         let run = run(&engine)?;
         // The page buffer goes before the ids come: both together may be more than the budget.
         drop(engine);
-        let store = Store::open(&self.store)?;
+        let store = opening::open(&self.store)?;
         let (answers, flag) = (run.answers(), self.cancel.flag());
         let answer = answers.first().ok_or_else(|| Failure::Other("there is no answer".into()))?;
         if let Some(output) = output {

@@ -1,12 +1,12 @@
 //! `topostream verify`: every page of a store.
 
-use super::args::{default_memory_bytes, size};
+use super::args::size;
+use super::memory::memory_bytes;
 use super::progress::Bars;
-use super::{Outcome, print, tables};
+use super::{Outcome, opening, print, tables};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
-use topostream::Store;
 use topostream_tools::progress::Cancel;
 use topostream_tools::verify::verify;
 
@@ -15,7 +15,7 @@ use topostream_tools::verify::verify;
 pub struct Verify {
     /// The store's directory
     store: PathBuf,
-    /// Main memory, as a hard limit [default: half of what is available]
+    /// Main memory, as a hard limit [default: half of what the machine, or the container, has left]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
 }
@@ -23,9 +23,9 @@ pub struct Verify {
 impl Verify {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let started = Instant::now();
-        let store = Store::open(&self.store)?;
+        let store = opening::open_within(&self.store, memory_bytes(self.memory))?;
         let bars = Bars::default();
-        let report = verify(&store, self.memory.unwrap_or_else(default_memory_bytes), &bars, cancel)?;
+        let report = verify(&store, memory_bytes(self.memory), &bars, cancel)?;
         drop(bars);
         print(&tables::verify_report(&self.store, &report, started.elapsed()))
     }

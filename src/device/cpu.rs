@@ -29,7 +29,7 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds, weights};
-use topostream_formats::{Direction, Encoding, Result, Store, Topology};
+use topostream_formats::{Direction, Encoding, Result, Store, Topology, threads};
 
 /// A segment has this many edges; a page is cut where it has more than twice as many.
 const SEGMENT_EDGES: u32 = 1 << 18;
@@ -102,7 +102,10 @@ pub struct CpuSetup {
 
 impl<A: Algorithm> CpuDevice<A> {
     /// Allocates what the algorithm keeps of its part of the vertices, and starts workers over it.
-    pub fn new(algorithm: Arc<A>, setup: CpuSetup) -> Self {
+    ///
+    /// # Errors
+    /// Where the system does not start the threads.
+    pub fn new(algorithm: Arc<A>, setup: CpuSetup) -> error::Result<Self> {
         let CpuSetup { graph, store, threads, trace, part, exchange } = setup;
         let declared = algorithm.attributes(graph.has_in_lists);
         let layout = algorithm.is_traversal().then(|| MessageLayout::new(&declared, part.sharded));
@@ -113,14 +116,18 @@ impl<A: Algorithm> CpuDevice<A> {
         let weights = algorithm.needs_weights();
         let abandoned = AtomicBool::new(false);
         let shared = Arc::new(Shared { algorithm, state, store, weights, trace, abandoned });
-        let start = |_| {
-            let (shared, take, more, report) = (Arc::clone(&shared), take.clone(), tasks.clone(), report.clone());
-            std::thread::spawn(move || work(&shared, &take, &more, &report))
-        };
-        let workers = (0..threads).map(start).collect();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
-        let idle = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
-        Self { shared, declared, layout, exchange, told: Vec::new(), step: Arc::new(idle), tasks, done, workers, pool }
+        let pool = threads::pool("cpu device", threads)?;
+        let (workers, told) = (Vec::with_capacity(threads), Vec::new());
+        let step = Arc::new(Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] });
+        // Dropped where a worker cannot be started, it stops those that were.
+        let mut device = Self { shared, declared, layout, exchange, told, step, tasks, done, workers, pool };
+        for _ in 0..threads {
+            let (shared, more) = (Arc::clone(&device.shared), device.tasks.clone());
+            let (take, report) = (take.clone(), report.clone());
+            let worker = threads::start("cpu worker", threads, move || work(&shared, &take, &more, &report))?;
+            device.workers.push(worker);
+        }
+        Ok(device)
     }
 
     /// Runs `part` over all of its own vertices in parallel and adds the results up in vertex order.
@@ -226,6 +233,15 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         let told = std::mem::take(&mut self.told);
         self.pool.install(|| told.iter().for_each(|one| self.make(one)));
         Ok(StepEnd { summary, ..StepEnd::default() })
+    }
+
+    fn save(&mut self, _next: &Step, look: &mut dyn FnMut(&State)) -> error::Result<()> {
+        look(&self.shared.state);
+        Ok(())
+    }
+
+    fn restore(&mut self, _next: &Step, load: &mut dyn FnMut(&State) -> error::Result<()>) -> error::Result<()> {
+        load(&self.shared.state)
     }
 
     fn finish(mut self: Box<Self>) -> error::Result<State> {

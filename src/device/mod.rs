@@ -173,6 +173,20 @@ pub trait Device: Send {
     /// See [`initialise`](Self::initialise).
     fn end(&mut self, step: &Step) -> Result<StepEnd>;
 
+    /// Shows the values of all vertices as they are between two supersteps, `next` being the second one, and the frontier of that. The run
+    /// goes on afterwards.
+    ///
+    /// # Errors
+    /// See [`initialise`](Self::initialise).
+    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()>;
+
+    /// Has the run go on with a superstep, in the place of [`initialise`](Self::initialise): `load` sets the values of all
+    /// vertices, in a state of zeros, as they were [saved](Self::save).
+    ///
+    /// # Errors
+    /// Those of `load`; see [`initialise`](Self::initialise).
+    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()>;
+
     /// Brings the values of all vertices to main memory.
     ///
     /// # Errors
@@ -228,4 +242,16 @@ pub trait Member: Device {
     /// # Errors
     /// See [`begin_round`](Self::begin_round).
     fn contribute(&mut self, state: &State) -> Result<()>;
+
+    /// The same between supersteps, with those of its own vertices that are active in the next one.
+    ///
+    /// # Errors
+    /// See [`begin_round`](Self::begin_round).
+    fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()>;
+
+    /// Goes on with a superstep from the state of the whole run, in the place of [`Device::initialise`].
+    ///
+    /// # Errors
+    /// See [`begin_round`](Self::begin_round).
+    fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()>;
 }

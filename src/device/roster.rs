@@ -5,7 +5,7 @@ use crate::algorithm::{Algorithm, Graph};
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
 use crate::device::settings::GpuSettings;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fetch::PagePool;
 use crate::strategy::{ExchangeMemory, Part, Team, TeamPlan, cost};
 use crate::trace::Timeline;
@@ -34,7 +34,7 @@ enum Seat {
 }
 
 /// Makes a CPU device: what knows the algorithm's type, and so its edge function.
-pub type MakeCpu = dyn Fn(CpuSetup) -> Box<dyn Member>;
+pub type MakeCpu = dyn Fn(CpuSetup) -> Result<Box<dyn Member>>;
 
 /// What a run gives its devices.
 pub struct Setting<'a> {
@@ -70,7 +70,7 @@ pub struct Kinds {
 impl Kinds {
     /// Whether all are of one kind.
     pub fn alike(&self) -> bool {
-        self.cpu.iter().all(|&cpu| cpu == self.cpu[0])
+        self.cpu.windows(2).all(|pair| pair[0] == pair[1])
     }
 
     /// How fast each may be, before anything is known of it: a GPU is a few CPUs.
@@ -86,6 +86,9 @@ impl Roster {
     /// [`Error::NoDevice`](crate::Error::NoDevice) where there is none such; what the driver says.
     pub fn open(&self, choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Kinds> {
         let mut seats = self.seats();
+        if choices.is_empty() {
+            return Err(Error::NoDevice("no device was asked for: a run needs one at least".into()));
+        }
         if seats.is_empty() {
             *seats = Self::take_seats(choices, has_shader, settings)?;
         }
@@ -148,7 +151,7 @@ impl Roster {
             let part = Part::whole(setting.graph.vertices);
             return Ok(seats[0].member(setting, part, None, setting.threads.max(1))?);
         };
-        let exchange = plan.exchange(kept.take());
+        let exchange = plan.exchange(kept.take())?;
         *kept = Some(Arc::clone(&exchange));
         drop(kept);
         let cpus = seats.iter().filter(|seat| matches!(seat, Seat::Cpu)).count();
@@ -191,7 +194,7 @@ impl Seat {
     ) -> Result<Box<dyn Member>> {
         let (graph, store, trace) = (Arc::clone(&setting.graph), Arc::clone(&setting.store), setting.trace.clone());
         match self {
-            Self::Cpu => Ok((setting.cpu)(CpuSetup { graph, store, threads, trace, part, exchange })),
+            Self::Cpu => (setting.cpu)(CpuSetup { graph, store, threads, trace, part, exchange }),
             #[cfg(feature = "gpu")]
             Self::Gpu { home: keep, adapter, .. } => {
                 let kept = keep.lock().expect("nothing panics while it is held").take();

@@ -1,6 +1,6 @@
 //! One run: supersteps, pages requested and handed on, time accounted for.
 
-use super::{Engine, EngineOptions, Observer, TRIES_MAX};
+use super::{Engine, EngineOptions, Observer, TRIES_MAX, declared};
 use crate::algorithm::{Algorithm, Graph, Step, Summary, Visit};
 use crate::asynchronous::Turns;
 use crate::backlog::Backlog;
@@ -8,7 +8,7 @@ use crate::cache::{PageCache, Policy};
 use crate::device::roster::{MakeCpu, Setting};
 use crate::device::{Device, PageDone, PageTask, StepEnd};
 use crate::error::{Error, Result};
-use crate::fetch::{self, Fetcher, Frame, PageFilled, PageRead, PageRef};
+use crate::fetch::{self, CANCEL_TICK, Fetcher, Frame, LET_GO, PageFilled, PageRead, PageRef};
 use crate::meters::StripeMeters;
 use crate::plan::{MemoryPlan, PagePlan};
 use crate::report::{RunReport, StepReport};
@@ -20,24 +20,27 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Instant;
+use tokio::time::Interval;
 use topostream_formats::{Direction, Store};
 
 /// One run in progress.
 pub(super) struct Session<'a> {
-    store: &'a Store,
-    options: &'a EngineOptions,
+    pub(super) store: &'a Store,
+    pub(super) options: &'a EngineOptions,
     plan: &'a MemoryPlan,
-    algorithm: Arc<dyn Algorithm>,
-    graph: Arc<Graph>,
+    pub(super) algorithm: Arc<dyn Algorithm>,
+    pub(super) graph: Arc<Graph>,
     pub cache: PageCache<Frame>,
     fetcher: Box<dyn Fetcher>,
     pub device: Box<dyn Device>,
     tries: HashMap<PageRef, u32>,
     retries: u64,
     meters: StripeMeters,
-    spans: EngineSpans,
+    pub(super) spans: EngineSpans,
     /// Which pages come when, in asynchronous relaxation.
     turns: Option<Turns>,
+    /// Ends waits now and then, so that a run whose disk or device does not answer can be cancelled.
+    tick: Interval,
 }
 
 /// What is under way in a superstep.
@@ -51,7 +54,9 @@ struct Traffic {
 
 enum Event {
     Filled(Vec<PageFilled>),
-    Done(Result<Vec<PageDone>>),
+    Done(Vec<PageDone>),
+    /// Nothing, for a while.
+    Tick,
 }
 
 impl<'a> Session<'a> {
@@ -66,7 +71,7 @@ impl<'a> Session<'a> {
         let (store, options) = (&engine.store, &engine.options);
         let weights = algorithm.needs_weights();
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
-        let cache = engine.page_buffer(plan, topology.page_bytes()).cache;
+        let cache = engine.page_buffer(plan, topology.page_bytes())?.cache;
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
         let setting = Setting {
@@ -99,6 +104,7 @@ impl<'a> Session<'a> {
             meters,
             spans,
             turns,
+            tick: tokio::time::interval(CANCEL_TICK),
         })
     }
 
@@ -112,20 +118,21 @@ impl<'a> Session<'a> {
             direct_io: self.fetcher.direct(),
             buffer_pages: self.plan.frames.into(),
             buffer_bytes: self.plan.buffer_bytes(),
-            planned_bytes: self.plan.total_bytes() + self.options.trace_bytes(),
+            planned_bytes: self.plan.total_bytes() + self.options.trace_bytes() + self.options.checkpoint_bytes(),
             ..RunReport::default()
         };
         let started = Instant::now();
-        let totals = self.device.initialise()?;
+        let (mut step, mut active) = self.start()?;
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
-        let mut step = self.algorithm.first(&self.graph, totals);
-        let mut active = match step {
-            Some(Step { visit: Visit::All, .. }) => self.graph.vertices,
-            _ => self.algorithm.seeds().active.len() as u64,
-        };
-        while let Some(now) = step.map(|step| self.divisible(step)) {
+        while let Some(next) = step {
+            self.between(&next, active, &report)?;
+            let now = self.divisible(next);
+            declared::check_step(&*self.algorithm, &self.graph, &now)?;
             let (mut step_report, summary) = self.superstep(&now).await?;
+            if let Some(checkpoints) = &self.options.checkpoints {
+                checkpoints.superstep_done();
+            }
             step_report.active = self.algorithm.is_traversal().then_some(active);
             active = summary.activated;
             report.total.add(&step_report);
@@ -138,6 +145,7 @@ impl<'a> Session<'a> {
         report.sharing = self.device.sharing();
         report.retries = self.retries;
         report.stripes = self.meters.reports();
+        report.checkpoints = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.report());
         Ok(report)
     }
 
@@ -162,7 +170,8 @@ impl<'a> Session<'a> {
         let mut report = match result {
             Ok(report) => report,
             Err(error) => {
-                self.drain().await;
+                // What the kernel still writes to is not freed before it has done so.
+                self.fetcher.let_go(Instant::now() + LET_GO);
                 return Err(error);
             }
         };
@@ -225,17 +234,20 @@ impl<'a> Session<'a> {
     /// Reads and computes until every page of the superstep is done.
     async fn stream(&mut self, mut traffic: Traffic) -> Result<StepReport> {
         loop {
-            self.check_cancelled()?;
+            if self.options.checkpoints.is_none() {
+                self.check_cancelled()?;
+            }
             let starved = self.request(&mut traffic);
             if self.fetcher.in_flight() == 0 && traffic.in_device == 0 {
                 assert!(!starved, "every frame is idle, but none of them may be used anew");
                 return Ok(traffic.report);
             }
-            let event = self.event(traffic.in_device > 0).await;
+            let event = self.event(traffic.in_device > 0).await?;
             self.account(&mut traffic, starved);
             match event {
                 Event::Filled(filled) => filled.into_iter().try_for_each(|fill| self.on_filled(fill, &mut traffic))?,
-                Event::Done(done) => done?.into_iter().try_for_each(|done| self.on_done(done, &mut traffic))?,
+                Event::Done(done) => done.into_iter().try_for_each(|done| self.on_done(done, &mut traffic))?,
+                Event::Tick => {}
             }
         }
     }
@@ -253,17 +265,19 @@ impl<'a> Session<'a> {
         false
     }
 
-    /// Sleeps until something has happened.
-    async fn event(&mut self, device_busy: bool) -> Event {
+    /// Sleeps until something has happened, or for [`CANCEL_TICK`].
+    async fn event(&mut self, device_busy: bool) -> Result<Event> {
         let (mut filled, mut done) = (Vec::new(), Vec::new());
         poll_fn(|context| {
-            if self.fetcher.in_flight() > 0 && self.fetcher.poll_filled(context, &mut filled).is_ready() {
-                return Poll::Ready(Event::Filled(std::mem::take(&mut filled)));
+            if self.fetcher.in_flight() > 0
+                && let Poll::Ready(result) = self.fetcher.poll_filled(context, &mut filled)
+            {
+                return Poll::Ready(result.map(|()| Event::Filled(std::mem::take(&mut filled))));
             }
             if device_busy && let Poll::Ready(result) = self.device.poll_done(context, &mut done) {
-                return Poll::Ready(Event::Done(result.map(|()| std::mem::take(&mut done))));
+                return Poll::Ready(result.map(|()| Event::Done(std::mem::take(&mut done))));
             }
-            Poll::Pending
+            self.tick.poll_tick(context).map(|_| Ok(Event::Tick))
         })
         .await
     }
@@ -329,16 +343,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// After an error: waits until neither the kernel nor the device holds a frame.
-    async fn drain(&mut self) {
-        let mut filled = Vec::new();
-        while self.fetcher.in_flight() > 0 {
-            poll_fn(|context| self.fetcher.poll_filled(context, &mut filled)).await;
-        }
+    fn check_cancelled(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    fn check_cancelled(&self) -> Result<()> {
-        if self.options.cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.options.cancel.load(Ordering::Relaxed)
     }
 }
 

@@ -19,21 +19,46 @@ pub enum Hops {
     Either,
 }
 
-/// The vertices within some hops of sources, these included, found by an engine on its devices.
-///
-/// # Errors
-/// As [`Engine::run`].
-pub fn within_hops(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Result<VertexSet> {
+/// What finds vertices.
+enum Search {
+    OneWay(Bfs),
+    BothWays(Neighbourhood),
+}
+
+fn search(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Search {
     let mut sources = sources.to_vec();
     sources.sort_unstable();
     sources.dedup();
     let hops_max = Some(hops_max);
     if hops == Hops::Either && engine.store().manifest().directed {
-        return Ok(reached(&engine.run(Neighbourhood { sources, hops_max }, &mut |_| {})?, engine));
+        return Search::BothWays(Neighbourhood { sources, hops_max });
     }
     let against = hops == Hops::Against;
-    let bfs = Bfs { sources, parents: false, bottom_up: true, hops_max, against };
-    Ok(reached(&engine.run(bfs, &mut |_| {})?, engine))
+    Search::OneWay(Bfs { sources, parents: false, bottom_up: true, hops_max, against })
+}
+
+/// The vertices within some hops of sources, these included, found by an engine on its devices.
+///
+/// # Errors
+/// As [`Engine::run`].
+pub fn within_hops(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Result<VertexSet> {
+    match search(engine, sources, hops_max, hops) {
+        Search::OneWay(bfs) => Ok(reached(&engine.run(bfs, &mut |_| {})?, engine)),
+        Search::BothWays(neighbourhood) => Ok(reached(&engine.run(neighbourhood, &mut |_| {})?, engine)),
+    }
+}
+
+/// The least main memory in which [`within_hops`] finds vertices, in bytes, the set included.
+///
+/// # Errors
+/// As [`Engine::needed_bytes`].
+pub fn within_hops_needs(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Result<u64> {
+    let run_bytes = match search(engine, sources, hops_max, hops) {
+        Search::OneWay(bfs) => engine.needed_bytes(&bfs)?,
+        Search::BothWays(neighbourhood) => engine.needed_bytes(&neighbourhood)?,
+    };
+    // What is found stands beside what has found it.
+    Ok(run_bytes + VertexSet::memory_bytes(engine.store().vertices()))
 }
 
 /// The vertices with a level.

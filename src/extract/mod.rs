@@ -27,8 +27,8 @@
 mod ego;
 mod subgraph;
 
-pub use ego::{Hops, within_hops};
-pub use subgraph::Subgraph;
+pub use ego::{Hops, within_hops, within_hops_needs};
+pub use subgraph::{Subgraph, induced_needs};
 
 use crate::error::Result;
 use crate::vertex_set::VertexSet;

@@ -78,6 +78,7 @@ impl Wanted {
 
 impl Subgraph {
     pub(super) fn new(store: Arc<Store>, wanted: Wanted, options: &ExtractOptions) -> Result<Self> {
+        topostream_formats::threads::start_shared_pool()?;
         for set in [wanted.sources(), wanted.dests()] {
             if set.vertices() != store.vertices() {
                 let (of, vertices) = (set.vertices(), store.vertices());
@@ -241,16 +242,32 @@ fn out_lists(store: &Store) -> &Topology {
     store.topology(Direction::Out).expect("every store has out-lists")
 }
 
-/// Main memory beside the pages: sets, original ids, page directory, a chunk of edges, and the ids of vertices that may have none.
+/// The least main memory in which [`induced`](super::induced) works, in bytes, for a set of so many vertices.
+pub fn induced_needs(store: &Store, vertices: u64) -> u64 {
+    let topology = out_lists(store);
+    let page_bytes = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
+    among_bytes(store, vertices) + rest_bytes(store) + page_bytes
+}
+
+/// Main memory beside the pages.
 fn fixed_bytes(store: &Store, wanted: &Wanted) -> u64 {
-    let set_bytes = VertexSet::memory_bytes(store.vertices());
     let wanted_bytes = match wanted {
-        Wanted::Among(vertices) => set_bytes + 8 * vertices.count(),
-        Wanted::Across(..) => 2 * set_bytes,
+        Wanted::Among(vertices) => among_bytes(store, vertices.count()),
+        Wanted::Across(..) => 2 * VertexSet::memory_bytes(store.vertices()),
     };
+    wanted_bytes + rest_bytes(store)
+}
+
+/// A set, and the ids of its vertices, which may have no edges.
+fn among_bytes(store: &Store, vertices: u64) -> u64 {
+    VertexSet::memory_bytes(store.vertices()) + 8 * vertices
+}
+
+/// Original ids, page directory, a chunk of edges.
+fn rest_bytes(store: &Store) -> u64 {
     let ids_bytes = if matches!(store.manifest().ids, Ids::File { .. }) { 8 * store.vertices() } else { 0 };
     let directory_bytes = 40 * u64::from(out_lists(store).page_count());
-    wanted_bytes + ids_bytes + directory_bytes + (CHUNK_EDGES * size_of::<Edge>()) as u64
+    ids_bytes + directory_bytes + (CHUNK_EDGES * size_of::<Edge>()) as u64
 }
 
 /// The pages with edges of some vertices, in file order.

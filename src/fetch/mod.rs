@@ -8,8 +8,9 @@
 //!                                          stripes: one of these for each stripe
 //! ```
 //!
-//! A fetcher completes reads in any order. It repeats short reads itself; an error of the system is reported with the page
-//! and left to the engine, which knows how often a page may be tried.
+//! A fetcher completes reads in any order. It repeats short reads itself, and for a while what the system refuses for a
+//! moment; an error of a read is reported with the page and left to the engine, which knows how often a page may be tried.
+//! An error after which no read will come any more ends the run.
 
 mod open;
 mod pool;
@@ -30,6 +31,7 @@ pub use uring::UringFetcher;
 use crate::error::Result;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 use topostream_formats::{Direction, PageId, Store};
 
 /// A page of one of a store's topologies. Where the out-lists serve as in-lists, their pages are called by `Out`.
@@ -80,10 +82,17 @@ pub trait Fetcher: Send {
     fn submit(&mut self, read: PageRead);
 
     /// Appends what has been filled; pending while there is nothing. Must not be called with nothing in flight.
-    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<()>;
+    ///
+    /// # Errors
+    /// [`Error::Fetcher`](crate::Error::Fetcher) where no page will come any more, whichever is asked for.
+    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<Result<()>>;
 
     /// How many reads are in flight.
     fn in_flight(&self) -> usize;
+
+    /// Gives up all reads. Waits until the system does not write to their frames any more, or until then: the memory of
+    /// frames that it has not let go of is never used for anything else. Nothing may be submitted afterwards.
+    fn let_go(&mut self, until: Instant);
 }
 
 /// Which fetcher to use.
@@ -103,16 +112,23 @@ pub enum FetcherKind {
 /// The most reads that a stripe's fetcher is given at once.
 pub const IN_FLIGHT_MAX: usize = 64;
 
-/// Opens the fetcher that was asked for, one ring or share of threads a stripe. Must be called within a tokio runtime.
+/// How long a wait for pages may last before whoever waits looks whether the run has been cancelled.
+pub const CANCEL_TICK: Duration = Duration::from_millis(100);
+
+/// How long reads in flight are waited for when a run ends before its time.
+pub const LET_GO: Duration = Duration::from_secs(5);
+
+/// Opens the fetcher that was asked for, one ring or share of threads a stripe. Must be called within a tokio runtime with
+/// I/O and time.
 ///
 /// # Errors
-/// Where a page file cannot be opened, or io_uring was asked for by name and is refused.
+/// Where a page file cannot be opened, io_uring was asked for by name and is refused, or no threads can be started.
 pub fn open(kind: FetcherKind, store: &Store, pool: &Arc<PagePool>, weights: bool) -> Result<Box<dyn Fetcher>> {
     let all = |open: &dyn Fn(PageFiles) -> Result<Box<dyn Fetcher>>| {
         let stripe = |stripe| open(PageFiles::open(store, stripe, weights)?);
         (0..store.stripe_count()).map(stripe).collect::<Result<Vec<_>>>()
     };
-    let threads = |files| -> Result<Box<dyn Fetcher>> { Ok(Box::new(ThreadsFetcher::new(files))) };
+    let threads = |files| -> Result<Box<dyn Fetcher>> { Ok(Box::new(ThreadsFetcher::new(files)?)) };
     let mut fetchers = match kind {
         FetcherKind::Threads => all(&threads)?,
         FetcherKind::Simulated(faults) => all(&|files| Ok(Box::new(SimulatedFetcher::new(files, faults))))?,

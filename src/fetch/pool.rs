@@ -4,12 +4,13 @@
 //! look at a frame while the kernel still writes to it.
 
 use std::sync::Arc;
-use topostream_formats::buffer::{ALIGNMENT, AlignedBuffer};
+use topostream_formats::Result;
+use topostream_formats::buffer::{ALIGNMENT, SharedMemory};
 
 /// One allocation, cut into frames.
 #[derive(Debug)]
 pub struct PagePool {
-    memory: AlignedBuffer,
+    memory: SharedMemory,
     page_bytes: usize,
     frame_bytes: usize,
 }
@@ -23,16 +24,20 @@ pub struct Frame {
 
 impl PagePool {
     /// Allocates `frames` frames and hands all of them out. Sizes are multiples of [`ALIGNMENT`] by the format.
-    pub fn frames(frames: u32, page_bytes: u32, weight_page_bytes: u32) -> Vec<Frame> {
+    ///
+    /// # Errors
+    /// [`Error::Allocation`](topostream_formats::Error::Allocation) where the system refuses the memory.
+    pub fn frames(frames: u32, page_bytes: u32, weight_page_bytes: u32) -> Result<Vec<Frame>> {
         let (page_bytes, frame_bytes) = (page_bytes as usize, page_bytes as usize + weight_page_bytes as usize);
         assert!(page_bytes.is_multiple_of(ALIGNMENT) && frame_bytes.is_multiple_of(ALIGNMENT));
-        let memory = AlignedBuffer::new(frame_bytes * frames as usize);
+        let memory = SharedMemory::new("the page buffer", (frame_bytes as u64).saturating_mul(frames.into()))?;
         let pool = Arc::new(Self { memory, page_bytes, frame_bytes });
-        (0..frames).map(|index| Frame { pool: Arc::clone(&pool), index }).collect()
+        Ok((0..frames).map(|index| Frame { pool: Arc::clone(&pool), index }).collect())
     }
 
-    /// The whole allocation: what io_uring registers and what a GPU driver can import.
-    pub fn memory(&self) -> &AlignedBuffer {
+    /// The whole allocation, by address: what io_uring registers and what a GPU driver can import. Frames are the only way to
+    /// look at it, since every other part may be written to at any time.
+    pub fn memory(&self) -> &SharedMemory {
         &self.memory
     }
 
@@ -84,5 +89,28 @@ impl Frame {
     /// Where the frame begins, for the kernel to write to while a fetcher owns the frame.
     pub fn as_mut_ptr(&self) -> *mut u8 {
         self.pool.memory.as_mut_ptr().wrapping_add(self.index as usize * self.pool.frame_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_do_not_overlap_and_hold_a_page_and_its_weights() {
+        let mut frames = PagePool::frames(3, 8192, 4096).unwrap();
+        for (number, frame) in (1..).zip(&mut frames) {
+            frame.bytes_mut().fill(number);
+        }
+        for (number, frame) in (1..).zip(&frames) {
+            assert!(frame.page().len() == 8192 && frame.weights().len() == 4096);
+            assert!(frame.page().iter().chain(frame.weights()).all(|&byte| byte == number));
+        }
+    }
+
+    /// Whose bytes come to more than there are addresses, or modulo 2^64 to few.
+    #[test]
+    fn more_frames_than_there_can_be_are_an_error() {
+        assert!(PagePool::frames(u32::MAX, 1 << 31, 1 << 31).is_err());
     }
 }

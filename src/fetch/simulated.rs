@@ -5,8 +5,13 @@
 //! can be slower than the others.
 
 use super::{Fetcher, PageFiles, PageFilled, PageRead, PageRef};
+use crate::error::Result;
 use std::collections::HashMap;
 use std::task::{Context, Poll};
+use std::time::Instant;
+
+/// The tick of what is never answered.
+const NEVER: u64 = u64::MAX;
 
 /// What goes wrong, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +26,8 @@ pub struct Faults {
     pub flipped_bits: u32,
     /// Of a thousand reads, how many end early and leave the rest of the frame as it was.
     pub short_reads: u32,
+    /// Of a thousand reads, how many are never answered, as by a disk that has gone away.
+    pub stuck: u32,
     /// Whether a page that has failed once fails always.
     pub lasting: bool,
     /// The only stripe that is late or faulty; the others answer in a tick, and nothing goes wrong there.
@@ -30,7 +37,16 @@ pub struct Faults {
 impl Faults {
     /// Latency and order from a seed, and no faults.
     pub fn none(seed: u64) -> Self {
-        Self { seed, latency_max: 8, io_errors: 0, flipped_bits: 0, short_reads: 0, lasting: false, stripe: None }
+        Self {
+            seed,
+            latency_max: 8,
+            io_errors: 0,
+            flipped_bits: 0,
+            short_reads: 0,
+            stuck: 0,
+            lasting: false,
+            stripe: None,
+        }
     }
 
     /// What of it happens in a stripe, with latency and order of its own.
@@ -124,11 +140,15 @@ impl Fetcher for SimulatedFetcher {
 
     fn submit(&mut self, read: PageRead) {
         let latency = 1 + self.draw() % u64::from(self.faults.latency_max.max(1));
-        self.in_flight.push((self.tick + latency, read));
+        let stuck = self.faults.stuck > 0 && self.draw() % 1000 < self.faults.stuck.into();
+        self.in_flight.push((if stuck { NEVER } else { self.tick + latency }, read));
     }
 
-    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<()> {
+    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<Result<()>> {
         let next = self.in_flight.iter().map(|(due, _)| *due).min().expect("something is in flight");
+        if next == NEVER {
+            return Poll::Pending;
+        }
         self.tick += 1;
         if self.tick < next && self.files.stripes() > 1 {
             context.waker().wake_by_ref();
@@ -145,10 +165,14 @@ impl Fetcher for SimulatedFetcher {
         if self.draw().is_multiple_of(2) {
             filled.reverse();
         }
-        Poll::Ready(())
+        Poll::Ready(Ok(()))
     }
 
     fn in_flight(&self) -> usize {
         self.in_flight.len()
+    }
+
+    fn let_go(&mut self, _until: Instant) {
+        self.in_flight.clear();
     }
 }

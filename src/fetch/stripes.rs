@@ -9,7 +9,9 @@
 //! A stripe that is late, busy or broken holds up none but its own reads.
 
 use super::{Fetcher, PageFilled, PageRead};
+use crate::error::Result;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 /// Reads pages of several stripes.
 pub struct StripedFetcher {
@@ -41,14 +43,24 @@ impl Fetcher for StripedFetcher {
         self.fetchers[stripe].submit(read);
     }
 
-    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<()> {
+    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<Result<()>> {
         // All of them, every time: a ring is handed what waits for it when it is polled.
-        let busy = self.fetchers.iter_mut().filter(|fetcher| fetcher.in_flight() > 0);
-        let ready = busy.map(|fetcher| fetcher.poll_filled(context, filled).is_ready()).filter(|&ready| ready).count();
-        if ready > 0 { Poll::Ready(()) } else { Poll::Pending }
+        let mut outcome = Poll::Pending;
+        for fetcher in self.fetchers.iter_mut().filter(|fetcher| fetcher.in_flight() > 0) {
+            match fetcher.poll_filled(context, filled) {
+                Poll::Pending => {}
+                Poll::Ready(Ok(())) if matches!(outcome, Poll::Ready(Err(_))) => {}
+                ready => outcome = ready,
+            }
+        }
+        outcome
     }
 
     fn in_flight(&self) -> usize {
         self.fetchers.iter().map(|fetcher| fetcher.in_flight()).sum()
+    }
+
+    fn let_go(&mut self, until: Instant) {
+        self.fetchers.iter_mut().for_each(|fetcher| fetcher.let_go(until));
     }
 }

@@ -1,11 +1,15 @@
 //! The portable fetcher: positioned reads on a few threads.
 
-use super::{Fetcher, PageFiles, PageFilled, PageRead};
+use super::{Fetcher, LET_GO, PageFiles, PageFilled, PageRead};
+use crate::error::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use topostream_formats::threads;
 
 /// How many reads of a stripe the system sees at once. They sleep in the kernel: more than cores is right.
 const THREADS: usize = 16;
@@ -18,27 +22,46 @@ pub struct ThreadsFetcher {
     reads: Option<Sender<PageRead>>,
     filled: mpsc::UnboundedReceiver<PageFilled>,
     threads: Vec<JoinHandle<()>>,
+    /// Raised when reads that have not begun are wanted no more.
+    abandoned: Arc<AtomicBool>,
     in_flight: usize,
     direct: bool,
 }
 
 impl ThreadsFetcher {
     /// A fetcher over these files.
-    pub fn new(files: PageFiles) -> Self {
+    ///
+    /// # Errors
+    /// Where the system starts no thread for it. With fewer than it wants it makes do.
+    pub fn new(files: PageFiles) -> Result<Self> {
         let (reads, take) = unbounded();
         let (give, filled) = mpsc::unbounded_channel();
-        let threads = (THREADS_MAX / files.stripes()).clamp(1, THREADS);
-        let (direct, files) = (files.direct(), Arc::new(files));
-        let start = |_| {
+        let wanted = (THREADS_MAX / files.stripes()).clamp(1, THREADS);
+        let (direct, files, abandoned) = (files.direct(), Arc::new(files), Arc::new(AtomicBool::new(false)));
+        let mut started = Vec::new();
+        for _ in 0..wanted {
             let (files, take, give) = (Arc::clone(&files), take.clone(), give.clone());
-            std::thread::spawn(move || serve(&files, &take, &give))
-        };
-        Self { reads: Some(reads), filled, threads: (0..threads).map(start).collect(), in_flight: 0, direct }
+            let abandoned = Arc::clone(&abandoned);
+            match threads::start("page reader", wanted, move || serve(&files, &take, &give, &abandoned)) {
+                Ok(thread) => started.push(thread),
+                Err(_) if !started.is_empty() => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Self { reads: Some(reads), filled, threads: started, abandoned, in_flight: 0, direct })
     }
 }
 
-fn serve(files: &PageFiles, take: &Receiver<PageRead>, give: &mpsc::UnboundedSender<PageFilled>) {
+fn serve(
+    files: &PageFiles,
+    take: &Receiver<PageRead>,
+    give: &mpsc::UnboundedSender<PageFilled>,
+    abandoned: &AtomicBool,
+) {
     for PageRead { page, mut frame } in take {
+        if abandoned.load(Ordering::Relaxed) {
+            return;
+        }
         let result = files.read(page, &mut frame);
         if give.send(PageFilled { page, frame, result }).is_err() {
             return;
@@ -57,24 +80,42 @@ impl Fetcher for ThreadsFetcher {
 
     fn submit(&mut self, read: PageRead) {
         self.in_flight += 1;
-        self.reads.as_ref().expect("open until dropped").send(read).expect("threads end only after this sender");
+        let reads = self.reads.as_ref().expect("nothing is submitted after the end");
+        // Where all threads have ended, the next poll says so.
+        reads.send(read).ok();
     }
 
-    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<()> {
-        let poll = self.filled.poll_recv_many(context, filled, self.in_flight.max(1));
-        poll.map(|count| self.in_flight -= count)
+    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<Result<()>> {
+        match ready!(self.filled.poll_recv_many(context, filled, self.in_flight.max(1))) {
+            0 => Poll::Ready(Err(Error::Fetcher("the threads that read pages have ended".into()))),
+            count => {
+                self.in_flight -= count;
+                Poll::Ready(Ok(()))
+            }
+        }
     }
 
     fn in_flight(&self) -> usize {
         self.in_flight
     }
+
+    /// A thread in the middle of a read owns its frame, and a frame its pool: a thread that does not come back in time keeps
+    /// both until it does.
+    fn let_go(&mut self, until: Instant) {
+        self.abandoned.store(true, Ordering::Relaxed);
+        self.reads = None;
+        while self.threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        for thread in self.threads.drain(..).filter(JoinHandle::is_finished) {
+            thread.join().ok();
+        }
+        self.in_flight = 0;
+    }
 }
 
 impl Drop for ThreadsFetcher {
     fn drop(&mut self) {
-        self.reads = None;
-        for thread in self.threads.drain(..) {
-            thread.join().ok();
-        }
+        self.let_go(Instant::now() + LET_GO);
     }
 }

@@ -1,15 +1,26 @@
 //! The fast fetcher: io_uring, past the page cache, into registered buffers, from registered files.
 //!
 //! Completions raise an eventfd that tokio watches; they are collected into a queue and never acted on while reaping.
+//!
+//! What the kernel refuses for a moment is handed to it again after a pause, and an error that does not pass makes the ring
+//! *dead*: it is not entered any more, so that requests which the kernel has not taken are never taken. Requests that it
+//! has taken may still write to their frames. They are waited for by the eventfd, which needs no system call on the ring;
+//! a frame whose requests do not end is never freed.
 
 use super::open::Piece;
-use super::{Fetcher, Frame, IN_FLIGHT_MAX, PageFiles, PageFilled, PagePool, PageRead, PageRef};
+use super::{Fetcher, Frame, IN_FLIGHT_MAX, LET_GO, PageFiles, PageFilled, PagePool, PageRead, PageRef};
+use crate::error;
 use io_uring::{IoUring, opcode, squeue, types};
+use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 use tokio::io::unix::AsyncFd;
+use tokio::time::Sleep;
+use topostream_formats::patience::{Patience, is_transient, lasting};
 
 /// The kernel's limit for one registered buffer.
 const REGISTERED_BYTES_MAX: usize = 1 << 30;
@@ -17,10 +28,14 @@ const REGISTERED_BYTES_MAX: usize = 1 << 30;
 const REQUEST_BYTES_MAX: usize = 2 << 20;
 /// Requests in the ring at once.
 const ENTRIES: u32 = 256;
+/// How often the ring is entered, all in all, before an error that need not pass ends it.
+const TRIES_MAX: u32 = 3;
 
 /// Reads by io_uring.
 pub struct UringFetcher {
     ring: IoUring,
+    /// How the kernel is handed requests: a seam for tests.
+    submit: fn(&IoUring) -> Result<usize>,
     event: AsyncFd<OwnedFd>,
     files: PageFiles,
     /// Frames of one registered buffer; 0 where buffers could not be registered (locked-memory limit).
@@ -29,9 +44,20 @@ pub struct UringFetcher {
     requests: Vec<Option<Request>>,
     /// Requests that wait for room in the ring.
     waiting: Vec<usize>,
+    /// Requests in the submission queue that the kernel has not taken, the oldest first.
+    queued: VecDeque<usize>,
+    /// Requests in the submission queue or taken by the kernel.
     in_ring: usize,
     in_flight: usize,
     filled: Vec<PageFilled>,
+    /// How often the kernel has refused to take requests, since it last took one.
+    refusals: Patience,
+    /// How often it has given requests back undone, since one last succeeded.
+    undone: Patience,
+    /// Until when nothing is handed to the kernel, after a refusal.
+    pause: Option<Pin<Box<Sleep>>>,
+    /// Why the ring is not used any more.
+    dead: Option<Error>,
 }
 
 /// A page on its way: it is filled when no request is left.
@@ -49,15 +75,17 @@ struct Request {
 }
 
 impl UringFetcher {
-    /// A ring over these files for frames of this pool. Must be called within a tokio runtime.
+    /// A ring over these files for frames of this pool, after one round trip through it. Must be called within a tokio
+    /// runtime with I/O and time.
     ///
     /// # Errors
     /// Where the system has no io_uring or does not allow it.
     pub fn new(files: PageFiles, pool: &Arc<PagePool>) -> Result<Self> {
-        let ring = IoUring::new(ENTRIES)?;
+        let mut ring = IoUring::new(ENTRIES)?;
         let fds: Vec<i32> = files.files.iter().map(|open| open.file.as_raw_fd()).collect();
         ring.submitter().register_files(&fds)?;
         let frames_per_buffer = register_buffers(&ring, pool);
+        round_trip(&mut ring)?;
         let event = eventfd()?;
         ring.submitter().register_eventfd(event.as_raw_fd())?;
         #[allow(unsafe_code)]
@@ -65,15 +93,21 @@ impl UringFetcher {
         let event = unsafe { AsyncFd::register(event)? };
         Ok(Self {
             ring,
+            submit: |ring| ring.submit(),
             event,
             files,
             frames_per_buffer,
             reads: Vec::new(),
             requests: Vec::new(),
             waiting: Vec::new(),
+            queued: VecDeque::new(),
             in_ring: 0,
             in_flight: 0,
             filled: Vec::with_capacity(IN_FLIGHT_MAX),
+            refusals: Patience::default(),
+            undone: Patience::default(),
+            pause: None,
+            dead: None,
         })
     }
 
@@ -89,20 +123,59 @@ impl UringFetcher {
         {
             let entry = self.entry(slot);
             #[allow(unsafe_code)]
-            // SAFETY: the request's memory is a part of a frame that `reads` owns until every request of it has completed;
-            // `drop` waits for them.
+            // SAFETY: the request's memory is a part of a frame that `reads` owns until the request has completed;
+            // where that is not waited for to the end, `let_go` never frees the frame.
             unsafe {
-                self.ring.submission().push(&entry).map_err(|_| Error::from(ErrorKind::WouldBlock))?;
+                self.ring.submission().push(&entry).expect("the queue has room for every request in the ring");
             }
+            self.queued.push_back(slot);
             self.in_ring += 1;
         }
-        if !self.ring.submission().is_empty() {
-            match self.ring.submit() {
-                Err(error) if !is_transient(&error) => return Err(error),
-                _ => {}
+        if self.queued.is_empty() {
+            return Ok(());
+        }
+        let outcome = (self.submit)(&self.ring);
+        let (before, left) = (self.queued.len(), self.ring.submission().len());
+        self.queued.drain(..before - left);
+        match outcome {
+            Err(error) => Err(error),
+            // The kernel is short of something and has taken none of them.
+            Ok(_) if left == before => Err(Error::from_raw_os_error(libc::EAGAIN)),
+            Ok(_) => {
+                self.refusals.progress();
+                Ok(())
             }
         }
-        Ok(())
+    }
+
+    /// After a refusal: pauses, or gives the ring up.
+    fn refused(&mut self, error: Error) {
+        let tries = self.refusals.refusals() + 1;
+        match self.refusals.pause() {
+            Some(pause) if is_transient(&error) || tries < TRIES_MAX => self.pause_for(pause),
+            _ if is_transient(&error) => self.die(lasting(&error)),
+            _ => self.die(error),
+        }
+    }
+
+    fn pause_for(&mut self, pause: Duration) {
+        self.pause = Some(Box::pin(tokio::time::sleep(pause)));
+    }
+
+    /// Stops using the ring. What the kernel has not taken, it never will: it looks at the queue only when it is entered.
+    fn die(&mut self, error: Error) {
+        self.in_ring -= self.queued.len();
+        let never: Vec<usize> = self.queued.drain(..).chain(self.waiting.drain(..)).collect();
+        for slot in never {
+            let Request { read, .. } = self.requests[slot].take().expect("the request has not completed");
+            let in_flight = self.reads[read].as_mut().expect("the read has requests");
+            in_flight.requests_left -= 1;
+            if in_flight.requests_left == 0 {
+                self.reads[read] = None;
+            }
+        }
+        self.pause = None;
+        self.dead = Some(error);
     }
 
     fn entry(&self, slot: usize) -> squeue::Entry {
@@ -131,15 +204,26 @@ impl UringFetcher {
         let Request { read, mut piece } = self.requests[slot].take().expect("every completion has its request");
         let outcome = match usize::try_from(result) {
             Ok(0) => Err(Error::from(ErrorKind::UnexpectedEof)),
-            Ok(bytes) if bytes < piece.bytes => {
+            Ok(bytes) if bytes < piece.bytes && self.dead.is_none() => {
                 piece.offset += bytes as u64;
                 piece.at += bytes;
                 piece.bytes -= bytes;
+                self.undone.progress();
                 return self.add_request(Request { read, piece });
             }
-            Ok(_) => Ok(()),
+            Ok(bytes) if bytes < piece.bytes => Err(Error::from(ErrorKind::Interrupted)),
+            Ok(_) => {
+                self.undone.progress();
+                Ok(())
+            }
             Err(_) => match Error::from_raw_os_error(-result) {
-                error if is_transient(&error) => return self.add_request(Request { read, piece }),
+                error if is_transient(&error) && self.dead.is_none() => match self.undone.pause() {
+                    Some(pause) => {
+                        self.pause_for(pause);
+                        return self.add_request(Request { read, piece });
+                    }
+                    None => Err(lasting(&error)),
+                },
                 error => Err(error),
             },
         };
@@ -154,11 +238,22 @@ impl UringFetcher {
         }
     }
 
-    /// After the kernel has refused to take requests: fails every read that has none in the ring.
-    fn fail_waiting(&mut self, error: &Error) {
-        for slot in std::mem::take(&mut self.waiting) {
-            self.complete(slot, -error.raw_os_error().unwrap_or(libc::EIO));
+    /// Whether nothing may be handed to the kernel yet; whoever asks is woken when that has changed.
+    fn is_pausing(&mut self, context: &mut Context<'_>) -> bool {
+        let pausing = self.pause.as_mut().is_some_and(|pause| pause.as_mut().poll(context).is_pending());
+        if !pausing {
+            self.pause = None;
         }
+        pausing
+    }
+
+    /// Why no page will come any more.
+    fn death(&self) -> Option<error::Error> {
+        let error = self.dead.as_ref()?;
+        Some(error::Error::Fetcher(format!(
+            "io_uring has stopped working in the middle of the run (io_uring_enter: {error}); `--fetcher threads` does \
+             without it"
+        )))
     }
 }
 
@@ -173,38 +268,47 @@ impl Fetcher for UringFetcher {
 
     fn submit(&mut self, PageRead { page, frame }: PageRead) {
         let pieces: Vec<Piece> = self.files.pieces(page).flat_map(cut).collect();
+        self.in_flight += 1;
+        // The kernel writes wherever it is told to: nothing but this keeps a page out of the next frame.
+        if pieces.iter().any(|piece| piece.at + piece.bytes > frame.pool().frame_bytes()) {
+            let result = Err(Error::new(ErrorKind::InvalidInput, "a frame is smaller than the page that it is for"));
+            return self.filled.push(PageFilled { page, frame, result });
+        }
         let read = ReadInFlight { page, frame, requests_left: pieces.len(), result: Ok(()) };
         let read = insert(&mut self.reads, read);
         // The ring takes waiting requests from the back.
         pieces.into_iter().rev().for_each(|piece| self.add_request(Request { read, piece }));
-        self.in_flight += 1;
     }
 
-    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<()> {
+    fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<error::Result<()>> {
         loop {
-            if let Err(error) = self.enter() {
-                self.fail_waiting(&error);
+            if self.dead.is_none()
+                && !self.is_pausing(context)
+                && let Err(error) = self.enter()
+            {
+                self.refused(error);
+            }
+            if let Some(error) = self.death() {
+                return Poll::Ready(Err(error));
             }
             self.reap();
             if !self.filled.is_empty() {
                 self.in_flight -= self.filled.len();
                 filled.append(&mut self.filled);
-                return Poll::Ready(());
+                return Poll::Ready(Ok(()));
             }
-            if !self.waiting.is_empty() && self.in_ring < ENTRIES as usize {
+            if self.is_pausing(context) {
+                // Woken by the pause, or by a completion.
+            } else if !self.waiting.is_empty() && self.in_ring < ENTRIES as usize || !self.queued.is_empty() {
                 continue;
             }
-            if !self.ring.submission().is_empty() {
-                // The kernel is short of something and has taken no request: no event may come. Ask again soon.
-                context.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            match ready!(self.event.poll_read_ready(context)) {
-                Ok(mut ready) => {
+            match self.event.poll_read_ready(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(mut ready)) => {
                     drain(ready.get_inner());
                     ready.clear_ready();
                 }
-                Err(error) => self.fail_waiting(&error),
+                Poll::Ready(Err(error)) => self.die(error),
             }
         }
     }
@@ -212,27 +316,70 @@ impl Fetcher for UringFetcher {
     fn in_flight(&self) -> usize {
         self.in_flight
     }
+
+    fn let_go(&mut self, until: Instant) {
+        if self.dead.is_none() {
+            self.die(Error::from(ErrorKind::Interrupted));
+        }
+        self.reap();
+        while self.in_ring > 0
+            && let Some(left) = until.checked_duration_since(Instant::now())
+        {
+            wait_for(self.event.get_ref(), left.min(LET_GO_STEP));
+            self.reap();
+        }
+        if self.in_ring > 0 {
+            // The kernel may write to these frames at any time: their memory stays as it is until the process ends.
+            std::mem::forget(std::mem::take(&mut self.reads));
+            self.in_ring = 0;
+        }
+        self.in_flight = 0;
+    }
 }
 
 impl Drop for UringFetcher {
     fn drop(&mut self) {
-        // The kernel may still be writing to frames: wait until it is not.
-        self.waiting.clear();
-        while self.in_ring > 0 {
-            if self.ring.submit_and_wait(1).is_err_and(|error| !is_transient(&error)) {
-                break;
-            }
-            self.in_ring -= self.ring.completion().count();
-        }
         if self.in_ring > 0 {
-            // It could not be waited for: leave the memory to the kernel.
-            std::mem::forget(std::mem::take(&mut self.reads));
+            self.let_go(Instant::now() + LET_GO);
         }
     }
 }
 
-fn is_transient(error: &Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
+#[cfg(test)]
+mod tests;
+
+/// How long one wait for completions takes at most, when the ring is given up: some are only seen after a system call.
+const LET_GO_STEP: Duration = Duration::from_millis(20);
+
+/// Waits until the eventfd is raised, or for so long.
+fn wait_for(event: &OwnedFd, longest: Duration) {
+    let mut wanted = libc::pollfd { fd: event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    #[allow(unsafe_code)]
+    // SAFETY: the kernel is given one structure, and writes to that one.
+    unsafe {
+        libc::poll(&raw mut wanted, 1, longest.as_millis().max(1) as i32);
+    }
+    drain(event);
+}
+
+/// Sends one request that does nothing through the ring: some systems allow a ring to be made, and not to be used.
+fn round_trip(ring: &mut IoUring) -> Result<()> {
+    #[allow(unsafe_code)]
+    // SAFETY: the request has no memory.
+    unsafe {
+        ring.submission().push(&opcode::Nop::new().build()).expect("the queue is empty");
+    }
+    let mut patience = Patience::default();
+    while ring.completion().next().is_none() {
+        match ring.submit_and_wait(1) {
+            Err(error) if is_transient(&error) => match patience.pause() {
+                Some(pause) => std::thread::sleep(pause),
+                None => return Err(lasting(&error)),
+            },
+            other => drop(other?),
+        }
+    }
+    Ok(())
 }
 
 /// Cuts a read into requests of bounded size.

@@ -251,6 +251,7 @@ impl<'a> Search<'a> {
         lengths: Lengths,
         options: &'a CheckOptions,
     ) -> Result<Self> {
+        topostream_formats::threads::start_shared_pool()?;
         if u64::from(source.0) >= store.vertices() {
             let vertices = store.vertices();
             return Err(Error::Parameter(format!(

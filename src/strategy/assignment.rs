@@ -92,14 +92,26 @@ pub fn parts_of_shards(store: &Store, devices: usize) -> Option<Vec<Range<u64>>>
     Some((0..devices).map(|device| begin(device)..end(device)).collect())
 }
 
+/// Shares as fractions of 1, whatever figures they come from: what is negative, infinite or not a number counts as nothing, and
+/// where nothing is left all devices have the same share. A run over a graph without edges measures a speed of 0 for every device.
+pub fn fractions(shares: &[f64]) -> Vec<f64> {
+    let sound = |share: &f64| if share.is_finite() { share.max(0.0) } else { 0.0 };
+    let largest = shares.iter().map(sound).fold(0.0, f64::max);
+    // Divided by the largest first: the sum of large figures could be infinite.
+    let total: f64 = shares.iter().map(|share| sound(share) / largest).sum();
+    match total.is_finite() && total > 0.0 {
+        true => shares.iter().map(|share| sound(share) / largest / total).collect(),
+        false => vec![1.0 / shares.len() as f64; shares.len()],
+    }
+}
+
 /// Cuts the vertices into ranges in proportion to shares.
 pub fn equal_parts(vertices: u64, shares: &[f64]) -> Vec<Range<u64>> {
-    let total: f64 = shares.iter().sum();
     let mut parts = Vec::new();
     let (mut begin, mut sum) = (0, 0.0);
-    for (at, share) in shares.iter().enumerate() {
+    for (at, share) in fractions(shares).iter().enumerate() {
         sum += share;
-        let end = if at + 1 == shares.len() { vertices } else { (vertices as f64 * (sum / total)) as u64 };
+        let end = if at + 1 == shares.len() { vertices } else { (vertices as f64 * sum) as u64 };
         parts.push(begin..end.clamp(begin, vertices));
         begin = end.clamp(begin, vertices);
     }
@@ -121,13 +133,13 @@ pub fn aligned_parts(topology: &Topology, devices: &[u32], count: usize, vertice
 
 /// Pages in turn: the next one goes to the device that is furthest behind its share.
 fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
-    let total: f64 = shares.iter().sum();
+    let shares = fractions(shares);
     let mut due = vec![0.0; shares.len()];
     let mut next = || {
-        due.iter_mut().zip(shares).for_each(|(due, share)| *due += share / total);
+        due.iter_mut().zip(&shares).for_each(|(due, share)| *due += share);
         // The first of those that are equally far behind, whatever additions have lost.
         let most = due.iter().copied().fold(f64::MIN, f64::max) - 1e-9;
-        let device = due.iter().position(|&due| due >= most).expect("there is a largest");
+        let device = due.iter().position(|&due| due >= most).unwrap_or(0);
         due[device] -= 1.0;
         device
     };
@@ -136,9 +148,9 @@ fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
 
 /// By a hash of the page's number: the same on every run.
 fn random(pages: usize, shares: &[f64]) -> Vec<usize> {
-    let total: f64 = shares.iter().sum();
+    let shares = fractions(shares);
     let device = |page: usize| {
-        let mut left = mixed(page as u64) as f64 / u64::MAX as f64 * total;
+        let mut left = mixed(page as u64) as f64 / u64::MAX as f64;
         let at = shares.iter().position(|share| {
             left -= share;
             left < 0.0
@@ -158,23 +170,24 @@ fn mixed(number: u64) -> u64 {
 
 /// Consecutive pages with edges in proportion to shares. The pages of a long list stay together.
 fn contiguous(entries: &[DirectoryEntry], shares: &[f64]) -> Vec<usize> {
-    let total: f64 = shares.iter().sum();
+    let shares = fractions(shares);
     let edges = entries.last().map_or(0, |last| last.first_edge + u64::from(last.edge_count)) as f64;
     let mut ends: Vec<f64> = shares
         .iter()
         .scan(0.0, |sum, share| {
             Some({
-                *sum += share / total * edges;
+                *sum += share * edges;
                 *sum
             })
         })
         .collect();
-    *ends.last_mut().expect("there is a device") = f64::INFINITY;
+    // What roundings leave behind the last end is the last device's.
+    ends.pop();
     let mut devices: Vec<usize> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
         let continues = at > 0 && entry.start_vertex == entries[at - 1].start_vertex;
         let middle = entry.first_edge as f64 + f64::from(entry.edge_count) / 2.0;
-        let device = ends.iter().position(|&end| middle < end).expect("the last end is behind everything");
+        let device = ends.iter().position(|&end| middle < end).unwrap_or(ends.len());
         devices.push(if continues { devices[at - 1] } else { device.max(devices.last().copied().unwrap_or(0)) });
     }
     devices
@@ -190,9 +203,9 @@ const SLACK: f64 = 1.05;
 fn biased(store: &Store, topology: &Topology, shares: &[f64]) -> Result<Vec<usize>> {
     let entries = topology.directory().entries();
     let samples = samples(store, topology)?;
-    let total: f64 = shares.iter().sum();
+    let shares = fractions(shares);
     let edges = entries.last().map_or(0, |last| last.first_edge + u64::from(last.edge_count)) as f64;
-    let room: Vec<f64> = shares.iter().map(|share| (share / total * edges * SLACK).max(1.0)).collect();
+    let room: Vec<f64> = shares.iter().map(|share| (share * edges * SLACK).max(1.0)).collect();
     let mut load = vec![0.0; shares.len()];
     let mut devices: Vec<usize> = Vec::with_capacity(entries.len());
     for (entry, sample) in entries.iter().zip(samples) {
@@ -200,7 +213,7 @@ fn biased(store: &Store, topology: &Topology, shares: &[f64]) -> Result<Vec<usiz
         sample.iter().filter_map(|&page| devices.get(page as usize)).for_each(|&device| near[device] += 1.0);
         let score = |device: &usize| near[*device] * (1.0 - load[*device] / room[*device]);
         let best = (0..shares.len()).max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a)));
-        let device = best.expect("there is a device");
+        let device = best.unwrap_or(0);
         load[device] += f64::from(entry.edge_count);
         devices.push(device);
     }
@@ -316,6 +329,23 @@ mod tests {
             prop_assert_eq!((parts[0].start, parts[parts.len() - 1].end), (0, vertices));
             prop_assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
         }
+    }
+
+    /// Speeds of 0 after a run without edges, of infinity where nothing took any time: every device may be asked for, none panics.
+    #[test]
+    fn shares_may_be_any_figures() {
+        let nothing = [[0.0; 3], [f64::NAN; 3], [f64::INFINITY; 3], [-1.0; 3]];
+        for shares in nothing {
+            assert_eq!(fractions(&shares), [1.0 / 3.0; 3]);
+            assert_eq!(modulo(6, &shares), [0, 1, 2, 0, 1, 2]);
+            assert!(random(300, &shares).iter().all(|&device| device < 3));
+            assert_eq!(contiguous(&pages(&[5; 6], &[false; 6]), &shares), [0, 0, 1, 1, 2, 2]);
+            assert_eq!(contiguous(&pages(&[0; 2], &[false; 2]), &shares), [2, 2]);
+            assert_eq!(equal_parts(9, &shares), [0..3, 3..6, 6..9]);
+        }
+        assert_eq!(fractions(&[1e308, 1e308]), [0.5, 0.5]);
+        assert_eq!(fractions(&[0.0, 2.0, f64::NAN, -7.0]), [0.0, 1.0, 0.0, 0.0]);
+        assert!(fractions(&[]).is_empty() && modulo(0, &[1.0]).is_empty());
     }
 
     #[test]

@@ -12,7 +12,8 @@
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
-use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::Result;
+use topostream_formats::buffer::SharedMemory;
 
 /// The most bytes of a piece.
 pub const PIECE_BYTES_MAX: u64 = 64 << 20;
@@ -99,17 +100,21 @@ pub enum Move {
 /// Main memory that all devices of a run write to and read from.
 #[derive(Debug)]
 pub struct ExchangeMemory {
-    memory: AlignedBuffer,
+    memory: SharedMemory,
     piece_bytes: u64,
 }
 
 impl ExchangeMemory {
     /// Allocates so many pieces, zeroed, of `piece_bytes` each: a power of two from 4096 to [`PIECE_BYTES_MAX`]. What one move
     /// writes or reads lies within a piece, so that a device may bind the memory in chunks of any number of pieces.
-    pub fn new(pieces: u64, piece_bytes: u64) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Allocation`](topostream_formats::Error::Allocation) where the system refuses the memory.
+    pub fn new(pieces: u64, piece_bytes: u64) -> Result<Self> {
         let sound = piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes);
         assert!(sound, "pieces of {piece_bytes} bytes");
-        Self { memory: AlignedBuffer::new((pieces.max(1) * piece_bytes) as usize), piece_bytes }
+        let memory = SharedMemory::new("what devices tell each other", pieces.max(1).saturating_mul(piece_bytes))?;
+        Ok(Self { memory, piece_bytes })
     }
 
     /// Whether it has so many pieces of so many bytes.
@@ -117,8 +122,8 @@ impl ExchangeMemory {
         (self.memory.len() as u64, self.piece_bytes) == (pieces.max(1) * piece_bytes, piece_bytes)
     }
 
-    /// The memory, for a device that imports it.
-    pub fn memory(&self) -> &AlignedBuffer {
+    /// The memory by address, for a device that imports it. This program looks at it as atomic words only.
+    pub fn memory(&self) -> &SharedMemory {
         &self.memory
     }
 
@@ -132,10 +137,9 @@ impl ExchangeMemory {
     /// # Panics
     /// Where they are not within the memory.
     pub fn words(&self, at: u64, count: u64) -> &[AtomicU32] {
-        assert!(
-            at.is_multiple_of(4) && at + 4 * count <= self.memory.len() as u64,
-            "{count} words at {at} of the exchange"
-        );
+        let end = count.checked_mul(4).and_then(|bytes| bytes.checked_add(at));
+        let within = end.is_some_and(|end| end <= self.memory.len() as u64);
+        assert!(at.is_multiple_of(4) && within, "{count} words at {at} of the exchange");
         let start = self.memory.as_mut_ptr().wrapping_add(at as usize).cast::<AtomicU32>();
         #[allow(unsafe_code)]
         // SAFETY: the words are within the memory, aligned, and initialised (zeroed, or written as words); they are only ever seen
@@ -153,15 +157,27 @@ mod tests {
 
     #[test]
     fn words_are_where_they_were_put() {
-        let memory = ExchangeMemory::new(1, 4096);
+        let memory = ExchangeMemory::new(1, 4096).unwrap();
         memory.words(16, 2)[1].store(7, Relaxed);
         assert_eq!(memory.words(0, 16)[5].load(Relaxed), 7);
-        assert_eq!(memory.memory()[20], 7);
+        assert!(memory.is_of(1, 4096) && memory.memory().len() == 4096);
     }
 
     #[test]
     #[should_panic(expected = "2 words at 4092")]
     fn words_beyond_the_end_are_refused() {
-        ExchangeMemory::new(1, 4096).words(4092, 2);
+        ExchangeMemory::new(1, 4096).unwrap().words(4092, 2);
+    }
+
+    /// A length that comes to nothing modulo 2^64.
+    #[test]
+    #[should_panic(expected = "4611686018427387904 words at 0")]
+    fn words_beyond_all_addresses_are_refused() {
+        ExchangeMemory::new(1, 4096).unwrap().words(0, 1 << 62);
+    }
+
+    #[test]
+    fn more_than_there_can_be_is_an_error() {
+        assert!(ExchangeMemory::new(u64::MAX, 4096).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Which vertices are a device's own, where several devices share a run.
 
-use crate::attributes::Role;
+use crate::attributes::{Attribute, Merge, Role};
 use std::ops::Range;
 
 /// A device's part of a run.
@@ -49,6 +49,14 @@ impl Part {
     /// told of theirs.
     pub fn has_seen(&self, role: Role) -> bool {
         self.sharded && role == Role::Writable
+    }
+
+    /// The vertices whose values it has to have where a run goes on from a checkpoint. What is added up with other devices' values is
+    /// its owner's only.
+    pub fn recalled(&self, attribute: &Attribute) -> Range<u64> {
+        let written = attribute.role.is_written();
+        let held_elsewhere = self.sharded && written && !self.has_seen(attribute.role);
+        if held_elsewhere || (written && attribute.merge == Merge::Add) { self.own.clone() } else { 0..self.vertices }
     }
 
     /// Whether a vertex is its own.

@@ -1,5 +1,6 @@
 //! How fast devices of a team turn out to be, so that pages can be shared out accordingly.
 
+use super::assignment::fractions;
 use crate::device::Work;
 
 /// Edges and time of each device, the latest supersteps first in weight.
@@ -43,9 +44,9 @@ impl Speeds {
             self.known[device] = Some((before + speed) / 2.0);
         }
         let speeds: Vec<f64> = self.known.iter().copied().collect::<Option<_>>()?;
-        let share = |speeds: &[f64], at: usize| speeds[at] / speeds.iter().sum::<f64>();
         let differs = |used: &Vec<f64>| {
-            (0..speeds.len()).any(|at| (share(used, at) - share(&speeds, at)).abs() > CHANGE_MIN * share(used, at))
+            let (used, now) = (fractions(used), fractions(&speeds));
+            used.iter().zip(now).any(|(used, now)| (used - now).abs() > CHANGE_MIN * used)
         };
         if self.used.as_ref().is_some_and(|used| !differs(used)) {
             return None;

@@ -123,6 +123,13 @@ impl Team {
         answers.into_iter().collect()
     }
 
+    /// A state for the values of all vertices, zeroed.
+    fn whole(&self, traversal: bool) -> State {
+        let whole = Part::whole(self.graph.vertices);
+        let state = State::new(Arc::clone(&self.graph), &self.plan.declared, traversal, whole);
+        state.with_activations(self.plan.activations)
+    }
+
     fn round(&mut self, round: &Round) -> Result<()> {
         let mut moves = round.iter();
         self.each(|member| member.begin_round(moves.next().expect("as many as devices").clone()))?;
@@ -406,10 +413,21 @@ impl Device for Team {
         Ok(StepEnd { merge, ..self.sum(ends) })
     }
 
+    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {
+        let state = self.whole(self.plan.traversal);
+        self.each(|member| member.contribute_before(next, &state))?;
+        look(&state);
+        Ok(())
+    }
+
+    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()> {
+        let state = Arc::new(self.whole(self.plan.traversal));
+        load(&state)?;
+        self.each(|member| member.go_on_from(next, &state)).map(drop)
+    }
+
     fn finish(mut self: Box<Self>) -> Result<State> {
-        let whole = Part::whole(self.graph.vertices);
-        let state = State::new(Arc::clone(&self.graph), &self.plan.declared, false, whole);
-        let state = state.with_activations(self.plan.activations);
+        let state = self.whole(false);
         self.each(|member| member.contribute(&state))?;
         Ok(state)
     }

@@ -9,7 +9,14 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Starts a command, waits until `ready`, sends the signal that Ctrl-C sends, and sees the program end.
-fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Done {
+pub fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Done {
+    let done = signalled(folder, line, 1, ready);
+    assert_eq!(done.stderr, "interrupted: stopped cleanly\n");
+    done
+}
+
+/// The same with so many signals, one right after the other.
+fn signalled(folder: &Folder, line: &str, signals: u32, ready: impl Fn() -> bool) -> Done {
     let mut command = folder.command(line);
     let mut child =
         command.env("TMPDIR", folder.path(".")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -22,7 +29,7 @@ fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Done {
     std::thread::sleep(Duration::from_millis(200));
     assert!(child.try_wait().unwrap().is_none(), "{line}: over too early");
     let signalled = Instant::now();
-    signal(&child);
+    (0..signals).for_each(|_| signal(&child));
     while child.try_wait().unwrap().is_none() {
         if signalled.elapsed() > PATIENCE {
             child.kill().unwrap();
@@ -30,9 +37,7 @@ fn interrupted(folder: &Folder, line: &str, ready: impl Fn() -> bool) -> Done {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let done = Done::of(line, child.wait_with_output().unwrap());
-    assert_eq!(done.stderr, "interrupted: stopped cleanly\n");
-    done.fails(130, &[])
+    Done::of(line, child.wait_with_output().unwrap()).fails(130, &[])
 }
 
 fn signal(child: &Child) {
@@ -88,4 +93,25 @@ fn calibration_stops_and_leaves_nothing() {
     let made = || folder.names(".").iter().any(|name| name.starts_with("pages"));
     interrupted(&folder, "calibrate --device cpu --scale 22 --memory 256MiB", made);
     assert_eq!(folder.names("."), Vec::<String>::new());
+}
+
+/// The second Ctrl-C ends at once, and leaves nothing either.
+#[test]
+fn a_second_signal_leaves_nothing() {
+    let folder = Folder::new();
+    folder.run("generate rmat --scale 19 --edges-file e.u32").succeeds();
+    folder.rmat("source", 12, "");
+    let before = folder.names(".");
+    for _ in 0..4 {
+        for line in [
+            "format e.u32 s --in-edges --symmetrize --order degree --memory 80MiB --stripe x",
+            "generate rmat --scale 22 --store deep/s --memory 128MiB",
+            "generate rmat --scale 24 --edges-file g.el",
+            "run pagerank source --iterations 1000000000 --output r.csv --trace t.json",
+            "demo --scale 22",
+        ] {
+            signalled(&folder, line, 2, || folder.names(".") != before);
+            assert_eq!(folder.names("."), before, "{line}");
+        }
+    }
 }

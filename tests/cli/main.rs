@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod budget;
+mod checkpoints;
 mod damage;
 mod devices;
 mod extract;
@@ -9,6 +10,9 @@ mod extract;
 mod gpu;
 mod graph;
 mod interrupt;
+mod leftovers;
+mod limits;
+mod pipes;
 mod plan;
 mod program;
 mod quiet;

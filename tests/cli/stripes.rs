@@ -76,3 +76,27 @@ fn a_damaged_stripe_is_named() {
     std::fs::write(&file, sound).unwrap();
     folder.run(RUN).succeeds();
 }
+
+/// Without the mark that the formatter has left there, as in stores of version 0.1.0, a stripe elsewhere is the user's to allow:
+/// the error says how, every command takes it, and a variable keeps it.
+#[test]
+fn a_stripe_without_its_mark_needs_permission() {
+    let folder = store();
+    folder.run("info s").succeeds().prints(&["stripes", "3: .,", "/second", "/third"]);
+    for name in ["second/.topostream-stripe.1", "third/.topostream-stripe.2"] {
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
+    let second = folder.path("second").display().to_string();
+    let option = format!("--allow-stripe {second} --allow-stripe");
+    for command in [RUN, "verify s", "info s", "extract s part --ego 0"] {
+        folder.run(command).fails(1, &["graph.json", "/third (no .topostream-stripe.2)", &option]);
+        folder.run(&format!("{command} --allow-stripe second --allow-stripe third")).succeeds();
+        std::fs::remove_dir_all(folder.path("part")).ok();
+    }
+    folder.run("--allow-stripe . info s").succeeds();
+    folder.run("info s --allow-stripe second").fails(1, &["/third (no", "--allow-stripe"]);
+    for variable in ["second:third", "elsewhere::.", "."] {
+        let output = folder.command("verify s").env("TOPOSTREAM_ALLOW_STRIPE", variable).output().unwrap();
+        Done::of(variable, output).succeeds();
+    }
+}

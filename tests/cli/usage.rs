@@ -80,7 +80,7 @@ fn every_command_has_help() {
         ("generate rmat", &["--scale", "--edge-factor", "--store", "--edges-file"]),
         ("generate uniform", &["--vertices", "--edges"]),
         ("generate grid", &["--width", "--height", "--diagonals"]),
-        ("format", &["Example:", "topostream format", "raw-u64", "--in-edges", "[default: 1MiB]"]),
+        ("format", &["Examples:", "topostream format", "raw-u64", "--in-edges", "[default: 1MiB]"]),
         ("info", &["--json"]),
         ("verify", &["--memory"]),
         ("run", &["Examples:", "topostream run bfs"]),
@@ -96,6 +96,7 @@ fn every_command_has_help() {
         ("run components", &["--order", "--output"]),
         ("run wcc", &["--order", "--output"]),
         ("shader", &["Examples:", "topostream shader", "segments", "--in-lists"]),
+        ("clean", &["--dry-run", "never a whole store"]),
         ("devices", &["--json"]),
         ("demo", &["--scale"]),
     ];

@@ -36,8 +36,16 @@ pub const ENCODINGS: [Encoding; 6] =
 pub const FETCHERS: [FetcherKind; 3] = [FetcherKind::Auto, FetcherKind::Threads, FetcherKind::Simulated(CALM)];
 
 /// Latency and order by chance, nothing goes wrong.
-const CALM: Faults =
-    Faults { seed: 7, latency_max: 9, io_errors: 0, flipped_bits: 0, short_reads: 0, lasting: false, stripe: None };
+const CALM: Faults = Faults {
+    seed: 7,
+    latency_max: 9,
+    io_errors: 0,
+    flipped_bits: 0,
+    short_reads: 0,
+    stuck: 0,
+    lasting: false,
+    stripe: None,
+};
 
 const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }

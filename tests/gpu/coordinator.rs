@@ -52,7 +52,7 @@ fn parts(vertices: u64, count: u64, sharded: bool) -> Vec<Part> {
 fn load(store: &Store) -> (Arc<PagePool>, HashMap<PageRef, Arc<Frame>>) {
     let pages: u32 = store.topologies().map(|topology| topology.page_count()).sum();
     let page_bytes = store.topology(Direction::Out).unwrap().page_bytes();
-    let mut free = PagePool::frames(pages.max(1), page_bytes, 0).into_iter();
+    let mut free = PagePool::frames(pages.max(1), page_bytes, 0).unwrap().into_iter();
     let pool = Arc::clone(free.as_slice()[0].pool());
     let mut frames = HashMap::new();
     for topology in store.topologies() {
@@ -115,7 +115,7 @@ impl<A: Algorithm> Team<A> {
         });
         let algorithm = Arc::new(algorithm);
         let attributes = algorithm.attributes(has_in_lists);
-        let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes));
+        let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
         let mut members: Vec<Box<dyn Member>> = Vec::new();
         let mut losers: Vec<Box<dyn FnMut() + Send>> = Vec::new();
@@ -124,7 +124,7 @@ impl<A: Algorithm> Team<A> {
             let (part, exchange) = (part.clone(), Some(Arc::clone(&exchange)));
             if *kind == Kind::Cpu {
                 let setup = CpuSetup { graph, store, threads: 1, trace: None, part, exchange };
-                members.push(Box::new(CpuDevice::new(algorithm, setup)));
+                members.push(Box::new(CpuDevice::new(algorithm, setup).unwrap()));
                 continue;
             }
             let adapter = adapters::choose(&adapter::device())?.expect("a GPU is asked for");
@@ -211,6 +211,19 @@ impl<A: Algorithm> Team<A> {
                 assert!(done.iter().all(|page| page.result.is_ok()), "the pages are sound");
                 std::thread::yield_now();
             }
+        }
+        Ok(())
+    }
+
+    /// Hands out the pages of a superstep, asks for its end, and gives everything up without waiting for either.
+    pub fn leave_in_the_middle(mut self, step: &Step) -> Result<(), Error> {
+        for member in &mut self.members {
+            let pages = member.pages(step)?.pages;
+            member.begin(step)?;
+            for page in member.start_resident(pages, Policy::Lru) {
+                member.submit(PageTask { page, frame: Arc::clone(&self.frames[&page]), fresh: true });
+            }
+            member.begin_end(step, Vec::new())?;
         }
         Ok(())
     }

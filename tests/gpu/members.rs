@@ -362,3 +362,22 @@ gpu_test! {
         }
     }
 }
+
+gpu_test! {
+    /// A device that is told to stop while it works towards the end of a superstep stops: whoever gives it up need not wait for ever.
+    fn a_device_that_is_given_up_in_a_superstep_stops() {
+        let graph = graphs::sparse();
+        let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));
+        for _ in 0..5 {
+            let store = Arc::clone(&store);
+            within(60, "a device that is given up", move || {
+                let pagerank = pagerank(3, Dangling::Spread, Traffic::Push);
+                let mut team = team(&store, pagerank.clone(), false, &Setting::default(), TEAMS[0]).unwrap();
+                let totals = team.members.iter_mut().map(|member| member.initialise().unwrap());
+                let totals = totals.fold([0.0; 4], |all, one| std::array::from_fn(|at| all[at] + one[at]));
+                let step = pagerank.first(&team.graph, totals).unwrap();
+                team.leave_in_the_middle(&step).unwrap();
+            });
+        }
+    }
+}

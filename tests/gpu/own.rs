@@ -171,7 +171,7 @@ impl Algorithm for LeastLabel {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("least_label.wgsl");
-        Some(Shader { file: "tests/gpu/least_label.wgsl", text, switches: vec![("GREET", self.greet)] })
+        Some(Shader::new("tests/gpu/least_label.wgsl", text).with_switches(vec![("GREET", self.greet)]))
     }
 
     fn seeds(&self) -> Seeds {

@@ -23,7 +23,7 @@ pub fn sound() -> Shader {
 }
 
 pub fn shader(file: &'static str, text: &'static str) -> Shader {
-    Shader { file, text, switches: Vec::new() }
+    Shader::new(file, text)
 }
 
 pub struct Adder<'a>(&'a Fixed63Column);

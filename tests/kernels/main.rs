@@ -77,6 +77,7 @@ impl<'a> Rig<'a> {
             float_atomics: gpu.float_atomics && !portable,
             wide_integers: gpu.wide_integers && !portable,
             in_place: portable,
+            loops_limited: portable,
             subgroups: gpu.subgroups && !portable,
         };
         let mut rig = Self { gpu, graph, algorithm, options, buffers: HashMap::new() };
@@ -231,7 +232,7 @@ fn tally() -> Declared {
         attribute("wholes", AttributeType::U32),
         attribute("done", AttributeType::Bit),
     ];
-    let shader = Shader { file: "tally.wgsl", text: TALLY, switches: Vec::new() };
+    let shader = Shader::new("tally.wgsl", TALLY);
     Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 

@@ -116,8 +116,9 @@ fn merged(
         wide_integers: false,
         subgroups: false,
         in_place: false,
+        loops_limited: false,
     };
-    let shader = Shader { file: "none.wgsl", text: "", switches: Vec::new() };
+    let shader = Shader::new("none.wgsl", "");
     let declared =
         Declared { name: "none", shader, attributes: Vec::new(), traversal: false, tables: Vec::new(), left_out: None };
     let mut received = vec![0x5555_5555; BEGIN as usize];

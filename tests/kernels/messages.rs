@@ -69,7 +69,7 @@ impl Case {
             (0..count).map(|_| number(chance)).collect()
         };
         let columns = attributes.iter().map(|one| column(one, &mut chance)).collect();
-        let shader = Shader { file: "none.wgsl", text: "", switches: Vec::new() };
+        let shader = Shader::new("none.wgsl", "");
         let options = ModuleOptions {
             encoding: Encoding::VertexId,
             page_bytes: 64 << 10,
@@ -85,6 +85,7 @@ impl Case {
             wide_integers: false,
             subgroups: gpu.subgroups,
             in_place: false,
+            loops_limited: false,
         };
         let declared =
             Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), left_out: None };

@@ -85,7 +85,7 @@ fn teller() -> Declared {
         attribute("set", Bit, Role::Accumulated),
         attribute("count", U32, Role::Writable),
     ];
-    let shader = Shader { file: "teller.wgsl", text: TELLER, switches: Vec::new() };
+    let shader = Shader::new("teller.wgsl", TELLER);
     Declared { name: "teller", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 

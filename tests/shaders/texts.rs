@@ -10,7 +10,7 @@ use topostream_formats::Encoding;
 #[test]
 fn names_of_kernels_are_free() {
     let text = "fn vertex_update(vertex: u32) -> vec4<f32> {\n    let pages = 1u; let count = pages; let rows = count;\n    return vec4<f32>(f32(rows));\n}\n";
-    let shader = Shader { file: "free.wgsl", text, switches: Vec::new() };
+    let shader = Shader::new("free.wgsl", text);
     let algorithm = Declared { name: "free", shader, ..everything() };
     let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
     let module = compose(&algorithm, KernelName::VertexPhase, &options);
@@ -20,7 +20,7 @@ fn names_of_kernels_are_free() {
 }
 
 fn broken(text: &'static str, kernel: KernelName) -> String {
-    let shader = Shader { file: "shaders/algorithms/broken.wgsl", text, switches: Vec::new() };
+    let shader = Shader::new("shaders/algorithms/broken.wgsl", text);
     let algorithm = Declared { name: "broken", shader, ..everything() };
     let module = compose(&algorithm, kernel, &options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE));
     check(&module).unwrap_err().to_string()
@@ -66,7 +66,7 @@ fn list_open(list: List) -> Record { return Record(degree_out(list.vertex)); }
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }
 fn list_close(record: Record, list: List) {}
 ";
-    let shader = Shader { file: "degrees.wgsl", text, switches: Vec::new() };
+    let shader = Shader::new("degrees.wgsl", text);
     let algorithm = Declared { name: "degrees", shader, ..told() };
     let mut options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
     check(&compose(&algorithm, KernelName::Lists, &options)).unwrap();

@@ -21,6 +21,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// Every answer, by name.
+    pub fn columns(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
+        self.columns.iter().map(|(name, values)| (*name, &values[..]))
+    }
+
     pub fn column(&self, name: &str) -> &[f64] {
         self.columns.get(name).unwrap_or_else(|| panic!("no answer is called {name}: {:?}", self.columns.keys()))
     }

@@ -3,11 +3,15 @@
 #[path = "../../examples/least_ancestor/algorithm.rs"]
 mod algorithm;
 
-use crate::common::{TestStore, small_pages};
+use crate::common::{TestStore, engine_options, small_pages};
 use crate::everywhere::everywhere;
 use crate::reference::least_ancestor::least_ancestors;
 use crate::reference::{EdgeList, random_edges};
 use algorithm::LeastAncestor;
+use std::sync::Arc;
+use topostream::EngineOptions;
+use topostream::checkpoint::{Checkpoints, Every};
+use topostream::fetch::FetcherKind;
 use topostream_formats::Encoding;
 
 #[test]
@@ -18,6 +22,18 @@ fn the_example_is_right_everywhere() {
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let expected: Vec<f64> = least_ancestors(&graph).into_iter().map(f64::from).collect();
     everywhere(&store, |_| LeastAncestor, |found, way| assert!(found.column("least") == expected, "{way}"));
+}
+
+/// It does not say what it was asked for: a checkpoint of it could not be told from others, and is refused at the beginning.
+#[test]
+fn without_parameters_there_are_no_checkpoints() {
+    let store = TestStore::new(&EdgeList::new(3, vec![(0, 1), (1, 2)]), &small_pages(Encoding::VertexId));
+    let folder = tempfile::tempdir().unwrap();
+    let checkpoints = Checkpoints::open(folder.path(), Every::default(), false, |_| {}).unwrap();
+    let checkpoints = Some(Arc::new(checkpoints));
+    let engine = store.engine(EngineOptions { checkpoints, ..engine_options(None, 1, FetcherKind::Auto) });
+    let error = engine.run(LeastAncestor, &mut |_| {}).err().expect("it is refused").to_string();
+    assert!(error.contains("does not say what its parameters are"), "{error}");
 }
 
 /// Comments, blank lines and WGSL counted.

@@ -7,16 +7,20 @@ mod adapter;
 mod asynchronous;
 mod averaging;
 mod betweenness;
+mod checkpoints;
 mod clustering;
 #[path = "../common/mod.rs"]
 mod common;
 mod communities;
 mod cross_edges;
+mod degenerate;
 mod degrees;
 mod delta_pagerank;
 mod delta_stepping;
 mod everywhere;
 mod example;
+mod forged_checkpoints;
+mod hubs;
 mod kcore;
 mod neighbourhood;
 mod others;
@@ -26,6 +30,7 @@ mod published;
 mod radius;
 #[path = "../reference/mod.rs"]
 mod reference;
+mod refusals;
 mod scc;
 mod searches;
 mod widest;

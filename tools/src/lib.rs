@@ -1,5 +1,6 @@
 //! What makes and inspects graph stores: generators, the external-memory formatter, verification, summaries.
 
+pub mod available;
 pub mod format;
 pub mod generate;
 pub mod info;

@@ -7,7 +7,7 @@ use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::Ids;
 use topostream_formats::page::{Neighbours, Page, PageDefect, RecordIds, VertexIds, weights};
 use topostream_formats::store::PageReader;
-use topostream_formats::{Direction, Encoding, Error, PageId, Result, Store, Topology, VertexId};
+use topostream_formats::{Direction, Encoding, Error, PageId, Result, Store, Topology, VertexId, memory, threads};
 
 /// What was verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,8 +51,9 @@ enum Lengths<'a> {
 /// # Errors
 /// The first thing that is wrong, by file and page; [`Error::Interrupted`].
 pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel: &Cancel) -> Result<VerifyReport> {
+    threads::start_shared_pool()?;
     check_memory(store, memory_bytes)?;
-    check_ids(store, memory_bytes)?;
+    check_ids(store)?;
     let mut report = VerifyReport::default();
     let mut sums = Vec::new();
     for topology in store.topologies() {
@@ -79,18 +80,33 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
     Err(Error::file(store.path(), expected, "edges without their counterpart"))
 }
 
-/// One buffer a thread, and the degrees, mapped.
+/// Code, stacks, and what is found of pages before it is added up.
+const BASE_BYTES: u64 = 32 << 20;
+
+/// What is known of a page until all are added up.
+const PAGE_BYTES: u64 = 36 + size_of::<Result<Checked>>() as u64;
+
+/// One buffer a thread, the degrees, what is found of each page; before that the original ids, sorted where they do not ascend.
 fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let topology = store.topologies().next().expect("every store has out-lists");
     let a_thread = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
     let parts = if topology.is_grouped() { 4 * store.vertices() } else { 0 };
-    let degrees = 4 * store.vertices() + parts;
-    let needed_bytes = rayon::current_num_threads() as u64 * a_thread + degrees + (32 << 20);
-    if needed_bytes <= memory_bytes {
-        return Ok(());
-    }
+    let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
+    let (degrees, found) = (4 * store.vertices() + parts, PAGE_BYTES * pages);
+    let ids = match store.manifest().ids {
+        Ids::File { ascending: false, .. } => 16 * store.vertices(),
+        Ids::File { .. } => 8 * store.vertices(),
+        Ids::Range { .. } => 0,
+    };
     let threads = rayon::current_num_threads();
-    let parts = format!("a page of {a_thread} bytes for each of {threads} threads, degrees {degrees}");
+    let needed_bytes = BASE_BYTES + ids.max(threads as u64 * a_thread + degrees + found);
+    if needed_bytes <= memory_bytes {
+        return memory::probe("verifying", needed_bytes);
+    }
+    let parts = format!(
+        "program {BASE_BYTES}, original ids {ids}; or a page of {a_thread} bytes for each of {threads} threads, degrees {degrees}, \
+         what is found of pages {found}"
+    );
     Err(Error::Memory { what: "verifying".into(), needed_bytes, budget_bytes: memory_bytes, parts })
 }
 
@@ -177,7 +193,7 @@ fn check_summary(topology: &Topology, degrees: &[u32]) -> Result<()> {
 }
 
 /// Original ids name one vertex each, and ascend where the manifest says so.
-fn check_ids(store: &Store, memory_bytes: u64) -> Result<()> {
+fn check_ids(store: &Store) -> Result<()> {
     let ids = store.ids()?;
     let all = (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32)));
     let ascending = match store.manifest().ids {
@@ -192,11 +208,6 @@ fn check_ids(store: &Store, memory_bytes: u64) -> Result<()> {
             Some((id, next)) => wrong(format!("{next} behind {id}")),
             None => Ok(()),
         };
-    }
-    let needed_bytes = 8 * store.vertices();
-    if needed_bytes > memory_bytes {
-        let (what, parts) = ("verifying original ids".into(), "8 bytes a vertex".into());
-        return Err(Error::Memory { what, needed_bytes, budget_bytes: memory_bytes, parts });
     }
     let mut sorted: Vec<u64> = all.collect();
     sorted.par_sort_unstable();

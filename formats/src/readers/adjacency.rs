@@ -12,24 +12,24 @@
 //! One number a line, though any white space will do. Offsets of n numbers need not fit in memory: the file is read in
 //! two or three places at once, at the offsets, at the edges and at the weights.
 
-use std::path::Path;
-
 use super::cursor::weight;
+use super::file::InputFile;
 use super::tokens::Tokens;
 use super::{Options, file_info};
 use crate::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
 use crate::error::{Error, Result};
 
 /// Opens an adjacency graph.
-pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>> {
-    let (offsets, header) = Header::open(path, options)?;
-    let (edges, _) = Header::open(path, options)?;
+pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    file.make_seekable()?;
+    let (offsets, header) = Header::open(file, options)?;
+    let (edges, _) = Header::open(file, options)?;
     if options.weights.demanded() && !header.weighted {
-        return Err(Error::file(path, "a WeightedAdjacencyGraph", "one without weights; drop --weight-type"));
+        return Err(Error::file(file.path(), "a WeightedAdjacencyGraph", "one without weights; drop --weight-type"));
     }
     let weight = options.weights.resolve(header.weighted.then_some(WeightType::U32));
     let weights = match weight {
-        Some(_) => Some(Header::open(path, options)?.0),
+        Some(_) => Some(Header::open(file, options)?.0),
         None => None,
     };
     let ids = IdSpace::Range { first: 0, count: header.vertices };
@@ -48,8 +48,8 @@ struct Header {
 }
 
 impl Header {
-    fn open(path: &Path, options: &Options) -> Result<(Tokens, Self)> {
-        let mut tokens = Tokens::open(path, options.memory_bytes / 3)?;
+    fn open(file: &InputFile, options: &Options) -> Result<(Tokens, Self)> {
+        let mut tokens = Tokens::open(file, options.memory_bytes / 3)?;
         tokens.next_word()?;
         let weighted = match tokens.word() {
             b"AdjacencyGraph" => false,
@@ -181,6 +181,10 @@ impl EdgeSource for Adjacency {
             }
         }
         Ok(())
+    }
+
+    fn place(&self) -> String {
+        self.edges.input().path().display().to_string()
     }
 
     fn bytes_read(&self) -> u64 {

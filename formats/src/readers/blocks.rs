@@ -5,9 +5,10 @@
 //!                             at                 cut                            └── filled while `current` is parsed
 //! ```
 
-use std::path::Path;
+use std::ops::Range;
 
 use super::cursor::Expected;
+use super::file::InputFile;
 use super::input::{Input, Unpack};
 use crate::error::{Error, Result};
 
@@ -30,6 +31,16 @@ pub(super) struct Blocks {
     next: Block,
     /// Lines before `current.at`.
     lines: u64,
+    /// The block and the lines in it that [`Blocks::step`] gave last.
+    given: Given,
+}
+
+/// Where lines that were given are.
+#[derive(Clone, Debug)]
+enum Given {
+    Current(Range<usize>),
+    /// The block was read on into while its lines were parsed.
+    Next(Range<usize>),
 }
 
 /// Whole lines, and the beginning of the one after them.
@@ -87,12 +98,13 @@ impl Block {
 }
 
 impl Blocks {
-    /// Opens `path` and reads its first block; a UTF-8 byte order mark is passed over.
-    pub(super) fn open(path: &Path, memory_bytes: u64) -> Result<Self> {
-        let input = Input::open(path, memory_bytes, Unpack::ByContent)?;
+    /// Opens `file` and reads its first block; a UTF-8 byte order mark is passed over.
+    pub(super) fn open(file: &InputFile, memory_bytes: u64) -> Result<Self> {
+        let input = Input::open(file, memory_bytes, Unpack::ByContent)?;
         let bytes = usize::try_from(memory_bytes / (HELD_PER_BLOCK_BYTE * 3 / 2)).unwrap_or(usize::MAX);
         let bytes = bytes.clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
-        let mut blocks = Self { input, current: Block::new(bytes), next: Block::new(bytes), lines: 0 };
+        let (current, next) = (Block::new(bytes), Block::new(bytes));
+        let mut blocks = Self { input, current, next, lines: 0, given: Given::Current(0..0) };
         blocks.current.fill(&mut blocks.input, &[]);
         if blocks.current.lines().starts_with(b"\xef\xbb\xbf") {
             blocks.current.at = 3;
@@ -162,15 +174,30 @@ impl Blocks {
                 return Ok(None);
             }
         }
-        let Self { input, current, next, .. } = self;
+        let Self { input, current, next, given, .. } = self;
         if !matches!(current.then, Then::More) {
             let result = work(current.lines());
+            *given = Given::Current(current.at..current.cut);
             current.at = current.cut;
             return Ok(Some(result));
         }
         let (result, ()) = rayon::join(|| work(current.lines()), || next.fill(input, current.begun()));
+        *given = Given::Next(current.at..current.cut);
         std::mem::swap(current, next);
         Ok(Some(result))
+    }
+
+    /// The lines that [`Self::step`] gave last.
+    pub(super) fn given(&self) -> &[u8] {
+        match &self.given {
+            Given::Current(lines) => &self.current.bytes[lines.clone()],
+            Given::Next(lines) => &self.next.bytes[lines.clone()],
+        }
+    }
+
+    /// How many lines have been counted.
+    pub(super) fn lines_counted(&self) -> u64 {
+        self.lines
     }
 
     /// Moves line numbers on by what [`Self::step`] gave out.

@@ -9,10 +9,9 @@
 //! Some files in circulation have lost their `p` line, and count from 0. They are read as they are: their vertices are
 //! those that edges name, and nothing checks their number of edges.
 
-use std::path::Path;
-
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected, ID, is_blank, weight};
+use super::file::InputFile;
 use super::lines::{LineFormat, LineSource, Promise};
 use super::{Options, file_info};
 use crate::edge::{Edge, EdgeSource, IdSpace, WeightType};
@@ -22,8 +21,8 @@ const PROBLEM: &str = "p sp VERTICES EDGES";
 const EDGE: &str = "an edge: a SOURCE DEST WEIGHT";
 
 /// Opens a DIMACS graph.
-pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>> {
-    let mut blocks = Blocks::open(path, options.memory_bytes)?;
+pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    let mut blocks = Blocks::open(file, options.memory_bytes)?;
     let problem = problem_line(&mut blocks)?;
     let ids = match problem {
         Some([vertices, _]) => IdSpace::Range { first: 1, count: vertices },

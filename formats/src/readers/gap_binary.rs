@@ -12,8 +12,7 @@
 //! All numbers are little-endian and packed. Undirected graphs list both directions. Offsets of n numbers need not fit
 //! in memory: the file is read at the offsets and at the neighbours at once.
 
-use std::path::Path;
-
+use super::file::InputFile;
 use super::input::Unpack;
 use super::packing::strip;
 use super::records::Records;
@@ -24,11 +23,12 @@ use crate::error::{Error, Result};
 const HEADER_BYTES: u64 = 17;
 
 /// Opens a serialized graph.
-pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>> {
-    let (offsets, header) = Header::open(path, options)?;
-    let (mut edges, _) = Header::open(path, options)?;
+pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    file.make_seekable()?;
+    let (offsets, header) = Header::open(file, options)?;
+    let (mut edges, _) = Header::open(file, options)?;
     if options.weights.demanded() && !header.weighted {
-        return Err(Error::file(path, "a weighted graph (.wsg)", "one without weights; drop --weight-type"));
+        return Err(Error::file(file.path(), "a weighted graph (.wsg)", "one without weights; drop --weight-type"));
     }
     edges.skip(header.list_bytes() - header.edges * header.edge_bytes())?;
     let ids = IdSpace::Range { first: 0, count: header.vertices };
@@ -36,7 +36,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>
     let mut info = file_info(offsets.input(), ids, weight);
     info.edges = Some(header.edges);
     info.directed = header.directed;
-    Ok(Box::new(GapBinary { info, header, offsets, edges, vertices: 0, end: 0, at: 0, ended: false }))
+    Ok(Box::new(GapBinary { info, header, offsets, edges, vertices: 0, end: 0, at: 0, chunk_at: 0, ended: false }))
 }
 
 /// What the first bytes, the name and the length say.
@@ -49,8 +49,8 @@ struct Header {
 }
 
 impl Header {
-    fn open(path: &Path, options: &Options) -> Result<(Records, Self)> {
-        let mut records = Records::open(path, options.memory_bytes / 2, Unpack::ByContent)?;
+    fn open(file: &InputFile, options: &Options) -> Result<(Records, Self)> {
+        let mut records = Records::open(file, options.memory_bytes / 2, Unpack::ByContent)?;
         let expected = "the header of a serialized graph: directed (0 or 1), edges, vertices";
         let directed = records.array()?.and_then(|[byte]| (byte <= 1).then_some(byte == 1));
         let [edges, vertices] = [records.array()?, records.array()?].map(|bytes| count(bytes.unwrap_or([0xff; 8])));
@@ -59,7 +59,7 @@ impl Header {
         };
         let mut header = Self { directed, edges, vertices, weighted: false };
         let plain_bytes = records.input().plain_bytes();
-        header.weighted = match strip(path).extension() {
+        header.weighted = match strip(file.path()).extension() {
             Some(extension) if extension == "sg" => false,
             Some(extension) if extension == "wsg" => true,
             _ => plain_bytes.is_some() && plain_bytes != Some(header.file_bytes()),
@@ -109,6 +109,8 @@ struct GapBinary {
     end: u64,
     /// Edges read.
     at: u64,
+    /// Edges before the chunk that was read last.
+    chunk_at: u64,
     ended: bool,
 }
 
@@ -199,6 +201,7 @@ impl EdgeSource for GapBinary {
 
     fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
         chunk.clear();
+        self.chunk_at = self.at;
         while !self.ended && chunk.len() < CHUNK_EDGES {
             if self.at < self.end {
                 self.read_edges(chunk)?;
@@ -209,6 +212,16 @@ impl EdgeSource for GapBinary {
             }
         }
         Ok(())
+    }
+
+    fn place(&self) -> String {
+        self.edges.input().path().display().to_string()
+    }
+
+    fn place_of(&self, index: usize, _edge: &Edge) -> String {
+        let lists_at = HEADER_BYTES + 8 * (self.header.vertices + 1);
+        let byte = lists_at + (self.chunk_at + index as u64) * self.header.edge_bytes();
+        format!("{}: the neighbour at byte {byte}", self.place())
     }
 
     fn bytes_read(&self) -> u64 {

@@ -12,16 +12,14 @@
 //!
 //! The weight is the edge property that `sssp.weight-property` names, or else the first: `real` is read as `F32`, `integer` as
 //! `U32`. Any of the three files, their directory or their common prefix opens the graph. Without a properties file the graph is directed, and a third
-//! column decides about weights as in plain text. That every id of the edge file is in the vertex file is not checked:
-//! an id that is only in the edge file is a vertex too.
+//! column decides about weights as in plain text. Where there is a vertex file, every id of the edge file has to be in it.
 //!
 //! The benchmark's own tests have a form of their own, which their properties files do not tell: `vertex n1 n2 …` a line, an
 //! undirected edge in the lists of both ends.
 
-use std::path::{Path, PathBuf};
-
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected};
+use super::file::InputFile;
 use super::graphalytics_files::{Files, Properties};
 use super::lines::{LineFormat, LineSource};
 use super::text::{Columns, is_comment};
@@ -30,9 +28,13 @@ use crate::edge::{Edge, EdgeSource, IdSpace, SourceInfo};
 use crate::error::{Error, Result};
 
 /// Opens a graph by one of its files, their directory or their prefix.
-pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>> {
-    let files = Files::find(path)?;
-    let mut blocks = Blocks::open(&files.edges, options.memory_bytes / 2)?;
+pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    let files = if file.is_standard_input() { Files::only_edges(file.path()) } else { Files::find(file.path())? };
+    let edge_file = if file.is_standard_input() { file.clone() } else { file.beside(&files.edges) };
+    if files.lists {
+        edge_file.make_seekable()?;
+    }
+    let mut blocks = Blocks::open(&edge_file, options.memory_bytes / 2)?;
     if let (true, Some(properties)) = (files.lists, &files.properties) {
         let mut info = file_info(blocks.input(), IdSpace::Named, None);
         info.directed = properties.directed;
@@ -42,7 +44,7 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>
         let memory_bytes = options.memory_bytes / 2;
         return Ok(Box::new(Graphalytics {
             edges,
-            vertices: Some(files.edges),
+            vertices: Some(edge_file),
             lists: true,
             memory_bytes,
             vertex_bytes: 0,
@@ -55,13 +57,14 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>
     let mut info = file_info(blocks.input(), IdSpace::Named, columns.weight);
     info.directed = files.properties.as_ref().is_none_or(|properties| properties.directed);
     info.mirror = !info.directed;
-    if let (Some(bytes), Some(vertices)) = (info.bytes, &files.vertices) {
-        let metadata = vertices.metadata().map_err(Error::io(vertices, "open"))?;
-        info.bytes = Some(bytes + metadata.len());
+    let vertices = files.vertices.map(|path| file.beside(&path));
+    if let Some(vertices) = &vertices {
+        let vertex_bytes = vertices.bytes()?;
+        info.bytes = info.bytes.zip(vertex_bytes).map(|(edges, vertices)| edges + vertices);
     }
     let edges = Box::new(LineSource::new(info, blocks, columns, None));
     let memory_bytes = options.memory_bytes / 2;
-    Ok(Box::new(Graphalytics { edges, vertices: files.vertices, lists: false, memory_bytes, vertex_bytes: 0 }))
+    Ok(Box::new(Graphalytics { edges, vertices, lists: false, memory_bytes, vertex_bytes: 0 }))
 }
 
 /// The columns that the properties announce.
@@ -78,7 +81,8 @@ fn columns(properties: &Properties, options: &Options) -> Result<Columns> {
 
 struct Graphalytics {
     edges: Box<dyn EdgeSource>,
-    vertices: Option<PathBuf>,
+    /// The file with the vertices, until it has been read.
+    vertices: Option<InputFile>,
     /// Whether the vertices are those that lists of neighbours begin with.
     lists: bool,
     memory_bytes: u64,
@@ -95,19 +99,31 @@ impl EdgeSource for Graphalytics {
     }
 
     fn extra_vertices(&mut self, ids: &mut Vec<u64>) -> Result<()> {
-        let Some(path) = self.vertices.take() else { return Ok(()) };
-        let blocks = Blocks::open(&path, self.memory_bytes)?;
-        let info = file_info(blocks.input(), IdSpace::Named, None);
-        let mut vertices = LineSource::new(info, blocks, VertexLines { lists: self.lists }, None);
-        let mut chunk = Vec::new();
-        loop {
-            vertices.read(&mut chunk)?;
-            self.vertex_bytes = vertices.bytes_read();
-            if chunk.is_empty() {
-                return Ok(());
-            }
-            ids.extend(chunk.iter().map(|edge| edge.source));
+        self.each_vertex(&mut |some| {
+            ids.extend_from_slice(some);
+            Ok(())
+        })
+    }
+
+    fn declared_vertices(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        // Lists of neighbours declare vertices by having them; others may be among the neighbours alone.
+        let declared = self.vertices.is_some() && !self.lists;
+        if declared {
+            self.each_vertex(take)?;
         }
+        Ok(declared)
+    }
+
+    fn place(&self) -> String {
+        self.edges.place()
+    }
+
+    fn place_of(&self, index: usize, edge: &Edge) -> String {
+        self.edges.place_of(index, edge)
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.edges.is_read_once()
     }
 
     fn bytes_read(&self) -> u64 {
@@ -117,6 +133,27 @@ impl EdgeSource for Graphalytics {
     fn memory_bytes(&self) -> u64 {
         // A line of a list may hold twice as many edges as one of an edge list.
         if self.lists { 4 * self.edges.memory_bytes() } else { 2 * self.edges.memory_bytes() }
+    }
+}
+
+impl Graphalytics {
+    /// Passes the vertices of the vertex file, or of the lists; the second time there are none.
+    fn each_vertex(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        let Some(file) = self.vertices.take() else { return Ok(()) };
+        let blocks = Blocks::open(&file, self.memory_bytes)?;
+        let info = file_info(blocks.input(), IdSpace::Named, None);
+        let mut vertices = LineSource::new(info, blocks, VertexLines { lists: self.lists }, None);
+        let (mut chunk, mut ids) = (Vec::new(), Vec::new());
+        loop {
+            vertices.read(&mut chunk)?;
+            self.vertex_bytes = vertices.bytes_read();
+            if chunk.is_empty() {
+                return Ok(());
+            }
+            ids.clear();
+            ids.extend(chunk.iter().map(|edge| edge.source));
+            take(&ids)?;
+        }
     }
 }
 

@@ -49,6 +49,11 @@ impl Files {
         Ok(Self { edges, vertices: sibling(&stem, "v"), properties: None, lists: false })
     }
 
+    /// A file of edges and nothing else.
+    pub(super) fn only_edges(path: &Path) -> Self {
+        Self { edges: path.to_owned(), vertices: None, properties: None, lists: false }
+    }
+
     fn from_properties(path: &Path) -> Result<Self> {
         let text = read_properties(path)?;
         let value = |name: &str| text.lines().find_map(|line| property(line, name));
@@ -109,6 +114,10 @@ pub(super) struct Properties {
 /// The text of a properties file.
 pub(super) fn read_properties(path: &Path) -> Result<String> {
     let mut text = Vec::new();
+    // A pipe would be empty when the file is read for the second time, and opening it might wait for ever.
+    if !fs::metadata(path).map_err(Error::io(path, "open"))?.is_file() {
+        return Err(Error::file(path, "a regular file of properties", "something else"));
+    }
     let file = fs::File::open(path).map_err(Error::io(path, "open"))?;
     file.take(PROPERTIES_BYTES_MAX).read_to_end(&mut text).map_err(Error::io(path, "read"))?;
     Ok(String::from_utf8_lossy(&text).into_owned())

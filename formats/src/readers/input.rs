@@ -3,12 +3,12 @@
 //! Compression is recognised by the first bytes, whatever the file is called. Raw id pairs could begin with the same
 //! bytes by chance, so for them the name has to say it as well.
 
-use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::file::{InputFile, SeekableStream, Stream as FileStream};
 use super::packing::{HEAD_BYTES, Packing};
 use crate::error::{Error, Result};
 
@@ -37,14 +37,14 @@ impl<R: Read> Read for Counted<R> {
 
 enum Stream {
     /// A plain file, which can be positioned.
-    File(Counted<File>),
+    File(Counted<SeekableStream>),
     /// Anything that can only be read from front to back.
     Sequential(Box<dyn Read + Send>),
 }
 
-/// An open input file.
+/// A stream of an input file.
 pub(super) struct Input {
-    path: PathBuf,
+    file: InputFile,
     stream: Stream,
     consumed_bytes: Arc<AtomicU64>,
     file_bytes: Option<u64>,
@@ -53,38 +53,61 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens `path`; a decompressor's share of `memory_bytes` is bounded.
-    pub(super) fn open(path: &Path, memory_bytes: u64, unpack: Unpack) -> Result<Self> {
-        let mut file = File::open(path).map_err(Error::io(path, "open"))?;
-        let metadata = file.metadata().map_err(Error::io(path, "open"))?;
-        if metadata.is_dir() {
-            return Err(Error::file(path, "a file", "a directory"));
-        }
+    /// A stream of `file` from its beginning; a decompressor's share of `memory_bytes` is bounded.
+    pub(super) fn open(file: &InputFile, memory_bytes: u64, unpack: Unpack) -> Result<Self> {
+        let packing = Self::packing(file, memory_bytes, unpack)?;
+        let file_bytes = file.bytes()?;
+        let stream = file.stream()?;
+        Self::unpacking(file, stream, packing, file_bytes, memory_bytes)
+    }
+
+    /// A stream of the beginning of `file`, which leaves a pipe as it is.
+    pub(super) fn peek(file: &InputFile) -> Result<Self> {
+        let packing = Self::packing(file, 0, Unpack::ByContent)?;
+        Self::unpacking(file, FileStream::Pipe(Box::new(file.peek())), packing, None, 0)
+    }
+
+    /// The compression of `file`.
+    fn packing(file: &InputFile, memory_bytes: u64, unpack: Unpack) -> Result<Option<Packing>> {
+        let path = file.path();
+        // An error of opening is better told by this than by reading.
+        file.is_pipe()?;
         let mut head = Vec::new();
-        file.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(Error::io(path, "read"))?;
+        let read = file.peek().take(HEAD_BYTES).read_to_end(&mut head);
+        read.map_err(|error| if file.is_cancelled() { Error::Interrupted } else { Error::io(path, "read")(error) })?;
         let packing = Packing::of(&head).filter(|packing| {
             unpack == Unpack::ByContent || path.extension().is_some_and(|name| name == packing.extension())
         });
         packing.map_or(Ok(()), |packing| packing.check(path, memory_bytes))?;
+        Ok(packing)
+    }
+
+    fn unpacking(
+        file: &InputFile,
+        stream: FileStream,
+        packing: Option<Packing>,
+        file_bytes: Option<u64>,
+        memory_bytes: u64,
+    ) -> Result<Self> {
         let consumed_bytes = Arc::new(AtomicU64::new(0));
         let bytes = Arc::clone(&consumed_bytes);
-        let stream = match packing {
-            None if metadata.is_file() => {
-                file.rewind().map_err(Error::io(path, "seek"))?;
-                Stream::File(Counted { inner: file, bytes })
-            }
-            None => Stream::Sequential(Box::new(Counted { inner: Cursor::new(head).chain(file), bytes })),
-            Some(packing) => {
-                let packed = Counted { inner: Cursor::new(head).chain(file), bytes };
-                let decoder = packing.decoder(packed, memory_bytes).map_err(Error::io(path, "decompress"))?;
-                Stream::Sequential(decoder)
+        let stream = match (packing, stream) {
+            (None, FileStream::Seekable(inner)) => Stream::File(Counted { inner, bytes }),
+            (None, FileStream::Pipe(inner)) => Stream::Sequential(Box::new(Counted { inner, bytes })),
+            (Some(packing), stream) => {
+                let inner: Box<dyn Read + Send> = match stream {
+                    FileStream::Seekable(stream) => Box::new(stream),
+                    FileStream::Pipe(stream) => stream,
+                };
+                let decoder = packing.decoder(Counted { inner, bytes }, memory_bytes);
+                Stream::Sequential(decoder.map_err(Error::io(file.path(), "decompress"))?)
             }
         };
         Ok(Self {
-            path: path.to_owned(),
+            file: file.clone(),
             stream,
             consumed_bytes,
-            file_bytes: metadata.is_file().then_some(metadata.len()),
+            file_bytes,
             memory_bytes: packing.map_or(0, |packing| packing.memory_bytes(memory_bytes)),
             action: if packing.is_some() { "decompress" } else { "read" },
         })
@@ -92,7 +115,7 @@ impl Input {
 
     /// The file.
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        self.file.path()
     }
 
     /// The file's length as it lies on disk, compressed or not; `None` for pipes.
@@ -115,6 +138,11 @@ impl Input {
         self.memory_bytes
     }
 
+    /// Whether this is the only stream that can be made of the file.
+    pub(super) fn is_read_once(&self) -> bool {
+        self.file_bytes.is_none()
+    }
+
     /// Reads until `buffer` is full or the input ends; bytes that came before an error are counted all the same.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> (usize, Option<Error>) {
         let mut filled = 0;
@@ -128,7 +156,7 @@ impl Input {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return (filled, Some(Error::io(&self.path, self.action)(error))),
+                Err(error) => return (filled, Some(self.error(error))),
             }
         }
         (filled, None)
@@ -136,18 +164,21 @@ impl Input {
 
     /// Passes over `count` bytes; returns how many there were, which is less only at the end of a sequential input.
     pub(super) fn skip(&mut self, count: u64) -> Result<u64> {
-        match &mut self.stream {
+        let skipped = match &mut self.stream {
             Stream::File(file) => {
-                let step = i64::try_from(count).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput));
-                let moved = step.and_then(|step| file.inner.seek(SeekFrom::Current(step)));
-                moved.map_err(Error::io(&self.path, "seek"))?;
+                file.inner.skip(count);
                 file.bytes.fetch_add(count, Relaxed);
                 Ok(count)
             }
-            Stream::Sequential(stream) => {
-                let skipped = io::copy(&mut stream.take(count), &mut io::sink());
-                skipped.map_err(Error::io(&self.path, self.action))
-            }
+            Stream::Sequential(stream) => io::copy(&mut stream.take(count), &mut io::sink()),
+        };
+        skipped.map_err(|error| self.error(error))
+    }
+
+    fn error(&self, error: io::Error) -> Error {
+        if self.file.is_cancelled() {
+            return Error::Interrupted;
         }
+        Error::io(self.path(), self.action)(error)
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct LineSource<F> {
     filled: usize,
     edges: u64,
     promised: Option<Promise>,
+    /// The length of the pieces of the last block.
+    piece_bytes: usize,
 }
 
 /// How many edges a file says that it has.
@@ -57,7 +59,7 @@ struct Fault {
 impl<F: LineFormat> LineSource<F> {
     /// A source of the lines that `blocks` has left.
     pub(super) fn new(info: SourceInfo, blocks: Blocks, format: F, promised: Option<Promise>) -> Self {
-        Self { info, blocks, format, pieces: Vec::new(), next: 0, filled: 0, edges: 0, promised }
+        Self { info, blocks, format, pieces: Vec::new(), next: 0, filled: 0, edges: 0, promised, piece_bytes: 0 }
     }
 
     /// Parses one block; false at the end of the file.
@@ -66,6 +68,7 @@ impl<F: LineFormat> LineSource<F> {
         let piece_bytes = blocks.piece_bytes();
         let room = self.promised.as_ref().map(|promise| promise.edges.saturating_sub(self.edges));
         let parsed = blocks.step(|text| parse_block(format, text, piece_bytes, room, pieces))?;
+        self.piece_bytes = piece_bytes;
         self.next = 0;
         self.filled = parsed.unwrap_or(0);
         for piece in &mut self.pieces[..self.filled] {
@@ -86,6 +89,20 @@ impl<F: LineFormat> LineSource<F> {
             }
             _ => expected,
         }
+    }
+
+    /// The line of an edge of the piece that was given out last.
+    fn line_of(&self, index: usize) -> Option<u64> {
+        let piece = self.next.checked_sub(1)?;
+        let behind: u64 = self.pieces[piece..self.filled].iter().map(|piece| piece.lines).sum();
+        let first = self.blocks.lines_counted().checked_sub(behind)? + 1;
+        let texts = split(self.blocks.given(), self.piece_bytes);
+        let mut edges = Vec::new();
+        let line = lines(texts.get(piece)?).position(|line| {
+            self.format.parse(line, &mut edges).ok();
+            edges.len() > index
+        });
+        line.map(|line| first + line as u64)
     }
 
     fn finish(&self) -> Result<()> {
@@ -120,6 +137,21 @@ impl<F: LineFormat> EdgeSource for LineSource<F> {
                 return self.finish();
             }
         }
+    }
+
+    fn place(&self) -> String {
+        self.blocks.input().path().display().to_string()
+    }
+
+    fn place_of(&self, index: usize, _edge: &Edge) -> String {
+        match self.line_of(index) {
+            Some(line) => format!("{}:{line}", self.place()),
+            None => self.place(),
+        }
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.blocks.input().is_read_once()
     }
 
     fn bytes_read(&self) -> u64 {

@@ -10,10 +10,9 @@
 //! A symmetric matrix lists one triangle: its graph is undirected, and each edge is given once. The vertices are
 //! `1..=max(rows, columns)`. Real values are `F32` weights, integers `U32`.
 
-use std::path::Path;
-
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected, weight};
+use super::file::InputFile;
 use super::lines::{LineFormat, LineSource, Promise};
 use super::text::is_comment;
 use super::{Options, file_info};
@@ -24,14 +23,14 @@ use crate::error::{Error, Result};
 const BANNER: &str = "%%MatrixMarket matrix coordinate <pattern|integer|real> <general|symmetric>";
 
 /// Opens a Matrix Market file.
-pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>> {
-    let mut blocks = Blocks::open(path, options.memory_bytes)?;
+pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    let mut blocks = Blocks::open(file, options.memory_bytes)?;
     let banner = Banner::read(&mut blocks)?;
     let [rows, columns, entries] = size_line(&mut blocks)?;
     let weight = match (banner.values, options.weights) {
         (None, asked) if asked.demanded() => {
             let found = "a pattern matrix, which has none; drop --weight-type";
-            return Err(Error::file(path, "a matrix with values", found));
+            return Err(Error::file(file.path(), "a matrix with values", found));
         }
         (values, asked) => asked.resolve(values),
     };

@@ -14,9 +14,8 @@
 //! as many entries as the header has edges; a self-loop has to be there twice as well. A line may be longer than
 //! memory: the text is read word by word.
 
-use std::path::Path;
-
 use super::cursor::weight;
+use super::file::InputFile;
 use super::tokens::{Token, Tokens};
 use super::{Options, file_info};
 use crate::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo, WeightType};
@@ -26,12 +25,12 @@ const HEADER: &str = "the header of a METIS graph: VERTICES EDGES [FORMAT [VERTE
                       where FORMAT is three digits of 0 and 1";
 
 /// Opens a METIS graph.
-pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>> {
-    let mut tokens = Tokens::open(path, options.memory_bytes)?;
+pub(super) fn open(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    let mut tokens = Tokens::open(file, options.memory_bytes)?;
     let header = Header::read(&mut tokens)?;
     if options.weights.demanded() && !header.edge_weights {
         let found = "a format without them; drop --weight-type";
-        return Err(Error::file(path, "edge weights", found));
+        return Err(Error::file(file.path(), "edge weights", found));
     }
     let weight = options.weights.resolve(header.edge_weights.then_some(WeightType::U32));
     let ids = IdSpace::Range { first: 1, count: header.vertices };
@@ -49,6 +48,9 @@ pub(super) fn open(path: &Path, options: &Options) -> Result<Box<dyn EdgeSource>
         listed: 0,
         loops: 0,
         ended: false,
+        chunk_vertex: 0,
+        chunk_line: 0,
+        comments: Vec::new(),
     }))
 }
 
@@ -105,13 +107,21 @@ struct Metis {
     listed: u64,
     loops: u64,
     ended: bool,
+    /// Where the chunk that was read last begins: the vertex, and its line.
+    chunk_vertex: u64,
+    chunk_line: u64,
+    /// The vertices of the chunk before whose lines there are comments, as often as there are.
+    comments: Vec<u64>,
 }
+
+/// How many comments within a chunk are remembered: beyond them no lines are named.
+const COMMENTS_MAX: usize = 1 << 12;
 
 impl Metis {
     /// Reads a token, or a neighbour with its weight.
     fn step(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
         match self.tokens.next()? {
-            Token::Word if !self.begun && self.tokens.word().starts_with(b"%") => self.tokens.skip_line(),
+            Token::Word if !self.begun && self.tokens.word().starts_with(b"%") => self.comment(),
             Token::Word if self.vertex == self.header.vertices => {
                 let expected = format!("the end of the file after the lines of {} vertices", self.header.vertices);
                 Err(self.tokens.error(expected))
@@ -122,6 +132,20 @@ impl Metis {
             Token::LineEnd => self.end_line(),
             Token::End => self.finish(),
         }
+    }
+
+    fn comment(&mut self) -> Result<()> {
+        if self.comments.len() <= COMMENTS_MAX {
+            self.comments.push(self.vertex);
+        }
+        self.tokens.skip_line()
+    }
+
+    /// The line of a vertex of the chunk, from 1.
+    fn line_of(&self, vertex: u64) -> Option<u64> {
+        let comments = self.comments.iter().filter(|&&before| before <= vertex).count() as u64;
+        let known = self.comments.len() <= COMMENTS_MAX && vertex >= self.chunk_vertex;
+        known.then(|| self.chunk_line + (vertex - self.chunk_vertex) + comments)
     }
 
     fn vertex_word(&mut self) -> Result<()> {
@@ -190,10 +214,27 @@ impl EdgeSource for Metis {
 
     fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
         chunk.clear();
+        self.comments.clear();
+        (self.chunk_vertex, self.chunk_line) = (self.vertex, self.tokens.lines() + 1);
         while chunk.len() < CHUNK_EDGES && !self.ended {
             self.step(chunk)?;
         }
         Ok(())
+    }
+
+    fn place(&self) -> String {
+        self.tokens.input().path().display().to_string()
+    }
+
+    fn place_of(&self, _index: usize, edge: &Edge) -> String {
+        match self.line_of(edge.source - 1) {
+            Some(line) => format!("{}:{line}", self.place()),
+            None => self.place(),
+        }
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.tokens.input().is_read_once()
     }
 
     fn bytes_read(&self) -> u64 {

@@ -14,6 +14,7 @@ mod adjacency;
 mod blocks;
 mod cursor;
 mod dimacs;
+mod file;
 mod gap_binary;
 mod graphalytics;
 mod graphalytics_data;
@@ -25,6 +26,7 @@ mod matrix_market;
 mod metis;
 mod options;
 mod packing;
+mod pipe;
 mod raw;
 mod recognise;
 mod records;
@@ -35,6 +37,7 @@ mod writer;
 
 use std::path::Path;
 
+pub use file::InputFile;
 pub use graphalytics_data::GraphalyticsData;
 pub use kind::Kind;
 pub use options::{Options, WeightsOption};
@@ -50,19 +53,26 @@ use crate::error::Result;
 /// # Errors
 /// If the kind is not recognised, or what the file says at its beginning is not what its kind allows.
 pub fn open(path: impl AsRef<Path>, options: &Options) -> Result<Box<dyn EdgeSource>> {
-    let path = path.as_ref();
-    let kind = options.kind.map_or_else(|| recognise(path), Ok)?;
+    open_file(&InputFile::new(path), options)
+}
+
+/// The same of a file that may be a pipe: clones of it can be opened as often as the formatter wants.
+///
+/// # Errors
+/// As of [`open`]; where a pipe is opened again that was not copied.
+pub fn open_file(file: &InputFile, options: &Options) -> Result<Box<dyn EdgeSource>> {
+    let kind = options.kind.map_or_else(|| recognise::of_file(file), Ok)?;
     match kind {
-        Kind::Text => text::open(path, options, IdSpace::Named),
-        Kind::GapText => text::open(path, options, IdSpace::UpToLargest),
-        Kind::MatrixMarket => matrix_market::open(path, options),
-        Kind::Dimacs => dimacs::open(path, options),
-        Kind::Metis => metis::open(path, options),
-        Kind::Adjacency => adjacency::open(path, options),
-        Kind::GapBinary => gap_binary::open(path, options),
-        Kind::Graphalytics => graphalytics::open(path, options),
-        Kind::RawU32 => raw::open(path, options, 4),
-        Kind::RawU64 => raw::open(path, options, 8),
+        Kind::Text => text::open(file, options, IdSpace::Named),
+        Kind::GapText => text::open(file, options, IdSpace::UpToLargest),
+        Kind::MatrixMarket => matrix_market::open(file, options),
+        Kind::Dimacs => dimacs::open(file, options),
+        Kind::Metis => metis::open(file, options),
+        Kind::Adjacency => adjacency::open(file, options),
+        Kind::GapBinary => gap_binary::open(file, options),
+        Kind::Graphalytics => graphalytics::open(file, options),
+        Kind::RawU32 => raw::open(file, options, 4),
+        Kind::RawU64 => raw::open(file, options, 8),
     }
 }
 

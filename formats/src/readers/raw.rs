@@ -2,8 +2,7 @@
 //!
 //! The graph is directed and without weights; its vertices are those that edges name.
 
-use std::path::Path;
-
+use super::file::InputFile;
 use super::input::Unpack;
 use super::records::Records;
 use super::{Options, file_info};
@@ -11,17 +10,17 @@ use crate::edge::{CHUNK_EDGES, Edge, EdgeSource, IdSpace, SourceInfo};
 use crate::error::{Error, Result};
 
 /// Opens a file of pairs whose ids have `id_bytes` bytes, 4 or 8.
-pub(super) fn open(path: &Path, options: &Options, id_bytes: usize) -> Result<Box<dyn EdgeSource>> {
-    let records = Records::open(path, options.memory_bytes, Unpack::ByContentAndName)?;
+pub(super) fn open(file: &InputFile, options: &Options, id_bytes: usize) -> Result<Box<dyn EdgeSource>> {
+    let records = Records::open(file, options.memory_bytes, Unpack::ByContentAndName)?;
     if options.weights.demanded() {
-        return Err(Error::file(path, "weights", "raw pairs, which have none; drop --weight-type"));
+        return Err(Error::file(file.path(), "weights", "raw pairs, which have none; drop --weight-type"));
     }
     let mut info = file_info(records.input(), IdSpace::Named, None);
     if let Some(bytes) = records.input().plain_bytes() {
         check_length(&records, bytes, id_bytes)?;
         info.edges = Some(bytes / (2 * id_bytes as u64));
     }
-    Ok(Box::new(Raw { info, records, id_bytes }))
+    Ok(Box::new(Raw { info, records, id_bytes, pairs: 0, chunk_pairs: 0 }))
 }
 
 fn check_length(records: &Records, bytes: u64, id_bytes: usize) -> Result<()> {
@@ -42,6 +41,9 @@ struct Raw {
     info: SourceInfo,
     records: Records,
     id_bytes: usize,
+    /// Pairs before the chunk that was read last.
+    pairs: u64,
+    chunk_pairs: u64,
 }
 
 impl EdgeSource for Raw {
@@ -58,11 +60,25 @@ impl EdgeSource for Raw {
         } else {
             push_pairs(pairs.as_chunks().0.iter().map(|&id| u64::from_le_bytes(id)), chunk);
         }
+        self.pairs += std::mem::replace(&mut self.chunk_pairs, chunk.len() as u64);
         if chunk.is_empty() {
             let bytes = self.records.position() + self.records.rest() as u64;
             check_length(&self.records, bytes, self.id_bytes)?;
         }
         Ok(())
+    }
+
+    fn place(&self) -> String {
+        self.records.input().path().display().to_string()
+    }
+
+    fn place_of(&self, index: usize, _edge: &Edge) -> String {
+        let byte = 2 * self.id_bytes as u64 * (self.pairs + index as u64);
+        format!("{}: the pair at byte {byte}", self.place())
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.records.input().is_read_once()
     }
 
     fn bytes_read(&self) -> u64 {

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::Kind;
 use super::cursor::Cursor;
+use super::file::InputFile;
 use super::graphalytics_files::is_prefix;
-use super::input::{Input, Unpack};
+use super::input::Input;
 use super::packing::strip;
 use crate::error::{Error, Result};
 
@@ -18,7 +19,15 @@ const HEAD_BYTES: usize = 64 << 10;
 /// # Errors
 /// If neither name nor content is known, with what was tried; if the file cannot be read.
 pub fn recognise(path: impl AsRef<Path>) -> Result<Kind> {
-    let path = path.as_ref();
+    of_file(&InputFile::new(path))
+}
+
+/// The format of `file`, of which a pipe's beginning is kept.
+pub(super) fn of_file(file: &InputFile) -> Result<Kind> {
+    if file.is_standard_input() {
+        return by_content(file, None);
+    }
+    let path = file.path();
     if path.is_dir() || is_prefix(path) {
         return Ok(Kind::Graphalytics);
     }
@@ -26,14 +35,23 @@ pub fn recognise(path: impl AsRef<Path>) -> Result<Kind> {
     if let Some(Kind::GapBinary | Kind::RawU32 | Kind::RawU64) = named {
         return Ok(named.unwrap_or(Kind::Text));
     }
-    let mut input = Input::open(path, 0, Unpack::ByContent)?;
+    // Properties are text without numbers, and read by themselves.
+    if strip(path).extension().is_some_and(|extension| extension == "properties") {
+        return Ok(Kind::Graphalytics);
+    }
+    by_content(file, named)
+}
+
+/// The format that the first lines announce; or `named`; or text.
+fn by_content(file: &InputFile, named: Option<Kind>) -> Result<Kind> {
+    let mut input = Input::peek(file)?;
     let mut head = vec![0; HEAD_BYTES];
     let (read, failure) = input.fill(&mut head);
-    if let Some(failure) = failure.filter(|_| read == 0) {
+    if let Some(failure) = failure.filter(|failure| read == 0 || matches!(failure, Error::Interrupted)) {
         return Err(failure);
     }
     let head = head[..read].strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head[..read]);
-    announced(head).or(named).or_else(|| numbers(head)).ok_or_else(|| unknown(path, head))
+    announced(head).or(named).or_else(|| numbers(head)).ok_or_else(|| unknown(file.path(), head))
 }
 
 /// The kind that the first lines announce.

@@ -1,8 +1,8 @@
 //! Records of a fixed size, for binary formats.
 
 use std::ops::Range;
-use std::path::Path;
 
+use super::file::InputFile;
 use super::input::{Input, Unpack};
 use crate::error::{Error, Result};
 
@@ -18,9 +18,9 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Opens `path`.
-    pub(super) fn open(path: &Path, memory_bytes: u64, unpack: Unpack) -> Result<Self> {
-        let input = Input::open(path, memory_bytes, unpack)?;
+    /// Opens `file`.
+    pub(super) fn open(file: &InputFile, memory_bytes: u64, unpack: Unpack) -> Result<Self> {
+        let input = Input::open(file, memory_bytes, unpack)?;
         let bytes = usize::try_from(memory_bytes).unwrap_or(BUFFER_BYTES).clamp(4 << 10, BUFFER_BYTES);
         Ok(Self { input, buffer: vec![0; bytes], unread: 0..0, position: 0 })
     }

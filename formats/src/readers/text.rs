@@ -7,18 +7,17 @@
 //!
 //! GAP's `.el` and `.wel` are the same, but their vertices are all ids from 0 to the largest.
 
-use std::path::Path;
-
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected, ID, weight};
+use super::file::InputFile;
 use super::lines::{LineFormat, LineSource};
 use super::{Options, WeightsOption, file_info};
 use crate::edge::{Edge, EdgeSource, IdSpace, WeightType};
 use crate::error::Result;
 
 /// Opens a plain edge list whose ids name vertices as `ids` says.
-pub(super) fn open(path: &Path, options: &Options, ids: IdSpace) -> Result<Box<dyn EdgeSource>> {
-    let mut blocks = Blocks::open(path, options.memory_bytes)?;
+pub(super) fn open(file: &InputFile, options: &Options, ids: IdSpace) -> Result<Box<dyn EdgeSource>> {
+    let mut blocks = Blocks::open(file, options.memory_bytes)?;
     let columns = Columns::look_ahead(&mut blocks, options.weights)?;
     let info = file_info(blocks.input(), ids, columns.weight);
     Ok(Box::new(LineSource::new(info, blocks, columns, None)))

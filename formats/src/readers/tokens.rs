@@ -1,9 +1,9 @@
 //! The words of a text, one after the other, for formats whose lines may be longer than memory.
 
 use std::ops::Range;
-use std::path::Path;
 
 use super::cursor::{Expected, integer, is_blank};
+use super::file::InputFile;
 use super::input::{Input, Unpack};
 use crate::error::{Error, Result};
 
@@ -37,9 +37,9 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Opens `path`; a UTF-8 byte order mark is passed over.
-    pub(super) fn open(path: &Path, memory_bytes: u64) -> Result<Self> {
-        let input = Input::open(path, memory_bytes, Unpack::ByContent)?;
+    /// Opens `file`; a UTF-8 byte order mark is passed over.
+    pub(super) fn open(file: &InputFile, memory_bytes: u64) -> Result<Self> {
+        let input = Input::open(file, memory_bytes, Unpack::ByContent)?;
         let buffer = vec![0; BUFFER_BYTES];
         let mut tokens = Self {
             input,
@@ -62,6 +62,11 @@ impl Tokens {
     /// The file.
     pub(super) fn input(&self) -> &Input {
         &self.input
+    }
+
+    /// How many line ends have been passed.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines
     }
 
     /// What this holds at most.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::blocks::Blocks;
 use super::cursor::Cursor;
+use super::file::InputFile;
 use super::text::is_comment;
 use crate::error::{Error, Result};
 
@@ -21,7 +22,15 @@ impl VertexValues {
     /// # Errors
     /// Where it cannot be read.
     pub fn open(path: &Path, memory_bytes: u64) -> Result<Self> {
-        Ok(Self { blocks: Blocks::open(path, memory_bytes)?, given: false })
+        Self::open_file(&InputFile::new(path), memory_bytes)
+    }
+
+    /// The same of a file that may be a pipe.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn open_file(file: &InputFile, memory_bytes: u64) -> Result<Self> {
+        Ok(Self { blocks: Blocks::open(file, memory_bytes)?, given: false })
     }
 
     /// The id and the value of the next line that is neither blank nor a comment; `None` at the end.

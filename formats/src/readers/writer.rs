@@ -1,12 +1,12 @@
 //! Edges as an edge list: text or raw pairs.
 
-use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rayon::prelude::*;
 
 use super::Kind;
+use crate::durable::OutputFile;
 use crate::edge::{Edge, WeightType};
 use crate::error::{Error, Result};
 
@@ -16,16 +16,12 @@ const BATCH_EDGES: usize = 1 << 14;
 /// Writes an edge list that [`super::open`] reads back, edge for edge. The file appears under its name, replacing an
 /// older one, when [`Self::finish`] returns; a writer that is dropped before leaves nothing behind.
 pub struct EdgeListWriter {
-    path: PathBuf,
-    /// Where the edges go until the file is finished.
-    partial: PathBuf,
-    file: File,
+    file: OutputFile,
     layout: Layout,
     /// One for each batch that is formatted at the same time.
     buffers: Vec<Vec<u8>>,
     edges: u64,
     bytes: u64,
-    finished: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -53,10 +49,9 @@ impl EdgeListWriter {
             }
             _ => return Err(Error::Invalid(format!("{}: edges are not written as {kind}", path.display()))),
         };
-        let partial = partial_path(path)?;
-        let file = File::create_new(&partial).map_err(Error::io(&partial, "create"))?;
+        let file = OutputFile::create(path).map_err(Error::io(path, "create"))?;
         let buffers = vec![Vec::new(); 2 * rayon::current_num_threads()];
-        Ok(Self { path: path.to_owned(), partial, file, layout, buffers, edges: 0, bytes: 0, finished: false })
+        Ok(Self { file, layout, buffers, edges: 0, bytes: 0 })
     }
 
     /// The kind of edge list that a file called `path` should hold: `.el` and `.wel`, `.txt` and its like, `.u32`,
@@ -86,7 +81,7 @@ impl EdgeListWriter {
                 layout.format(batch, buffer)
             })?;
             for buffer in &self.buffers[..round.len().div_ceil(BATCH_EDGES)] {
-                self.file.write_all(buffer).map_err(Error::io(&self.partial, "write"))?;
+                self.file.write_all(buffer).map_err(Error::io(self.file.path(), "write"))?;
                 self.bytes += buffer.len() as u64;
             }
             self.edges += round.len() as u64;
@@ -99,34 +94,16 @@ impl EdgeListWriter {
         self.edges
     }
 
-    /// Completes the file and gives it its name; returns its length in bytes. What was written is on the disk then.
+    /// Completes the file and gives it its name; returns its length in bytes. What was written, and the name, are on the
+    /// disk then.
     ///
     /// # Errors
     /// If the disk is full, or the file cannot be renamed.
-    pub fn finish(mut self) -> Result<u64> {
-        self.file.sync_all().map_err(Error::io(&self.partial, "write"))?;
-        fs::rename(&self.partial, &self.path).map_err(Error::io(&self.path, "rename to"))?;
-        self.finished = true;
+    pub fn finish(self) -> Result<u64> {
+        let path = self.file.path().to_owned();
+        self.file.persist().map_err(Error::io(path, "complete"))?;
         Ok(self.bytes)
     }
-}
-
-impl Drop for EdgeListWriter {
-    fn drop(&mut self) {
-        if !self.finished {
-            // Nobody is left to hear of a failure; the name says what the file is.
-            let _ = fs::remove_file(&self.partial);
-        }
-    }
-}
-
-/// A name beside `path` that no other process uses.
-fn partial_path(path: &Path) -> Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| Error::file(path, "the name of a file", "none"))?;
-    let mut partial = std::ffi::OsString::from(".");
-    partial.push(name);
-    partial.push(format!(".{}.partial", std::process::id()));
-    Ok(path.with_file_name(partial))
 }
 
 impl Layout {

@@ -2,31 +2,41 @@
 //!
 //! ```text
 //!  StoreWriter::create ─▶ topology(Out) ─▶ TopologyWriter::push(source, dest, weight)… ─▶ finish ─▶ … ─▶ finish
-//!      new directory           one page being packed (packer) ─▶ writer thread (sink)            graph.json by rename
-//!                              lists that are grouped: the same, shard by shard, with end_shard behind each
+//!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files to their places,
+//!      (site)                  lists that are grouped: the same, shard by shard,             graph.json last
+//!                              with end_shard behind each
 //! ```
 //!
-//! Until [`StoreWriter::finish`] has renamed the manifest into place there is no store; a writer that is dropped before
-//! removes what it has made.
+//! All files are made in a staging folder within the folder that they are for, synced, and moved in by rename. Until
+//! [`StoreWriter::finish`] has moved the manifest there is no store; a writer that is dropped before removes what it has
+//! made, and nothing else. What a killed writer leaves is recognised by the next one ([`leftovers`]).
 
 mod degrees;
+mod journal;
+pub(crate) mod leftovers;
+mod obstacles;
 mod packer;
 mod sink;
+mod site;
 mod targets;
 
 pub use packer::TopologyWriter;
+pub(crate) use site::STAGING;
 pub use targets::Targets;
 
 use crate::checksum::Crc32c;
+use crate::durable::{Made, clear_staging, folder_of, hold, new_tag, sync_folder};
 use crate::edge::WeightType;
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::manifest::{MANIFEST, Manifest};
 use crate::page::{Capacity, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
-use crate::store::{Direction, stripe_files};
+use crate::store::Direction;
+use journal::{Journal, Moved};
+use site::{Mark, Site};
 use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Component, Path, PathBuf};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 /// What pages a store will have, and where.
 #[derive(Clone, Debug)]
@@ -74,33 +84,97 @@ impl Layout {
     }
 }
 
-/// A store that is being written.
+/// A store that is being written. No other process can write to its folders meanwhile.
 #[derive(Debug)]
 pub struct StoreWriter {
+    /// What is removed should the writing fail: dropped before the sites, and with them the locks.
+    made: Made,
     path: PathBuf,
     layout: Layout,
     tag: u32,
-    made: Vec<PathBuf>,
-    finished: bool,
+    /// The folders that are written to: the store's own first.
+    sites: Vec<Site>,
+    /// The site of each stripe.
+    stripe_sites: Vec<usize>,
+    /// The files that have been made: stripe, site, and path in the site's folder.
+    files: Vec<(PathBuf, usize, PathBuf)>,
 }
 
 impl StoreWriter {
-    /// Makes the store's directories, for a store with the given tag (a random number).
+    /// Makes the store's directories, for a store with the given tag (a random number). What a killed process has left of
+    /// an unfinished store there is removed.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where a store is there already or the layout is not possible; [`Error::Io`].
+    /// [`Error::Invalid`] where something is in the way ([`check`](Self::check)), another process is writing a store to one
+    /// of the folders, or the layout is not possible; [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, layout: Layout, tag: u32) -> Result<Self> {
-        layout.validate()?;
-        let path = path.as_ref().to_owned();
-        if path.join(MANIFEST).exists() {
-            return Err(Error::Invalid(format!("{}: there is a store already; remove it first", path.display())));
+        let path = path.as_ref();
+        Self::check(path, &layout)?;
+        // What was made goes before the locks do, here as well: the locks are declared first.
+        let mut sites = Vec::new();
+        let made = Made::default();
+        sites.push(Site::claim(path, &made)?);
+        let mut folders = vec![sites[0].canonical()?];
+        let mut stripe_sites = Vec::new();
+        for stripe in &layout.stripes {
+            let folder: PathBuf = path.join(stripe).components().collect();
+            made.folders(&folder).map_err(Error::io(&folder, "create"))?;
+            let whole = std::fs::canonicalize(&folder).map_err(Error::io(&folder, "open"))?;
+            let known = folders.iter().position(|folder| *folder == whole);
+            stripe_sites.push(known.unwrap_or(sites.len()));
+            if known.is_none() {
+                sites.push(Site::claim(&folder, &made)?);
+                folders.push(whole);
+            }
         }
-        let mut writer = Self { path: path.clone(), layout, tag, made: Vec::new(), finished: false };
-        writer.make_folder(&path)?;
-        for stripe in writer.layout.stripes.clone() {
-            writer.make_folder(&path.join(stripe))?;
-        }
+        // Only now nobody else changes anything.
+        let left = sites[0].journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
+        obstacles::check(path, &layout.stripes, &left)?;
+        let mut writer = Self { made, path: path.to_owned(), layout, tag, sites, stripe_sites, files: Vec::new() };
+        writer.take_over(&folders)?;
         Ok(writer)
+    }
+
+    /// Makes sure that nothing is in the way of a new store, without changing anything: for commands that do long work
+    /// before they write.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where there is a store already, the folder is not empty, lies within a store, or a stripe's folder
+    /// has files of the same names; where another process is writing there; [`Error::Io`].
+    pub fn check(path: impl AsRef<Path>, layout: &Layout) -> Result<()> {
+        let path = path.as_ref();
+        layout.validate()?;
+        let mut left = Vec::new();
+        if let Some(site) = Site::leftover(path)? {
+            let folders = layout.stripes.iter().map(|stripe| path.join(stripe)).chain([path.to_owned()]);
+            let folders: Vec<PathBuf> = folders.filter_map(|folder| std::fs::canonicalize(folder).ok()).collect();
+            left = site.journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
+        }
+        obstacles::check(path, &layout.stripes, &left)
+    }
+
+    /// Removes what killed processes have left in the folders, and marks them as this writer's.
+    fn take_over(&mut self, folders: &[PathBuf]) -> Result<()> {
+        if self.sites[0].is_leftover {
+            leftovers::remove_moved(&self.sites[0], folders)?;
+        }
+        // The journal goes last: it is what tells the files of an unfinished store from a user's.
+        for site in self.sites.iter_mut().rev() {
+            if site.is_leftover {
+                clear_staging(&site.staging).map_err(Error::io(&site.staging, "remove what is left in"))?;
+                site.adopt(&self.made);
+            }
+        }
+        let mark = Mark {
+            topostream: env!("CARGO_PKG_VERSION").into(),
+            process: std::process::id(),
+            tag: new_tag(),
+            home: folders[0].clone(),
+            stripes: self.layout.stripes.clone(),
+        };
+        // A path that JSON cannot hold is for people only.
+        let lossy = Mark { home: mark.home.to_string_lossy().into_owned().into(), ..mark };
+        self.sites.iter_mut().try_for_each(|site| site.set_mark(&lossy))
     }
 
     /// The layout that was asked for.
@@ -113,28 +187,28 @@ impl StoreWriter {
         self.tag
     }
 
+    /// A folder for temporary files in the store's directory. It vanishes with all that is in it.
+    pub fn temporary(&self) -> &Path {
+        &self.sites[0].staging
+    }
+
     /// Begins a topology. Under a record-id encoding the places of all records must be known: `targets` has them.
     ///
     /// # Errors
     /// [`Error::Io`] where a file cannot be made.
     pub fn topology(&mut self, direction: Direction, targets: Option<Targets>) -> Result<TopologyWriter> {
-        for folder in self.layout.stripes.clone().iter().chain([&PathBuf::from(".")]) {
-            self.make_folder(&self.path.join(folder).join(direction.folder()))?;
-        }
-        let pages = stripe_files(&self.path, &self.layout.stripes, direction, "pages");
-        let weights = match self.layout.weights {
-            Some(_) => stripe_files(&self.path, &self.layout.stripes, direction, "weights"),
-            None => Vec::new(),
+        let folder = Path::new(direction.folder());
+        let (stripes, weighted) = (0..self.layout.stripes.len(), self.layout.weights.is_some());
+        let mut open = |name: &str| -> Result<Vec<(PathBuf, File)>> {
+            stripes.clone().map(|stripe| self.stage_in(stripe, folder.join(format!("{name}.{stripe}")))).collect()
         };
-        let open = |paths: Vec<PathBuf>, writer: &mut Self| -> Result<Vec<(PathBuf, File)>> {
-            paths.into_iter().map(|path| writer.make_file(&path).map(|file| (path, file))).collect()
-        };
-        let (pages, weights) = (open(pages, self)?, open(weights, self)?);
-        let sink = sink::Sink::start(self.layout.capacity(), pages, weights);
-        let folder = self.path.join(direction.folder());
-        let degrees = folder.join("degrees.bin");
-        let degrees = degrees::DegreesFile::new(degrees.clone(), self.make_file(&degrees)?);
-        Ok(TopologyWriter::new(self.layout.clone(), self.tag, folder, sink, degrees, targets))
+        let pages = open("pages")?;
+        let weights = if weighted { open("weights")? } else { Vec::new() };
+        let sink = sink::Sink::start(self.layout.capacity(), pages, weights)?;
+        let (path, file) = self.stage(folder.join("degrees.bin"))?;
+        let degrees = degrees::DegreesFile::new(path, file);
+        let directory = self.stage(folder.join("directory.bin"))?;
+        Ok(TopologyWriter::new(self.layout.clone(), self.tag, directory, sink, degrees, targets))
     }
 
     /// Writes a file of the store beside its topologies and returns its checksum.
@@ -142,87 +216,103 @@ impl StoreWriter {
     /// # Errors
     /// [`Error::Io`].
     pub fn write_values(&mut self, name: &str, values: impl Iterator<Item = u64>) -> Result<u32> {
-        let path = self.path.join(name);
-        let mut file = ChecksummedFile::new(path.clone(), self.make_file(&path)?);
+        let (path, file) = self.stage(name.into())?;
+        let mut file = ChecksummedFile::new(path, file);
         for value in values {
             file.write(&value.to_le_bytes())?;
         }
         file.finish()
     }
 
-    /// Notes a file that a topology has made, for removal should the writing fail.
-    fn make_file(&mut self, path: &Path) -> Result<File> {
-        // In the store's own directory there is no manifest, so a file there is a leftover; elsewhere it may be a part of
-        // another store.
-        let within = path.strip_prefix(&self.path);
-        let own = within.is_ok_and(|rest| rest.components().all(|part| part != Component::ParentDir));
-        let mut options = File::options();
-        options.read(true).write(true).create(own).truncate(own).create_new(!own);
-        let file = options.open(path).map_err(Error::io(path, "create"))?;
-        self.made.push(path.to_owned());
-        Ok(file)
+    /// Makes a file of the store's own folder, where it is not yet in the way of anything.
+    fn stage(&mut self, file: PathBuf) -> Result<(PathBuf, File)> {
+        self.stage_at(PathBuf::from("."), 0, file)
     }
 
-    fn make_folder(&mut self, path: &Path) -> Result<()> {
-        if path.is_dir() {
-            return Ok(());
+    fn stage_in(&mut self, stripe: usize, file: PathBuf) -> Result<(PathBuf, File)> {
+        self.stage_at(self.layout.stripes[stripe].clone(), self.stripe_sites[stripe], file)
+    }
+
+    fn stage_at(&mut self, stripe: PathBuf, site: usize, file: PathBuf) -> Result<(PathBuf, File)> {
+        let path = self.sites[site].staging.join(&file);
+        let _list = hold();
+        let folder = folder_of(&path);
+        if let Err(error) = std::fs::create_dir(folder)
+            && error.kind() != ErrorKind::AlreadyExists
+        {
+            return Err(Error::io(folder, "create")(error));
         }
-        let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
-        let missing = missing.into_iter().rev().filter(|folder| folder.file_name().is_some()).map(Path::to_owned);
-        self.made.extend(missing);
-        std::fs::create_dir_all(path).map_err(Error::io(path, "create"))
+        let options = File::options().read(true).write(true).create_new(true).open(&path);
+        let opened = options.map_err(Error::io(&path, "create"))?;
+        self.files.push((stripe, site, file));
+        Ok((path, opened))
     }
 
-    /// Makes the names of all files durable, and those of the directories that were made for them.
-    fn sync_folders(&self) -> Result<()> {
-        let mut folders: Vec<&Path> = self.made.iter().filter_map(|path| path.parent()).collect();
-        folders.sort_unstable();
-        folders.dedup();
-        folders.into_iter().filter(|folder| !folder.as_os_str().is_empty()).try_for_each(sync_folder)
-    }
-
-    /// Writes the manifest: from here on, and not before, there is a store.
+    /// Moves the files to their places and writes the manifest: from here on, and not before, there is a store.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn finish(mut self, manifest: &Manifest) -> Result<()> {
-        let temporary = self.path.join(format!("{MANIFEST}.partial"));
-        let mut file = self.make_file(&temporary)?;
-        file.write_all(manifest.encode().as_bytes()).map_err(Error::io(&temporary, "write"))?;
-        file.sync_all().map_err(Error::io(&temporary, "sync"))?;
-        self.sync_folders()?;
-        std::fs::rename(&temporary, self.path.join(MANIFEST)).map_err(Error::io(&temporary, "rename"))?;
-        self.finished = true;
-        sync_folder(&self.path)
+        self.mark_stripes()?;
+        let (staged, mut file) = self.stage(MANIFEST.into())?;
+        self.files.pop();
+        file.write_all(manifest.encode().as_bytes()).map_err(Error::io(&staged, "write"))?;
+        file.sync_all().map_err(Error::io(&staged, "sync"))?;
+        self.journal()?.write(&self.sites[0].staging)?;
+        self.move_files()?;
+        let store = self.path.join(MANIFEST);
+        self.made.commit(&staged, &store).map_err(Error::io(&store, "rename"))?;
+        sync(&self.path)
     }
-}
 
-impl Drop for StoreWriter {
-    fn drop(&mut self) {
-        if self.finished {
-            return;
+    /// Marks the folders of stripes outside of the store's own as this store's.
+    fn mark_stripes(&mut self) -> Result<()> {
+        for (stripe, name, text) in crate::open::stripe_marks(&self.path, &self.layout.stripes, self.tag)? {
+            let (path, mut file) = self.stage_in(stripe, name.into())?;
+            file.write_all(text.as_bytes()).map_err(Error::io(&path, "write"))?;
+            file.sync_all().map_err(Error::io(&path, "sync"))?;
         }
-        // The directory file is made by the topology writer, which has no list of its own.
-        for direction in [Direction::Out, Direction::In] {
-            std::fs::remove_file(self.path.join(direction.folder()).join("directory.bin")).ok();
-        }
-        for path in self.made.iter().rev() {
-            if path.is_dir() {
-                std::fs::remove_dir(path).ok();
-            } else {
-                std::fs::remove_file(path).ok();
+        Ok(())
+    }
+
+    /// What is about to be moved.
+    fn journal(&self) -> Result<Journal> {
+        let mut journal = Journal { tag: self.sites[0].mark().unwrap_or_default().tag, ..Journal::default() };
+        for (stripe, site, file) in &self.files {
+            let site = &self.sites[*site];
+            journal.files.push(Moved::of(stripe, file, &site.staging.join(file))?);
+            let folder = folder_of(file);
+            let made = Moved::folder(stripe, folder);
+            if file.components().count() > 1 && !site.folder.join(folder).exists() && !journal.folders.contains(&made) {
+                journal.folders.push(made);
             }
         }
+        Ok(journal)
+    }
+
+    /// Moves all files out of the staging folders and makes their names durable.
+    fn move_files(&self) -> Result<()> {
+        let mut changed: Vec<PathBuf> = Vec::new();
+        for (_, site, file) in &self.files {
+            let site = &self.sites[*site];
+            let target = site.folder.join(file);
+            let folder = folder_of(&target);
+            self.made.folders(folder).map_err(Error::io(folder, "create"))?;
+            self.made.rename(&site.staging.join(file), &target).map_err(Error::io(&target, "create"))?;
+            changed.push(folder.to_owned());
+        }
+        // With the folders that have new folders in them.
+        let made = self.made.all_folders();
+        changed.extend(made.iter().map(|folder| folder_of(folder).to_owned()));
+        changed.extend(self.sites.iter().map(|site| site.folder.clone()));
+        changed.sort_unstable();
+        changed.dedup();
+        changed.iter().try_for_each(|folder| sync(folder))
     }
 }
 
-/// Makes a rename durable, where the system can.
-fn sync_folder(path: &Path) -> Result<()> {
-    if cfg!(unix) {
-        let folder = File::open(path).map_err(Error::io(path, "open"))?;
-        folder.sync_all().map_err(Error::io(path, "sync"))?;
-    }
-    Ok(())
+fn sync(folder: &Path) -> Result<()> {
+    sync_folder(folder).map_err(Error::io(folder, "sync"))
 }
 
 /// A file that is written from front to back, with the checksum of all of it.

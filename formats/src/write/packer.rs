@@ -8,6 +8,8 @@ use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::manifest::{ShardManifest, TopologyManifest};
 use crate::page::{Capacity, HEADER_BYTES, PageHeader, WeightsHeader};
+use std::fs::File;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Writes one topology from edges in ascending order of source; or, shard after shard, from those of each shard.
@@ -33,7 +35,7 @@ pub struct TopologyWriter {
 /// Where the results go.
 #[derive(Debug)]
 struct Output {
-    folder: PathBuf,
+    directory: (PathBuf, File),
     sink: Sink,
     degrees: DegreesFile,
 }
@@ -55,13 +57,13 @@ impl TopologyWriter {
     pub(super) fn new(
         layout: Layout,
         tag: u32,
-        folder: PathBuf,
+        directory: (PathBuf, File),
         sink: Sink,
         degrees: DegreesFile,
         targets: Option<Targets>,
     ) -> Self {
         let buffers = sink.empty().expect("a new sink has empty buffers");
-        let output = Some(Output { folder, sink, degrees });
+        let output = Some(Output { directory, sink, degrees });
         Self { output, targets, ..Self::with_buffers(layout, tag, buffers) }
     }
 
@@ -152,9 +154,9 @@ impl TopologyWriter {
                 (entry.crc, entry.weights_crc) = crcs;
             }
             let (bytes, crc) = directory::encode(&self.entries, self.tag, self.layout.page_bytes, grouped);
-            let path = output.folder.join("directory.bin");
-            std::fs::write(&path, bytes).map_err(Error::io(&path, "write"))?;
-            std::fs::File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io(&path, "sync"))?;
+            let (path, mut file) = output.directory;
+            file.write_all(&bytes).map_err(Error::io(&path, "write"))?;
+            file.sync_all().map_err(Error::io(&path, "sync"))?;
             summary.directory_crc = crc;
         }
         Ok((summary, self.entries))

@@ -4,6 +4,7 @@ use crate::buffer::AlignedBuffer;
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
 use crate::page::Capacity;
+use crate::threads;
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,17 +31,21 @@ pub(super) const BUFFERS: usize = 3;
 
 impl Sink {
     /// Starts the thread; it owns the files, one a stripe.
-    pub(super) fn start(capacity: Capacity, pages: Vec<(PathBuf, File)>, weights: Vec<(PathBuf, File)>) -> Self {
+    pub(super) fn start(
+        capacity: Capacity,
+        pages: Vec<(PathBuf, File)>,
+        weights: Vec<(PathBuf, File)>,
+    ) -> Result<Self> {
         let (full, full_out) = sync_channel(BUFFERS);
         let (empty_in, empty) = channel();
-        let weight_bytes = if weights.is_empty() { 0 } else { capacity.weight_page_bytes() as usize };
+        let weight_bytes = if weights.is_empty() { 0 } else { u64::from(capacity.weight_page_bytes()) };
         for _ in 0..BUFFERS {
-            let page = AlignedBuffer::new(capacity.page_bytes as usize);
-            let weights = AlignedBuffer::new(weight_bytes);
+            let page = AlignedBuffer::try_new("a page to write", capacity.page_bytes.into())?;
+            let weights = AlignedBuffer::try_new("a page of weights to write", weight_bytes)?;
             empty_in.send(PageBuffers { page, weights }).expect("the receiver is in hand");
         }
-        let thread = std::thread::spawn(move || write_pages(&full_out, &empty_in, pages, weights));
-        Self { full, empty, thread }
+        let thread = threads::start("page writer", 1, move || write_pages(&full_out, &empty_in, pages, weights))?;
+        Ok(Self { full, empty, thread })
     }
 
     /// An empty buffer, once one is free; none once the thread has failed: [`finish`](Self::finish) then says why.

@@ -8,6 +8,7 @@ mod hostile;
 mod kinds;
 mod order;
 mod packed;
+mod pipes;
 mod real;
 mod round_trip;
 mod weights;

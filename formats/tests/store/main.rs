@@ -3,8 +3,11 @@
 mod canonical;
 mod corpus;
 mod golden;
+mod leftovers;
 mod library;
 mod limits;
+mod outputs;
 mod properties;
 mod spec_reader;
+mod strangers;
 mod writing;

@@ -2,18 +2,17 @@
 
 use super::canonical::{EDGES, HUB_VERTICES, VERTICES, hub, unweighted};
 use super::library::{self, Plan};
-use super::spec_reader;
 use std::fs;
 use std::path::{Path, PathBuf};
 use topostream_formats::manifest::{Ids, ShardManifest, TopologyManifest};
 use topostream_formats::write::{Layout, StoreWriter};
 use topostream_formats::{Direction, Encoding, Error, Manifest, PageId, Store, VertexOrder, WeightType};
 
-fn small_pages(stripes: &[&Path]) -> Layout {
+pub fn small_pages(stripes: &[&Path]) -> Layout {
     Layout { page_bytes: 64 << 10, stripes: stripes.iter().map(PathBuf::from).collect(), ..Layout::default() }
 }
 
-fn write(path: &Path, layout: Layout) -> topostream_formats::Result<Manifest> {
+pub fn write(path: &Path, layout: Layout) -> topostream_formats::Result<Manifest> {
     let edges = unweighted(&EDGES);
     library::write(
         path,
@@ -21,12 +20,31 @@ fn write(path: &Path, layout: Layout) -> topostream_formats::Result<Manifest> {
     )
 }
 
+/// Everything below a folder, by its path from there.
+pub fn names(folder: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(from) = folders.pop() {
+        for entry in fs::read_dir(&from).unwrap() {
+            let path = entry.unwrap().path();
+            names.push(path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned());
+            if path.symlink_metadata().unwrap().is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    names.sort();
+    names
+}
+
 #[test]
 fn a_writer_that_is_dropped_removes_what_it_made() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("mine.txt"), "kept").unwrap();
-    let stripes = [Path::new("."), Path::new("second"), Path::new("a/b/c")];
-    for store in [folder.path().to_owned(), folder.path().join("x/y/store")] {
+    fs::create_dir_all(folder.path().join("empty")).unwrap();
+    fs::create_dir_all(folder.path().join("ssd/in")).unwrap();
+    fs::write(folder.path().join("ssd/mine.txt"), "kept").unwrap();
+    let stripes = [Path::new("."), Path::new("second"), Path::new("a/b/c"), &folder.path().join("ssd")];
+    for store in [folder.path().join("empty"), folder.path().join("x/y/store")] {
         let layout = Layout { weights: Some(WeightType::U32), ..small_pages(&stripes) };
         let mut writer = StoreWriter::create(&store, layout, 1).unwrap();
         writer.write_values("ids.bin", 0..5).unwrap();
@@ -35,10 +53,9 @@ fn a_writer_that_is_dropped_removes_what_it_made() {
             topology.push(0, 1, 2).unwrap();
             topology.finish(5).unwrap();
         }
-        assert!(store.join("in/directory.bin").exists());
+        assert!(store.join(".topostream-partial/in/directory.bin").exists());
         drop(writer);
-        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left, ["mine.txt"]);
+        assert_eq!(names(folder.path()), ["empty", "ssd", "ssd/in", "ssd/mine.txt"]);
     }
 }
 
@@ -50,21 +67,6 @@ fn a_store_is_not_overwritten() {
     let error = write(folder.path(), small_pages(&[Path::new(".")])).unwrap_err();
     assert!(error.to_string().contains("there is a store already"), "{error}");
     assert_eq!(library::read(folder.path()).unwrap(), before);
-}
-
-/// What is left of a crash is no store, and is in nobody's way.
-#[test]
-fn an_unfinished_store_is_overwritten() {
-    let folder = tempfile::tempdir().unwrap();
-    let stripes = [Path::new("."), Path::new("second")];
-    let layout = small_pages(&stripes);
-    write(folder.path(), layout.clone()).unwrap();
-    fs::rename(folder.path().join("graph.json"), folder.path().join("graph.json.partial")).unwrap();
-    fs::write(folder.path().join("pages.0"), vec![0xAA; 1 << 20]).unwrap();
-    let error = Store::open(folder.path()).unwrap_err().to_string();
-    assert!(error.contains("not a graph store"), "{error}");
-    write(folder.path(), layout).unwrap();
-    assert_eq!(library::read(folder.path()).unwrap(), spec_reader::read(folder.path()).unwrap());
 }
 
 /// Two stores that are given the same folder of an SSD must not share files.

@@ -1,11 +1,11 @@
 //! How fast the engine's fetcher reads pages that nobody looks at.
 
-use crate::cli::Failure;
+use crate::cli::{Failure, opening};
 use std::future::poll_fn;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use topostream::Store;
-use topostream::fetch::{self, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
+use topostream::fetch::{self, CANCEL_TICK, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
 use topostream::strategy::cost::disks;
 use topostream_formats::PageId;
 use topostream_tools::progress::Cancel;
@@ -25,7 +25,7 @@ pub struct Disk {
 
 /// Reads the pages of a store for a while, all of them in turn.
 pub fn measure(path: impl AsRef<Path>, kind: FetcherKind, cancel: &Cancel) -> Result<Disk, Failure> {
-    let store = Store::open(path)?;
+    let store = opening::open(path)?;
     let topologies = store.topologies().map(|of| (of.direction(), of.page_count())).collect::<Vec<_>>();
     let all = topologies
         .iter()
@@ -36,8 +36,8 @@ pub fn measure(path: impl AsRef<Path>, kind: FetcherKind, cancel: &Cancel) -> Re
     }
     let page_bytes = store.manifest().page_bytes;
     let frames = (IN_FLIGHT_BYTES / u64::from(page_bytes)).clamp(2, IN_FLIGHT_MAX as u64) as u32;
-    let frames = PagePool::frames(frames, page_bytes, 0);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let frames = PagePool::frames(frames, page_bytes, 0)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::Other(format!("the runtime cannot start: {error}")))?;
     runtime.block_on(read(&store, kind, &pages, frames, cancel))
 }
@@ -62,7 +62,12 @@ async fn read(
             break;
         }
         let mut filled = Vec::new();
-        poll_fn(|context| fetcher.poll_filled(context, &mut filled)).await;
+        let event = poll_fn(|context| fetcher.poll_filled(context, &mut filled));
+        match tokio::time::timeout(CANCEL_TICK, event).await {
+            Ok(outcome) => outcome?,
+            // A disk that does not answer: the fetcher gives the reads up when it goes.
+            Err(_) => cancel.check()?,
+        }
         for page in filled {
             count += 1;
             failed = failed.or(page.result.err());

@@ -1,17 +1,17 @@
 //! The graphs that are measured: made for it, and removed again.
 
-use crate::cli::Failure;
 use crate::cli::progress::Bars;
+use crate::cli::{Failure, temporary_folder};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 use topostream_formats::EdgeSource;
+use topostream_formats::durable::TemporaryFolder;
 use topostream_tools::format::{FormatOptions, OpenSource, format};
 use topostream_tools::generate::{Grid, RandomWeights, Rmat};
 use topostream_tools::progress::Cancel;
 
 /// Temporary stores. They vanish with this, whatever ends the measurement.
 pub struct Graphs {
-    folder: TempDir,
+    folder: TemporaryFolder,
     scales: Vec<u32>,
 }
 
@@ -24,8 +24,7 @@ const PATH_VERTICES: u64 = 1000;
 impl Graphs {
     /// Makes R-MAT graphs of up to a scale, with in-lists, and a path.
     pub fn make(dir: &Path, scale: u32, memory_bytes: u64, cancel: &Cancel) -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new().prefix("topostream-calibrate-").tempdir_in(dir);
-        let folder = folder.map_err(|error| Failure::Other(format!("{}: {error}", dir.display())))?;
+        let folder = temporary_folder(dir, "calibrate")?;
         let mut scales: Vec<u32> = SMALLER.iter().map(|less| scale.saturating_sub(*less).max(SCALE_MIN)).collect();
         scales.push(scale);
         scales.dedup();

@@ -2,7 +2,7 @@
 
 use super::fit::{FREE, Sample, median, per_second, rates};
 use super::graphs::Graphs;
-use crate::cli::Failure;
+use crate::cli::{Failure, opening};
 use std::path::Path;
 use topostream::algorithm::Algorithm;
 use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Stop, Traffic};
@@ -10,7 +10,7 @@ use topostream::device::DeviceChoice;
 use topostream::report::{RunReport, StepReport};
 use topostream::strategy::Strategy;
 use topostream::strategy::cost::{BusRates, DeviceRates, KernelRates};
-use topostream::{Direction, Engine, EngineOptions, Store, VertexId};
+use topostream::{Direction, Engine, EngineOptions, VertexId};
 use topostream_formats::WeightType;
 
 /// Iterations of a PageRank.
@@ -58,7 +58,7 @@ impl Bench<'_> {
     fn engine(&self, store: &Path, change: impl FnOnce(&mut EngineOptions)) -> Result<Engine, Failure> {
         let mut options = EngineOptions { devices: vec![self.choice.clone()], ..self.options.clone() };
         change(&mut options);
-        Ok(Engine::new(Store::open(store)?, options))
+        Ok(Engine::new(opening::open(store)?, options))
     }
 
     /// The device's name, and how long a superstep takes in which one vertex has two edges.
@@ -149,8 +149,16 @@ pub fn together(benches: &[Bench<'_>]) -> Result<f64, Failure> {
     let rate = |bench: &Bench<'_>| Ok::<_, Failure>(bench.bus(1.0)?.in_place_bytes_per_s);
     let alone = gpus.iter().map(|bench| rate(bench)).collect::<Result<Vec<_>, _>>()?;
     let all: Vec<Result<f64, Failure>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = gpus.iter().map(|bench| scope.spawn(move || rate(bench))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a measurement does not panic")).collect()
+        let rate = &rate;
+        let mut threads = Vec::new();
+        for &bench in &gpus {
+            threads.push(std::thread::Builder::new().spawn_scoped(scope, move || rate(bench)));
+        }
+        let end = |thread: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<f64, Failure>>>| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => Err(Failure::Other(format!("a thread for each GPU cannot be started: {error}"))),
+        };
+        threads.into_iter().map(end).collect()
     });
     let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
     let left = alone.iter().zip(&all).map(|(alone, all)| all / alone);

@@ -1,9 +1,10 @@
 //! What all algorithms have in common: the store, resources, where results go and what is shown of them.
 
+use super::checkpoints::{self, CheckpointArgs};
 use crate::cli::args::ResourceArgs;
 use crate::cli::check::Checking;
 use crate::cli::results::{self, OutputFile, ResultFile, ResultFormat};
-use crate::cli::{Failure, Outcome, calibration, print, tables};
+use crate::cli::{Failure, Outcome, calibration, opening, print, tables};
 use clap::Args;
 use indicatif::ProgressBar;
 use std::io::Write as _;
@@ -44,6 +45,8 @@ pub struct Common {
     /// Print the report, or the predictions, as JSON, times in nanoseconds, and nothing else
     #[arg(long, help_heading = "Results")]
     json: bool,
+    #[command(flatten)]
+    checkpoints: CheckpointArgs,
 }
 
 /// A vertex that the user calls by its original id or by what it is.
@@ -91,7 +94,10 @@ impl Common {
     pub fn planning(&self, cancel: &Cancel) -> Result<(Rates, Engine), Failure> {
         let rates = calibration::for_plan(self.calibration.as_deref())?;
         let trace = self.trace.is_some().then(Arc::default);
-        Ok((rates, Engine::new(Store::open(&self.store)?, self.options(trace, cancel))))
+        Ok((
+            rates,
+            Engine::new(opening::open_within(&self.store, self.resources.memory_bytes())?, self.options(trace, cancel)),
+        ))
     }
 
     /// Whether nothing but JSON is wanted.
@@ -142,6 +148,7 @@ impl Common {
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
         let trace = self.trace.as_deref().map(TraceFile::create).transpose()?;
         let spinner = ProgressBar::new_spinner();
+        let checkpoints = self.checkpoints.open(&spinner)?;
         let mut observer = |step: &StepReport| {
             let (edges, read) = (tables::count(step.edges), tables::bytes(step.disk_bytes));
             spinner.set_message(format!("superstep {}: {edges} edges, {read} read", step.superstep));
@@ -149,24 +156,35 @@ impl Common {
         };
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let rates = calibration::for_run(self.calibration.as_deref())?;
-        let engine = Engine::new(store, EngineOptions { rates, ..self.options(timeline, cancel) });
-        let run = run(&engine, &mut observer)?;
+        let options = EngineOptions { rates, checkpoints: checkpoints.clone(), ..self.options(timeline, cancel) };
+        let engine = Engine::new(store, options);
+        let run = run(&engine, &mut observer).inspect_err(|error| {
+            if matches!(error, Error::Interrupted) {
+                checkpoints::stopped(checkpoints.as_deref());
+            }
+        })?;
         // The page buffer goes before the ids come: both together may be more than the budget.
         drop(engine);
-        let store = Store::open(&self.store)?;
+        let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(&run.report, cancel))?;
         let said = then(&run, &store)?;
         if let Some(output) = output {
             output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
         }
+        self.show(&run, &store, shown, &said)?;
+        checkpoints::clear(checkpoints.as_deref())
+    }
+
+    /// Shows what a run did, and what people want to see of its results.
+    fn show<A: Algorithm>(&self, run: &FinishedRun<A>, store: &Store, shown: Shown, said: &str) -> Outcome {
         if self.json {
             let json = serde_json::to_string_pretty(&run.report).map_err(|error| Failure::Other(error.to_string()))?;
             return print(&(json + "\n"));
         }
-        let summary = summary(&run, &store, shown)?;
+        let summary = summary(run, store, shown)?;
         let remark = run.remark().map_or(String::new(), |remark| remark + "\n");
-        print(&(tables::run_report(&run.report) + &summary + &remark + &said))
+        print(&(tables::run_report(&run.report) + &summary + &remark + said))
     }
 }
 

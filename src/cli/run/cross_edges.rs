@@ -3,14 +3,16 @@
 use super::common::{Common, Shown};
 use super::job::Job;
 use crate::cli::generate::write_edges;
-use crate::cli::{Failure, Outcome, tables};
+use crate::cli::{Failure, Outcome, opening, tables};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::CrossEdges;
 use topostream::extract::{ExtractOptions, crossing};
 use topostream::{Engine, Run, Store, VertexSet};
+use topostream_formats::readers::InputFile;
 use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
@@ -37,7 +39,7 @@ impl Job for CrossEdgesArgs {
     }
 
     fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
-        let CrossEdges { from, to } = self.sets(&store)?;
+        let CrossEdges { from, to } = self.sets(&store, &cancel.flag())?;
         let written = self.edges.as_deref().map(|path| self.write(path, &from, &to, cancel)).transpose()?;
         let sizes = (from.count(), to.count());
         let then = |run: &Run<CrossEdges>, store: &Store| {
@@ -47,13 +49,14 @@ impl Job for CrossEdgesArgs {
     }
 
     fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
-        Ok(Box::new(self.sets(engine.store())?))
+        Ok(Box::new(self.sets(engine.store(), &Arc::default())?))
     }
 }
 
 impl CrossEdgesArgs {
-    fn sets(&self, store: &Store) -> Result<CrossEdges, Failure> {
-        let read = |path| Ok::<_, Failure>(Arc::new(VertexSet::read(path, store)?));
+    fn sets(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<CrossEdges, Failure> {
+        let file = |path| InputFile::new(path).with_cancel(Arc::clone(cancel));
+        let read = |path| Ok::<_, Failure>(Arc::new(VertexSet::read_file(&file(path), store)?));
         Ok(CrossEdges { from: read(&self.from)?, to: read(&self.to)? })
     }
 
@@ -67,7 +70,7 @@ impl CrossEdgesArgs {
     ) -> Result<String, Failure> {
         let memory_bytes = self.common.resources.options(cancel).memory_bytes.saturating_sub(BASE_BYTES);
         let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
-        let store = Arc::new(Store::open(&self.common.store)?);
+        let store = Arc::new(opening::open(&self.common.store)?);
         let mut edges = crossing(store, Arc::clone(from), Arc::clone(to), &options)?;
         write_edges(path, &mut edges, cancel)
     }

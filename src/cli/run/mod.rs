@@ -2,6 +2,7 @@
 
 mod averaging;
 mod betweenness;
+mod checkpoints;
 mod common;
 mod communities;
 mod components;
@@ -14,13 +15,12 @@ mod paths;
 mod radius;
 mod ranks;
 
-use super::Outcome;
+use super::{Outcome, opening};
 use clap::{Args, Subcommand};
 pub use common::{Source, source};
 pub use job::Job;
 pub use neighbourhood::HopDirection;
 pub use ranks::SumsName;
-use topostream::Store;
 use topostream_tools::progress::Cancel;
 
 /// Run an algorithm over a store, from disk, in bounded memory.
@@ -171,6 +171,7 @@ impl AlgorithmArgs {
 impl Run {
     pub fn run(self, cancel: &Cancel) -> Outcome {
         let job = self.algorithm.job();
-        job.run(Store::open(&job.common().store)?, cancel)
+        let common = job.common();
+        job.run(opening::open_within(&common.store, common.resources.memory_bytes())?, cancel)
     }
 }

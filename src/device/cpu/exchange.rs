@@ -9,6 +9,7 @@ use crate::strategy::message::{BLOCK_VERTICES, DENSE, MessageLayout, SPARSE, blo
 use crate::strategy::{ExchangeMemory, Move};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 impl<A: Algorithm> Member for CpuDevice<A> {
@@ -32,6 +33,21 @@ impl<A: Algorithm> Member for CpuDevice<A> {
 
     fn contribute(&mut self, state: &State) -> Result<()> {
         self.pool.install(|| self.shared.state.copy_own(&self.declared, state));
+        Ok(())
+    }
+
+    fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()> {
+        let here = &self.shared.state;
+        let own = &here.part.own;
+        if here.is_traversal() && !own.is_empty() {
+            let (first, last) = (own.start as u32, (own.end - 1) as u32);
+            state.frontier(next.superstep).learn_from(here.frontier(next.superstep), first..=last);
+        }
+        self.contribute(state)
+    }
+
+    fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()> {
+        self.pool.install(|| state.give(&self.declared, next.superstep, &self.shared.state));
         Ok(())
     }
 }

@@ -307,7 +307,7 @@ fn uploaded(gpu: &Gpu, label: &str, bytes: &[u8]) -> Result<wgpu::Buffer> {
         gpu.queue().write_buffer(&buffer, (number * PIECE_BYTES) as u64, piece);
         // Staging memory is given back piece by piece.
         gpu.queue().submit([]);
-        gpu.device().poll(wgpu::PollType::Poll).ok();
+        gpu.poll()?;
     }
     Ok(buffer)
 }

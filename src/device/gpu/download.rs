@@ -31,7 +31,7 @@ impl Driver {
         reply.send(self.explained(last)).ok();
     }
 
-    fn send_pieces(&self, reply: &Sender<Result<Option<Piece>>>) -> Result<()> {
+    pub(super) fn send_pieces(&self, reply: &Sender<Result<Option<Piece>>>) -> Result<()> {
         let (gpu, own) = (&self.home.gpu, &self.part.own);
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let mut staging: Option<wgpu::Buffer> = None;

@@ -10,10 +10,11 @@ use super::buffers::RunBuffers;
 use super::compose::layout::HubHeader;
 use super::compose::{Declared, KernelName};
 use super::exchange::{self, Exchange};
+use super::health::words_of;
 use super::home::Home;
 use super::notes::Notes;
 use super::open::Gpu;
-use super::plan::{BATCHES_MAX, DevicePlan, HUBS_FIRST, Request, batch_bytes, hub_bytes};
+use super::plan::{BATCHES_MAX, DevicePlan, Request, batch_bytes, hub_bytes};
 use super::timing::{DeviceSpan, Timing};
 use super::transfer::TransferTicket;
 use super::{Message, Messages, RunSetup};
@@ -28,6 +29,7 @@ use crate::strategy::schedule::packs;
 use crate::trace::Timeline;
 use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
 use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -94,6 +96,8 @@ pub(super) struct Driver {
     pub(super) launched: u64,
     pub(super) checking: usize,
     pub(super) failed: bool,
+    /// Whether it has been told to stop, which may be in the middle of a superstep.
+    pub(super) stopped: bool,
     /// Until somebody has been told.
     pub(super) failure: Option<Error>,
 }
@@ -121,9 +125,8 @@ impl Driver {
         let storage = Usage::STORAGE | Usage::COPY_DST;
         let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
         let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
-        let hubs = first_hubs(gpu)?;
-        let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
-        let checkers = Arc::new(checkers);
+        let hubs = (hub_queue(gpu, plan.hub_entries)?, plan.hub_entries);
+        let checkers = Arc::new(topostream_formats::threads::pool("page checks", threads)?);
         let notes =
             activations.map(|noted| Notes::new(noted, part.own_words().start, Arc::clone(&checkers), &home.name()));
         let notes = notes.transpose()?;
@@ -167,13 +170,25 @@ impl Driver {
             launched: 0,
             checking: 0,
             failed: false,
+            stopped: false,
             failure: None,
         })
     }
 
-    /// Works until it is told to stop; gives the adapter back.
+    /// Works until it is told to stop; gives the adapter back. A panic ends the run with an error, and not the thread: whoever asks is
+    /// told why, and the adapter is not let go of while it still reads the page buffer.
     pub fn run(mut self, take: &Messages) -> Home {
-        loop {
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(take))) {
+            let message = format!("its thread panicked: {}", words_of(&*panic));
+            let fault = self.home.gpu.health().fault("device driver", &message);
+            self.fail(fault.into());
+        }
+        self.settle();
+        self.home
+    }
+
+    fn work(&mut self, take: &Messages) {
+        while !self.stopped {
             let message = match soon(take) {
                 Some(message) => Some(message),
                 None if self.is_idle() => Some(take.recv().unwrap_or(Message::Stop)),
@@ -182,26 +197,16 @@ impl Driver {
                     message => Some(message.unwrap_or(Message::Stop)),
                 },
             };
-            let first = match message {
-                Some(Message::Stop) => break,
-                message => message,
-            };
-            let mut stopped = false;
-            for message in first.into_iter().chain(take.try_iter()) {
-                stopped |= matches!(message, Message::Stop);
+            for message in message.into_iter().chain(take.try_iter()) {
                 self.handle(message, take);
             }
-            if stopped {
-                break;
-            }
-            if !self.failed
+            if !self.stopped
+                && !self.failed
                 && let Err(error) = self.advance()
             {
                 self.fail(error);
             }
         }
-        self.settle();
-        self.home
     }
 
     fn handle(&mut self, message: Message, take: &Messages) {
@@ -243,8 +248,19 @@ impl Driver {
                 drop(reply.send(self.explained(result)));
             }
             Message::Download(reply) => self.download(&reply),
+            Message::Save(reply) => self.save(&reply),
+            Message::Frontier(superstep, reply) => {
+                let words = self.read_frontier(superstep);
+                drop(reply.send(self.explained(words)));
+            }
+            Message::Restore(next, state, reply) => {
+                let result = self.sound().and_then(|()| self.restore(&next, &state));
+                // Whoever asked has the state back when it has the answer.
+                drop(state);
+                drop(reply.send(self.explained(result)));
+            }
             Message::Why(reply) => drop(reply.send(self.failure())),
-            Message::Stop => {}
+            Message::Stop => self.stopped = true,
         }
     }
 
@@ -280,6 +296,9 @@ impl Driver {
     fn launch_all(&mut self, take: &Messages) -> Result<()> {
         loop {
             self.sound()?;
+            if self.stopped {
+                return Err(self.home.gpu.health().fault("a run", "it was given up").into());
+            }
             self.advance()?;
             let left = self.checking + self.waiting.len() + self.to_copy.len() + self.copying.len() + self.ready.len();
             if left == 0 {
@@ -293,7 +312,7 @@ impl Driver {
 
     /// After a wait for the device: takes back what the launches of the superstep held.
     fn collect(&mut self, take: &Messages) {
-        while !self.launches.is_empty() && self.home.gpu.poll().is_ok() {
+        while !self.stopped && !self.launches.is_empty() && self.home.gpu.poll().is_ok() {
             match take.recv_timeout(LOOK) {
                 Ok(message) => self.handle(message, take),
                 Err(_) => continue,
@@ -407,14 +426,6 @@ fn plan_for(home: &Home, setup: &RunSetup) -> Result<(Declared, DevicePlan)> {
     };
     let plan = DevicePlan::new(&request, &home.settings, home.gpu.caps())?;
     Ok((declared, plan))
-}
-
-/// Room for long lists to begin with, and for how many.
-fn first_hubs(gpu: &Gpu) -> Result<(wgpu::Buffer, u32)> {
-    let halves = std::iter::successors(Some(HUBS_FIRST), |entries| Some(entries / 2));
-    let fitting = |&entries: &u32| hub_bytes(entries) <= gpu.caps().binding_bytes_max;
-    let entries = halves.into_iter().find(fitting).expect("a binding has room for one entry");
-    Ok((hub_queue(gpu, entries)?, entries))
 }
 
 /// A queue with room for `entries` parts of long lists.

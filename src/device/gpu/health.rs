@@ -4,9 +4,10 @@
 //! kept, and every wait asks for it: a run ends with a typed error, never with a panic and never with a hang.
 
 use crate::error::GpuError;
+use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The first error of a device, shared with the callbacks that hear of it.
 #[derive(Debug)]
@@ -81,30 +82,31 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs something that panics where it should return an error, without a word on stderr.
+/// Runs something that panics where it should return an error.
 ///
 /// # Errors
 /// What the panic said.
 ///
 /// `wgpu::Device::poll` panics when it finds the device lost, once the loss has been told to the callback. The panic starts
-/// in the outermost layer of wgpu, which holds no lock and has changed nothing by then.
+/// in the outermost layer of wgpu, which holds no lock and has changed nothing by then. The process's panic hook hears of it, and can
+/// tell it by [`is_guarded`]: hooks are the program's, and a library sets none.
 pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !GUARDED.get() {
-                before(info);
-            }
-        }));
-    });
     GUARDED.set(true);
     let result = catch_unwind(AssertUnwindSafe(run));
     GUARDED.set(false);
-    result.map_err(|payload| match payload.downcast::<String>() {
-        Ok(text) => *text,
-        Err(payload) => payload.downcast_ref::<&str>().copied().unwrap_or("a panic without words").into(),
-    })
+    result.map_err(|payload| words_of(&*payload))
+}
+
+/// Whether a panic of this thread will be caught and become an error of its own type: for a program's panic hook, which need not
+/// print it then.
+pub fn is_guarded() -> bool {
+    GUARDED.get()
+}
+
+/// What a panic said.
+pub(super) fn words_of(payload: &(dyn Any + Send)) -> String {
+    let words = payload.downcast_ref::<String>().map(String::as_str);
+    words.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").into()
 }
 
 #[cfg(test)]

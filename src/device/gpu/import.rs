@@ -33,29 +33,29 @@ use crate::fetch::PagePool;
 use crate::strategy::ExchangeMemory;
 use std::ops::Deref;
 use std::sync::Arc;
-use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::buffer::{AlignedBuffer, SharedMemory};
 use wgpu::BufferUsages;
 
 /// Something that owns page-aligned memory, which stays where it is.
 pub trait HostMemory: Send + Sync {
     /// The memory.
-    fn memory(&self) -> &AlignedBuffer;
+    fn memory(&self) -> &SharedMemory;
 }
 
 impl HostMemory for AlignedBuffer {
-    fn memory(&self) -> &AlignedBuffer {
-        self
+    fn memory(&self) -> &SharedMemory {
+        self.shared()
     }
 }
 
 impl HostMemory for PagePool {
-    fn memory(&self) -> &AlignedBuffer {
+    fn memory(&self) -> &SharedMemory {
         self.memory()
     }
 }
 
 impl HostMemory for ExchangeMemory {
-    fn memory(&self) -> &AlignedBuffer {
+    fn memory(&self) -> &SharedMemory {
         self.memory()
     }
 }
@@ -135,7 +135,7 @@ impl HostImport {
     pub fn private(gpu: &Gpu, bytes: u64, chunk_bytes: u64) -> Result<Self, Error> {
         let alignment = gpu.caps().import_alignment.max(1);
         let bytes = bytes.next_multiple_of(alignment);
-        let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::new(bytes as usize));
+        let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::try_new("what a GPU keeps in main memory", bytes)?);
         #[allow(unsafe_code)]
         // SAFETY: nobody else ever sees this memory.
         unsafe {
@@ -222,15 +222,23 @@ fn wrap(
     Ok(SharedBuffer { raw: Some(raw), buffer })
 }
 
-/// A shader module without the checks that wgpu adds to what it does not trust: bounds of loops, and of arrays where the
-/// driver does not see to them itself.
-pub fn trusted_module(device: &wgpu::Device, descriptor: wgpu::ShaderModuleDescriptor<'_>) -> wgpu::ShaderModule {
-    let checks = wgpu::ShaderRuntimeChecks::unchecked();
+/// A shader module. Where its text is `trusted` (it is the program's own, or its author has vouched for it by an unsafe call) and the
+/// device's interface is Vulkan, it is without the checks that wgpu adds: bounds of loops, and of arrays where the driver does not see
+/// to them itself.
+pub(super) fn shader_module(
+    gpu: &Gpu,
+    descriptor: wgpu::ShaderModuleDescriptor<'_>,
+    trusted: bool,
+) -> wgpu::ShaderModule {
+    if !trusted || !gpu.is_vulkan() {
+        return gpu.device().create_shader_module(descriptor);
+    }
     #[allow(unsafe_code)]
     // SAFETY: kernels index with what pages say, and pages have passed their checks (header, slots, every neighbour in
-    // range) before a kernel sees them; loops run over ranges that these bound. Vulkan devices are opened with robust access
-    // on top, so that a wrong index of an algorithm's own reads or writes within its buffer.
+    // range) before a kernel sees them; loops run over ranges that these bound. Hooks are trusted: the program's own pass on such
+    // vertices, and `Shader::unchecked` asks as much of others. Vulkan devices are opened with robust access on top, so that a wrong
+    // index reads or writes within its buffer.
     unsafe {
-        device.create_shader_module_trusted(descriptor, checks)
+        gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
     }
 }

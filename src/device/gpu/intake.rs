@@ -4,6 +4,7 @@ use super::Message;
 use super::batch::{Job, Place};
 use super::compose::units;
 use super::driver::Driver;
+use super::health::words_of;
 use super::timing::DeviceSpan;
 use super::transfer::Copy;
 use crate::algorithm::Visit;
@@ -12,6 +13,7 @@ use crate::device::{PageDone, PageTask, Work};
 use crate::error::Result;
 use crate::fetch::PageRef;
 use crate::trace::{Detail, Lane};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 use topostream_formats::page::Page;
@@ -76,7 +78,9 @@ impl Driver {
         let (weights, trace) = (self.algorithm.needs_weights(), self.trace.clone());
         self.checkers.spawn(move || {
             let started = Instant::now();
-            let result = examine(&store, &mut job, weights, fresh, row_wanted);
+            let examined = catch_unwind(AssertUnwindSafe(|| examine(&store, &mut job, weights, fresh, row_wanted)));
+            // Without an answer the driver would wait for ever.
+            let result = examined.unwrap_or_else(|panic| Err(panicked(&store, job.page, &words_of(&*panic))));
             let ended = Instant::now();
             job.work.check_ns = (ended - started).as_nanos() as u64;
             if let Some(timeline) = trace {
@@ -211,6 +215,12 @@ impl Driver {
         let all = self.step.visit == Visit::All;
         if all { topology.directory().entries()[page.page.index()].edge_count.into() } else { 0 }
     }
+}
+
+/// The error of a page whose check has panicked.
+fn panicked(store: &Store, page: PageRef, words: &str) -> StoreError {
+    let (expected, found) = ("a page that can be checked".into(), format!("a panic: {words}"));
+    StoreError::Page { path: store.path().to_owned(), page: page.page.0, expected, found }
 }
 
 /// Checks a page and finds its unit row.

@@ -1,7 +1,7 @@
 //! Kernels: composed modules made into pipelines, each once, and what is bound to them.
 
 use super::compose::{self, Access, Binding, Declared, KernelName, ModuleOptions, Resource};
-use super::import::trusted_module;
+use super::import::shader_module;
 use super::open::Gpu;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
@@ -40,15 +40,28 @@ impl Kernels {
         }
         let module = compose::compose(declared, name, options);
         compose::check(&module).map_err(|error| Error::Shader(error.to_string()))?;
+        if let Some(missing) = undeclared(declared, &module.bindings) {
+            return Err(Error::Shader(format!("{}: {}", declared.shader.file, missing)));
+        }
         let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
         if storage > gpu.caps().storage_buffers_max as usize {
             let (name, most) = (module_label(declared, name), gpu.caps().storage_buffers_max);
             return Err(Error::Shader(format!("{name} needs {storage} storage buffers, and the adapter binds {most}")));
         }
-        let kernel = Arc::new(Kernel::new(gpu, &module_label(declared, name), &module)?);
+        // Kernels without hooks have nothing of the algorithm's text.
+        let trusted = !declared.shader.is_checked() || !name.has_hooks();
+        let kernel = Arc::new(Kernel::new(gpu, &module_label(declared, name), &module, trusted)?);
         known.push((declared.clone(), Arc::clone(&kernel)));
         Ok(kernel)
     }
+}
+
+/// What a shader uses that its algorithm has not.
+fn undeclared(declared: &Declared, bindings: &[Binding]) -> Option<&'static str> {
+    let of_frontiers =
+        |binding: &Binding| matches!(binding.resource, Resource::Frontier(_) | Resource::NextFrontier(_));
+    let uses = !declared.traversal && bindings.iter().any(of_frontiers);
+    uses.then_some("it uses `is_active` or `activate`, and the algorithm is no traversal (`Algorithm::is_traversal`)")
 }
 
 fn module_label(declared: &Declared, name: KernelName) -> String {
@@ -56,13 +69,13 @@ fn module_label(declared: &Declared, name: KernelName) -> String {
 }
 
 impl Kernel {
-    fn new(gpu: &Gpu, label: &str, module: &compose::Module) -> Result<Self> {
+    fn new(gpu: &Gpu, label: &str, module: &compose::Module, trusted: bool) -> Result<Self> {
         let groups = module.bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
         let layouts: Vec<_> = (0..groups).map(|group| layout(gpu, label, &module.bindings, group)).collect();
         let pipeline = gpu.scoped(label, || {
             let device = gpu.device();
             let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
-            let shader = trusted_module(device, wgpu::ShaderModuleDescriptor { label: Some(label), source });
+            let shader = shader_module(gpu, wgpu::ShaderModuleDescriptor { label: Some(label), source }, trusted);
             let used: Vec<_> = layouts.iter().map(Some).collect();
             let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(label),

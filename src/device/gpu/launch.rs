@@ -175,6 +175,7 @@ impl Driver {
             float_atomics: caps.float_atomics,
             wide_integers: caps.wide_atomics,
             in_place: false,
+            loops_limited: caps.loops_limited,
             subgroups: caps.subgroups,
         }
     }

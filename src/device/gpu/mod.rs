@@ -21,12 +21,15 @@
 //! | `driver`, `intake`, `launch` | the thread: pages in, launches out |
 //! | `superstep` | the beginning and the end of a superstep |
 //! | `exchange`, `download`, `notes` | what other devices are told, and the host at the end; when vertices were first active |
+//! | [`rounds`] | drivers that end loops early |
+//! | `checkpoint` | what the host is told between supersteps, and gives back to a run that goes on |
 //! | `timing` | the device's clock |
 
 pub mod adapters;
 mod arena;
 mod batch;
 mod buffers;
+mod checkpoint;
 pub mod compose;
 mod download;
 mod driver;
@@ -40,6 +43,7 @@ mod launch;
 mod notes;
 pub mod open;
 pub mod plan;
+pub mod rounds;
 mod superstep;
 mod timing;
 pub mod transfer;
@@ -89,6 +93,9 @@ enum Message {
     Hear(Vec<Move>),
     End(Step, Vec<Move>, Sender<Ended>),
     Download(Sender<Result<Option<Piece>>>),
+    Save(Sender<Result<Option<Piece>>>),
+    Frontier(u32, Sender<Result<Vec<u32>>>),
+    Restore(Step, Arc<State>, Sender<Result<NextPages>>),
     Why(Sender<Error>),
     Stop,
 }
@@ -128,6 +135,8 @@ pub struct GpuDevice {
     graph: Arc<Graph>,
     attributes: Vec<Attribute>,
     activations: Option<Arc<Activations>>,
+    traversal: bool,
+    part: Part,
     next_pages: NextPages,
     messages: Sender<Message>,
     /// Answers that have been asked for: of a round, and of the end of a superstep.
@@ -150,7 +159,8 @@ impl GpuDevice {
         let (report, done) = mpsc::unbounded_channel();
         let (name, store, graph) = (home.name(), Arc::clone(&setup.store), Arc::clone(&setup.graph));
         let attributes = setup.algorithm.attributes(graph.has_in_lists);
-        let wanted = setup.algorithm.keeps_activations();
+        let (wanted, traversal) = (setup.algorithm.keeps_activations(), setup.algorithm.is_traversal());
+        let part = setup.part.clone();
         let activations = wanted.then(|| Arc::new(Activations::new(&setup.part.own)));
         let driver = Driver::new(home, setup, activations.clone(), messages.clone(), report)?;
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
@@ -162,6 +172,8 @@ impl GpuDevice {
             graph,
             attributes,
             activations,
+            traversal,
+            part,
             next_pages,
             messages,
             round,
@@ -197,8 +209,35 @@ impl GpuDevice {
         answer.recv().map_err(|_| self.gone())
     }
 
+    /// A state for the values of all vertices, zeroed but for when they were first active.
+    fn whole(&self, traversal: bool) -> State {
+        let whole = Part::whole(self.graph.vertices);
+        let state = State::new(Arc::clone(&self.graph), &self.attributes, traversal, whole);
+        state.with_noted(self.activations.clone())
+    }
+
+    /// Brings the values of its own vertices to a state.
+    fn bring(&self, how: impl FnOnce(Sender<Result<Option<Piece>>>) -> Message, state: &State) -> Result<()> {
+        let pieces = self.begin_asking(PIECES_AHEAD, how)?;
+        while let Some(Piece { attribute, vertices, words }) = self.wait(&pieces)?? {
+            state.attributes.set_words(attribute, &vertices, &words);
+        }
+        if let (Some(noted), Some(all)) = (self.activations.as_deref(), state.activations())
+            && !std::ptr::eq(noted, all)
+        {
+            noted.copy_to(all);
+        }
+        Ok(())
+    }
+
+    /// Why there is no answer: the driver says so, as long as it is there.
     fn gone(&self) -> Error {
-        stopped(&self.name, "its thread has ended")
+        let ended = || stopped(&self.name, "its thread has ended");
+        let (reply, answer) = bounded(1);
+        if self.messages.send(Message::Why(reply)).is_err() {
+            return ended();
+        }
+        answer.recv().unwrap_or_else(|_| ended())
     }
 }
 
@@ -277,10 +316,22 @@ impl Device for GpuDevice {
         Ok(end)
     }
 
+    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {
+        let state = self.whole(self.traversal);
+        self.contribute_before(next, &state)?;
+        look(&state);
+        Ok(())
+    }
+
+    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()> {
+        let state = Arc::new(self.whole(self.traversal));
+        load(&state)?;
+        self.go_on_from(next, &state)
+    }
+
     fn finish(mut self: Box<Self>) -> Result<State> {
-        let whole = Part::whole(self.graph.vertices);
-        let state = State::new(Arc::clone(&self.graph), &self.attributes, false, whole);
-        let state = state.with_noted(self.activations.take());
+        let state = self.whole(false);
+        self.activations = None;
         self.contribute(&state)?;
         Ok(state)
     }
@@ -307,13 +358,22 @@ impl Member for GpuDevice {
     }
 
     fn contribute(&mut self, state: &State) -> Result<()> {
-        let pieces = self.begin_asking(PIECES_AHEAD, Message::Download)?;
-        while let Some(Piece { attribute, vertices, words }) = self.wait(&pieces)?? {
-            state.attributes.set_words(attribute, &vertices, &words);
+        self.bring(Message::Download, state)
+    }
+
+    fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()> {
+        if self.traversal {
+            let words = self.ask(|reply| Message::Frontier(next.superstep, reply))??;
+            state.frontier(next.superstep).set_words((self.part.own_words().start / 32) as usize, &words);
         }
+        self.bring(Message::Save, state)
+    }
+
+    fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()> {
         if let (Some(noted), Some(all)) = (&self.activations, state.activations()) {
-            noted.copy_to(all);
+            all.copy_to(noted);
         }
+        self.next_pages = self.ask(|reply| Message::Restore(*next, Arc::clone(state), reply))??;
         Ok(())
     }
 }

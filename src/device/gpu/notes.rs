@@ -12,10 +12,10 @@ const WORDS_A_THREAD: usize = 1 << 11;
 /// Frontiers that may wait to be looked through.
 const WAITING_MAX: usize = 2;
 
-/// A frontier: a superstep, and a bit for each of some vertices.
-struct Frontier {
-    superstep: u32,
-    bits: Vec<u8>,
+/// A frontier: a superstep, and a bit for each of some vertices; or somebody who waits for those before.
+enum Frontier {
+    Active { superstep: u32, bits: Vec<u8> },
+    Wait(Sender<()>),
 }
 
 /// See the module.
@@ -42,8 +42,16 @@ impl Notes {
 
     /// Has the vertices noted whose bits are set. Waits only where two frontiers wait already.
     pub fn take(&self, superstep: u32, bits: &[u8]) {
-        let frontier = Frontier { superstep, bits: bits.to_vec() };
+        let frontier = Frontier::Active { superstep, bits: bits.to_vec() };
         self.frontiers.as_ref().expect("until the end").send(frontier).expect("it takes notes until the end");
+    }
+
+    /// Waits until everything so far is noted.
+    pub fn settle(&self) {
+        let (reply, done) = bounded(1);
+        let waiting = self.frontiers.as_ref().expect("until the end").send(Frontier::Wait(reply));
+        waiting.expect("it takes notes until the end");
+        done.recv().expect("nothing panics while notes are taken");
     }
 
     /// Waits until everything is noted.
@@ -56,7 +64,14 @@ impl Notes {
 }
 
 fn look_through(take: &Receiver<Frontier>, activations: &Activations, first: u64, pool: &rayon::ThreadPool) {
-    for Frontier { superstep, bits } in take {
+    for frontier in take {
+        let (superstep, bits) = match frontier {
+            Frontier::Active { superstep, bits } => (superstep, bits),
+            Frontier::Wait(reply) => {
+                reply.send(()).ok();
+                continue;
+            }
+        };
         pool.install(|| {
             bits.par_chunks_exact(4).enumerate().with_min_len(WORDS_A_THREAD).for_each(|(at, word)| {
                 let word = bytemuck::pod_read_unaligned(word);

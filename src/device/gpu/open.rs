@@ -1,8 +1,8 @@
 //! A GPU in use: device and queue, what it can do, and waits that end.
 
-use super::adapters::{Adapter, TIMESTAMPS, WIDE_ATOMICS};
+use super::adapters::{Adapter, AdapterKind, TIMESTAMPS, WIDE_ATOMICS};
 use super::health::{Health, caught};
-use super::vulkan;
+use super::{rounds, vulkan};
 use crate::error::{Error, GpuError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,6 +67,8 @@ pub struct Caps {
     pub storage_buffers_max: u32,
     /// Workgroups of a dispatch, in each dimension.
     pub workgroups_max: u32,
+    /// Whether the driver ends loops early: see [`super::rounds`].
+    pub loops_limited: bool,
 }
 
 /// An open GPU.
@@ -81,6 +83,7 @@ pub struct Gpu {
     device: wgpu::Device,
     caps: Caps,
     health: Arc<Health>,
+    is_vulkan: bool,
 }
 
 /// How long a wait sleeps before it looks whether the device is still there.
@@ -127,7 +130,13 @@ impl Gpu {
         let opened = vulkan::open(&adapter.raw, facts, &descriptor);
         let (device, queue, vulkan) = opened.map_err(|message| health.unavailable("the device", &message))?;
         listen(&device, &health);
-        Ok(Self { vulkan, queue, device, caps, health })
+        let is_vulkan = adapter.report.backend == "vulkan";
+        let mut gpu = Self { vulkan, queue, device, caps, health, is_vulkan };
+        // Drivers of cards are known to run loops to their end.
+        if !matches!(adapter.report.kind, AdapterKind::Discrete | AdapterKind::Integrated) {
+            gpu.caps.loops_limited = rounds::are_limited(&gpu)?;
+        }
+        Ok(gpu)
     }
 
     /// The adapter's name.
@@ -143,6 +152,11 @@ impl Gpu {
     /// wgpu's device. Call [`Gpu::poll`] and [`Gpu::wait`] instead of its `poll`, which panics once the device is lost.
     pub fn device(&self) -> &wgpu::Device {
         &self.device
+    }
+
+    /// Whether the system's interface to it is Vulkan.
+    pub fn is_vulkan(&self) -> bool {
+        self.is_vulkan
     }
 
     /// wgpu's queue.
@@ -289,6 +303,7 @@ fn caps(features: Features, limits: &wgpu::Limits, facts: Option<&vulkan::Facts>
         memory_bytes: facts.and_then(|facts| facts.memory_bytes),
         storage_buffers_max: limits.max_storage_buffers_per_shader_stage,
         workgroups_max: limits.max_compute_workgroups_per_dimension,
+        loops_limited: false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! How device memory is shared out before a run: attributes first, the page arena with what is left.
 
-use super::compose::layout::{BatchHeader, BatchPage, HubEntry, HubHeader, edges_per_unit};
+use super::compose::layout::{BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, edges_per_unit};
 use super::open::Caps;
 use crate::algorithm::Table;
 use crate::attributes::{Attribute, AttributeType, Role};
@@ -59,6 +59,8 @@ pub struct DevicePlan {
     pub chunk_vertices_log2: u32,
     /// Words of a page's unit row; 0 where work is not shared out by segments.
     pub row_words: u64,
+    /// Entries of the hub queue at first.
+    pub hub_entries: u32,
     /// Whether kernels may read pages in main memory.
     pub in_place: bool,
     /// Whether pages come with their weights.
@@ -161,7 +163,8 @@ impl DevicePlan {
         let directories = request.store.topologies().map(|topology| 16 * u64::from(topology.page_count())).sum::<u64>();
         let batch = batch_bytes(settings.batch_pages);
         let rows = 4 * row_words * u64::from(request.frames);
-        let hubs = hub_bytes(HUBS_FIRST);
+        let hub_entries = first_hubs(request.store, caps);
+        let hubs = hub_bytes(hub_entries);
         let attributes = request.attributes.iter();
         let degrees = request.part.held(Role::Own);
         Ok(Self {
@@ -179,6 +182,7 @@ impl DevicePlan {
             slot_bytes,
             chunk_vertices_log2,
             row_words,
+            hub_entries,
             in_place,
             weights: request.weights,
         })
@@ -252,6 +256,18 @@ pub fn batch_bytes(pages: u32) -> u64 {
 /// Bytes of a hub queue.
 pub fn hub_bytes(entries: u32) -> u64 {
     size_of::<HubHeader>() as u64 + size_of::<HubEntry>() as u64 * u64::from(entries)
+}
+
+/// Entries of the hub queue at first, as far as a binding has room: a few, or, where loops are limited, as many as any batch of the
+/// store can want, since a thread alone might not come to the end of a long list.
+fn first_hubs(store: &Store, caps: &Caps) -> u32 {
+    let wanted = match caps.loops_limited {
+        // Lists of more edges than an entry has take fewer than two entries for as many edges. Edges may stand in two lists.
+        true => (2 * store.edges().div_ceil(u64::from(HUB_EDGES) / 2)).max(HUBS_FIRST.into()),
+        false => HUBS_FIRST.into(),
+    };
+    let room = caps.binding_bytes_max.saturating_sub(size_of::<HubHeader>() as u64) / size_of::<HubEntry>() as u64;
+    u32::try_from(wanted.min(room)).unwrap_or(u32::MAX).max(1)
 }
 
 /// Device memory of an attribute, in bytes.

@@ -11,6 +11,7 @@ use super::driver::{Driver, hub_queue};
 use super::launch::dispatch_pass;
 use super::open::Gpu;
 use super::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes, hub_bytes};
+use super::rounds;
 use super::timing::{DeviceSpan, overlap_ns, union_ns};
 use crate::algorithm::{Scalars, Seeds, Step, Summary, Visit};
 use crate::attributes::{Attribute, AttributeType, Initial, Merge};
@@ -56,11 +57,11 @@ impl Driver {
         }
         self.home.gpu.queue().submit([encoder.finish()]);
         self.plant(&self.algorithm.seeds());
-        self.algorithm.seed_sets().iter().for_each(|(place, set)| self.plant_set(*place, set));
+        self.algorithm.seed_sets().iter().try_for_each(|(place, set)| self.plant_set(*place, set))?;
         // What is visited first is what "the superstep before the first" has activated.
         self.step = Step { superstep: u32::MAX, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
         self.write_step();
-        let end = self.vertices(KernelName::Initialise, &[])?;
+        let end = self.vertices(Some(KernelName::Initialise), &[])?;
         Ok((end.summary.totals, std::mem::take(&mut self.next_pages)))
     }
 
@@ -119,7 +120,7 @@ impl Driver {
     }
 
     /// Sets the bits of an attribute that edges do not write: all vertices' values are held here.
-    fn plant_set(&self, place: usize, set: &Bits) {
+    fn plant_set(&self, place: usize, set: &Bits) -> Result<()> {
         let attribute = &self.declared.attributes[place];
         assert!(!attribute.role.is_written(), "sets are planted where edges do not write");
         for span in self.buffers.spans(place, &(0..self.part.vertices), self.plan.chunk_vertices_log2) {
@@ -130,9 +131,10 @@ impl Driver {
                 self.home.gpu.queue().write_buffer(span.buffer, 4 * begin, bytemuck::cast_slice(&bits));
                 // Staging memory is given back piece by piece.
                 self.home.gpu.queue().submit([]);
-                self.home.gpu.device().poll(wgpu::PollType::Poll).ok();
+                self.home.gpu.poll()?;
             }
         }
+        Ok(())
     }
 
     pub(super) fn begin(&mut self, step: &Step) {
@@ -153,7 +155,7 @@ impl Driver {
         Ok(())
     }
 
-    fn write_step(&self) {
+    pub(super) fn write_step(&self) {
         let layout = self.step_layout(self.step.direction);
         self.home.gpu.queue().write_buffer(&self.buffers.step, 0, bytemuck::bytes_of(&layout));
     }
@@ -206,22 +208,24 @@ impl Driver {
     }
 
     pub(super) fn end(&mut self, _step: &Step, told: &[Move]) -> Result<(StepEnd, NextPages)> {
-        let mut end = self.vertices(KernelName::VertexPhase, told)?;
+        let mut end = self.vertices(Some(KernelName::VertexPhase), told)?;
         end.work.add_assign(std::mem::take(&mut self.work));
         Ok((end, std::mem::take(&mut self.next_pages)))
     }
 
     /// Runs the kernels over vertices and pages that end a superstep (or a beginning), tells other devices what they have to
-    /// know, and reads back what was found.
-    fn vertices(&mut self, phase: KernelName, told: &[Move]) -> Result<StepEnd> {
+    /// know, and reads back what was found. Without a phase nothing becomes of values: only of a traversal there is a census.
+    pub(super) fn vertices(&mut self, phase: Option<KernelName>, told: &[Move]) -> Result<StepEnd> {
         let (traversal, own) = (self.declared.traversal, self.part.own_words());
         let vertices = own.end - own.start;
         let mut encoder = self.encoder();
         let items = if traversal { vertices.div_ceil(32) } else { vertices };
         let groups = items.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX.into()) as u32;
-        let name = if traversal { KernelName::Census } else { phase };
+        let name = if traversal { Some(KernelName::Census) } else { phase };
         let visits = self.algorithm.visits(self.graph.has_in_lists);
-        self.vertex_pass(&mut encoder, name, visits[0], (groups, 1), None)?;
+        if let Some(name) = name {
+            self.vertex_pass(&mut encoder, name, visits[0], (groups, 1), None)?;
+        }
         self.encode_moves(&mut encoder, told)?;
         let mut layout = Layout::default();
         layout.add(&self.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
@@ -237,7 +241,7 @@ impl Driver {
         let bytes = read_buffer(&self.home.gpu, &readback, submission, layout.bytes)?;
         self.readback = Some(readback);
         self.bring_out(told)?;
-        Ok(self.digest(&bytes, groups, &visits, traversal))
+        self.digest(&bytes, groups, &visits, traversal)
     }
 
     /// Copies everything that is to be read into one buffer; finds the next pages of each possible superstep on the way.
@@ -309,10 +313,13 @@ impl Driver {
     }
 
     /// Makes sense of a readback.
-    fn digest(&mut self, bytes: &[u8], groups: u32, visits: &[(Direction, Visit)], traversal: bool) -> StepEnd {
+    fn digest(&mut self, bytes: &[u8], groups: u32, visits: &[(Direction, Visit)], traversal: bool) -> Result<StepEnd> {
         let (totals, rest) = bytes.split_at(TOTAL_BYTES as usize * groups as usize);
         let (counters, mut rest) = rest.split_at(COUNTERS_BYTES as usize);
         let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
+        if counters.loops_cut != 0 {
+            return Err(rounds::cut(&self.home.gpu, self.algorithm.name()).into());
+        }
         let mut end = StepEnd { summary: summary(totals, traversal), ..StepEnd::default() };
         rest = self.note_activated(rest, end.summary.activated);
         for (direction, visit) in partial(visits, traversal) {
@@ -339,7 +346,7 @@ impl Driver {
         end.transfer.copy_ns = union_ns(&mut copies.clone()) as u64;
         end.transfer.overlap_ns = overlap_ns(&kernels, &copies) as u64;
         self.grow_hubs(counters.hub_wanted);
-        end
+        Ok(end)
     }
 
     /// Just-enough allocation: makes room for as many long lists as the superstep had. Without room they were worked on where

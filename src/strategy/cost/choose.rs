@@ -4,6 +4,7 @@ use super::{Rates, SUPERSTEPS_DEFAULT, Seat, Setting, Work, predict};
 use crate::algorithm::Algorithm;
 use crate::engine::EngineOptions;
 use crate::strategy::Strategy;
+use crate::strategy::assignment::fractions;
 use topostream_formats::Store;
 
 /// How much less time `shard` must be expected to take before it is chosen: `replicate` is right more often than the model is
@@ -45,8 +46,7 @@ pub fn choose(
 /// computes, and to what its bus brings where that is less. None where a device has not been measured.
 pub fn shares(rates: &Rates, work: &Work, seats: &[Seat]) -> Option<Vec<f64>> {
     let speeds = seats.iter().map(|seat| speed(rates, work, &seat.name)).collect::<Option<Vec<_>>>()?;
-    let all: f64 = speeds.iter().sum();
-    Some(speeds.iter().map(|speed| speed / all).collect())
+    Some(fractions(&speeds))
 }
 
 /// Edges a second, where nothing is cached.

@@ -6,6 +6,11 @@ use std::path::Path;
 
 /// The version of the file. A file of another version is refused: its figures may mean something else.
 pub const RATES_VERSION: u32 = 2;
+/// The least and the largest figure that a file may have: beyond them sums and quotients would be lost in 0 or infinity.
+const FIGURE_MIN: f64 = 1e-6;
+const FIGURE_MAX: f64 = 1e18;
+/// The most that is read of a file, in bytes: many times what the rates of 32 devices take.
+const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// What a machine does in a second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,22 +156,28 @@ impl KernelRates {
         }
     }
 
-    /// Every rate, for whoever treats them alike.
-    fn all(&mut self) -> [&mut f64; 12] {
+    /// Every rate by its name in the file.
+    fn all(&mut self) -> [(&'static str, &mut f64); 12] {
         [
-            &mut self.push,
-            &mut self.pull,
-            &mut self.top_down,
-            &mut self.bottom_up,
-            &mut self.weighted,
-            &mut self.labels,
-            &mut self.top_down_lists,
-            &mut self.weighted_lists,
-            &mut self.bottom_up_lists,
-            &mut self.vertex_phase,
-            &mut self.census,
-            &mut self.initialise,
+            ("push", &mut self.push),
+            ("pull", &mut self.pull),
+            ("top_down", &mut self.top_down),
+            ("bottom_up", &mut self.bottom_up),
+            ("weighted", &mut self.weighted),
+            ("labels", &mut self.labels),
+            ("top_down_lists", &mut self.top_down_lists),
+            ("weighted_lists", &mut self.weighted_lists),
+            ("bottom_up_lists", &mut self.bottom_up_lists),
+            ("vertex_phase", &mut self.vertex_phase),
+            ("census", &mut self.census),
+            ("initialise", &mut self.initialise),
         ]
+    }
+
+    fn defect(&self) -> Option<String> {
+        let mut rates = *self;
+        let defect = rates.all().into_iter().find_map(|(name, rate)| defect_of(name, *rate));
+        defect.map(|defect| format!("kernels of {} vertices: {defect}", self.vertices))
     }
 }
 
@@ -188,15 +199,21 @@ impl DeviceRates {
     fn defect(&self) -> Option<String> {
         let ascending = self.kernels.windows(2).all(|pair| pair[0].vertices < pair[1].vertices);
         if self.kernels.is_empty() || self.kernels[0].vertices == 0 || !ascending {
-            return Some(format!("{}: expected graphs of ascending sizes", self.name));
+            return Some(format!("{}: kernels: expected graphs of ascending sizes, one at least", self.name));
         }
-        let bus = self.bus.iter().flat_map(|bus| [bus.in_place_bytes_per_s, bus.search_bytes_per_s]);
-        let kernels = self.kernels.clone().iter_mut().flat_map(|of| of.all().map(|rate| *rate)).collect::<Vec<_>>();
-        let figures = kernels.into_iter().chain(bus).chain(self.check_bytes_per_s);
-        let wrong = figures
-            .chain([self.merge_bytes_per_s, self.superstep_ns, self.telling_ns])
-            .find(|figure| !is_rate(*figure))?;
-        Some(format!("{}: {wrong} is no rate", self.name))
+        let bus = self.bus.iter().flat_map(|bus| {
+            [("in_place_bytes_per_s", bus.in_place_bytes_per_s), ("search_bytes_per_s", bus.search_bytes_per_s)]
+        });
+        let figures = [
+            ("merge_bytes_per_s", self.merge_bytes_per_s),
+            ("superstep_ns", self.superstep_ns),
+            ("telling_ns", self.telling_ns),
+        ];
+        let figures =
+            figures.into_iter().chain(bus).chain(self.check_bytes_per_s.map(|rate| ("check_bytes_per_s", rate)));
+        let defect = self.kernels.iter().find_map(KernelRates::defect);
+        let defect = defect.or_else(|| figures.into_iter().find_map(|(name, figure)| defect_of(name, figure)));
+        defect.map(|defect| format!("{}: {defect}", self.name))
     }
 }
 
@@ -228,22 +245,36 @@ impl Rates {
     /// [`Error::Calibration`] by file: it cannot be read, is of another version, or is no sound file of rates.
     pub fn read(path: &Path) -> Result<Self> {
         let wrong = |message: String| Error::Calibration { path: path.to_owned(), message };
+        let metadata = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+        // A pipe without a writer would be waited for; a file of gigabytes is no file of rates.
+        if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {
+            return Err(wrong(format!("expected a regular file of at most {FILE_BYTES_MAX} bytes")));
+        }
         let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+        Self::decode(&bytes, path)
+    }
+
+    /// Reads a file's bytes; `path` is for messages.
+    ///
+    /// # Errors
+    /// As of [`Self::read`].
+    pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
+        let wrong = |message: String| Error::Calibration { path: path.to_owned(), message };
         let version: VersionOnly =
-            serde_json::from_slice(&bytes).map_err(|error| wrong(format!("expected a file of rates: {error}")))?;
+            serde_json::from_slice(bytes).map_err(|error| wrong(format!("expected a file of rates: {error}")))?;
         if version.version != RATES_VERSION {
             return Err(wrong(format!("expected version {RATES_VERSION}, found {}", version.version)));
         }
-        let rates: Self = serde_json::from_slice(&bytes).map_err(|error| wrong(format!("expected rates: {error}")))?;
+        let rates: Self = serde_json::from_slice(bytes).map_err(|error| wrong(format!("expected rates: {error}")))?;
         rates.defect().map_or(Ok(rates), |defect| Err(wrong(defect)))
     }
 
     fn defect(&self) -> Option<String> {
-        if !is_rate(self.disk_bytes_per_s) {
-            return Some(format!("disk: {} is no rate", self.disk_bytes_per_s));
+        if let Some(defect) = defect_of("disk_bytes_per_s", self.disk_bytes_per_s) {
+            return Some(defect);
         }
-        if !is_rate(self.together) || self.together > 1.0 {
-            return Some(format!("together: {} is no share", self.together));
+        if !(FIGURE_MIN..=1.0).contains(&self.together) {
+            return Some(format!("together: expected a share of at most 1, found {}", self.together));
         }
         self.devices.iter().find_map(DeviceRates::defect)
     }
@@ -253,7 +284,7 @@ impl DeviceRates {
     /// The same device with more or fewer threads.
     fn scaled(&self, by: f64, name: &str) -> Self {
         let mut scaled = Self { name: name.to_owned(), ..self.clone() };
-        scaled.kernels.iter_mut().flat_map(|of| of.all()).for_each(|rate| *rate *= by);
+        scaled.kernels.iter_mut().flat_map(|of| of.all()).for_each(|(_, rate)| *rate *= by);
         scaled.check_bytes_per_s = scaled.check_bytes_per_s.map(|rate| rate * by);
         scaled
     }
@@ -264,8 +295,10 @@ fn cpu_threads(name: &str) -> Option<u32> {
     name.strip_prefix("cpu, ")?.split(' ').next()?.parse().ok()
 }
 
-fn is_rate(figure: f64) -> bool {
-    figure.is_finite() && figure > 0.0
+/// What is wrong with a figure of the file, if anything is.
+fn defect_of(name: &str, figure: f64) -> Option<String> {
+    let sound = (FIGURE_MIN..=FIGURE_MAX).contains(&figure);
+    (!sound).then(|| format!("{name}: expected a number from {FIGURE_MIN:e} to {FIGURE_MAX:e}, found {figure:e}"))
 }
 
 #[derive(Deserialize)]

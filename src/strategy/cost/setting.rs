@@ -7,6 +7,7 @@ use crate::device::settings::GpuSettings;
 use crate::engine::EngineOptions;
 use crate::plan::MemoryPlan;
 use crate::report::RunReport;
+use crate::strategy::assignment::fractions;
 use crate::strategy::{Assignment, Strategy, TeamPlan, TeamRequest};
 use std::path::PathBuf;
 use topostream_formats::{Direction, Store};
@@ -128,7 +129,7 @@ impl<'a> Setting<'a> {
 
 /// Whether all devices are of one kind.
 fn alike(seats: &[Seat]) -> bool {
-    seats.iter().all(|seat| seat.is_cpu() == seats[0].is_cpu())
+    seats.windows(2).all(|pair| pair[0].is_cpu() == pair[1].is_cpu())
 }
 
 /// Main memory that several devices need beside what one would, in bytes.
@@ -188,8 +189,8 @@ pub fn explain(
     let (seats, strategy, assignment) = match &report.sharing {
         None => (vec![seat(&report.device, 1.0)], Strategy::Replicate, None),
         Some(sharing) => {
-            let all = sharing.devices.iter().map(|device| device.edges).sum::<u64>().max(1) as f64;
-            let seats = sharing.devices.iter().map(|device| seat(&device.device, device.edges as f64 / all));
+            let edges: Vec<f64> = sharing.devices.iter().map(|device| device.edges as f64).collect();
+            let seats = sharing.devices.iter().zip(fractions(&edges)).map(|(of, share)| seat(&of.device, share));
             (seats.collect(), sharing.strategy, sharing.assignment)
         }
     };

@@ -140,9 +140,14 @@ impl TeamPlan {
 
     /// Allocates it, unless what a run before has left is just that. What it left there is never read: what a move reads, another
     /// wrote a round before.
-    pub fn exchange(&self, kept: Option<Arc<ExchangeMemory>>) -> Arc<ExchangeMemory> {
-        let fits = |kept: &Arc<ExchangeMemory>| kept.is_of(self.schedule.pieces, self.piece_bytes);
-        kept.filter(fits).unwrap_or_else(|| Arc::new(ExchangeMemory::new(self.schedule.pieces, self.piece_bytes)))
+    ///
+    /// # Errors
+    /// Where the system refuses the memory.
+    pub fn exchange(&self, kept: Option<Arc<ExchangeMemory>>) -> Result<Arc<ExchangeMemory>> {
+        match kept.filter(|kept| kept.is_of(self.schedule.pieces, self.piece_bytes)) {
+            Some(kept) => Ok(kept),
+            None => Ok(Arc::new(ExchangeMemory::new(self.schedule.pieces, self.piece_bytes)?)),
+        }
     }
 }
 

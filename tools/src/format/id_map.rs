@@ -3,6 +3,7 @@
 //! The mapping ascends, so edges that are sorted by original id are sorted by vertex as well. Ids below 2^32 are kept in a
 //! bit set with a running count, as far as the budget lets that grow; the others in a sorted list.
 
+use super::distinct::Distinct;
 use topostream_formats::{Error, Result};
 
 /// Bits of one counted block.
@@ -15,6 +16,43 @@ pub struct IdCollector {
     /// Ids from here on are in the list: 2^32, or where the bit set could grow no more.
     high_from: u64,
     memory_bytes: u64,
+    /// Where the list has found no room: all ids of the list are counted from there on, so that the error says what does.
+    counted: Option<Counted>,
+}
+
+/// Ids that did not fit.
+struct Counted {
+    ids: Distinct,
+    least: u64,
+    largest: u64,
+}
+
+impl Counted {
+    fn insert(&mut self, id: u64) {
+        self.ids.insert(id);
+        (self.least, self.largest) = (self.least.min(id), self.largest.max(id));
+    }
+}
+
+/// Main memory of the finished map, in bytes, at most.
+pub fn map_bytes(ids: u64, largest: u64) -> u64 {
+    bit_set_bytes(largest).min(8 * ids)
+}
+
+/// What a collector of so many ids has to be given, in bytes, at most: while the list grows it takes three times its size, and
+/// where there are ids for the bit set, that has half of the memory.
+pub fn collecting_bytes(ids: u64, least: u64, largest: u64) -> u64 {
+    let list_bytes = if least >= 1 << 32 { 24 * ids } else { 48 * ids };
+    // The old words exist beside the new.
+    list_bytes.min(bit_set_bytes(largest).saturating_mul(3)).max(LIST_BYTES_MIN)
+}
+
+/// The first list, while it grows.
+const LIST_BYTES_MIN: u64 = 64 << 10;
+
+/// A bit set with room for an id, and its counts; more than there is for an id of more than 32 bits.
+fn bit_set_bytes(largest: u64) -> u64 {
+    if largest >= 1 << 32 { u64::MAX } else { 9 * (largest / 64 + 1).next_power_of_two() }
 }
 
 /// The mapping from ids to vertices and back.
@@ -30,7 +68,7 @@ pub struct IdMap {
 impl IdCollector {
     /// A collector that takes at most `memory_bytes`, the finished map included.
     pub fn new(memory_bytes: u64) -> Self {
-        Self { words: Vec::new(), high: Vec::new(), high_from: 1 << 32, memory_bytes }
+        Self { words: Vec::new(), high: Vec::new(), high_from: 1 << 32, memory_bytes, counted: None }
     }
 
     /// What it may take.
@@ -38,12 +76,9 @@ impl IdCollector {
         self.memory_bytes
     }
 
-    /// Notes an id.
-    ///
-    /// # Errors
-    /// [`Error::Memory`] where the ids do not fit.
+    /// Notes an id. Whether it found room, [`finish`](Self::finish) says.
     #[inline]
-    pub fn insert(&mut self, id: u64) -> Result<()> {
+    pub fn insert(&mut self, id: u64) {
         if id < self.high_from {
             let word = (id / 64) as usize;
             if word >= self.words.len() {
@@ -51,14 +86,15 @@ impl IdCollector {
             }
             if let Some(word) = self.words.get_mut(word) {
                 *word |= 1 << (id % 64);
-                return Ok(());
+                return;
             }
         }
         if self.high.len() == self.high.capacity() {
-            self.grow_high()?;
+            self.grow_high(id);
         }
-        self.high.push(id);
-        Ok(())
+        if self.counted.is_none() {
+            self.high.push(id);
+        }
     }
 
     /// Makes room for a word of the bit set, or ends the bit set where half of the budget does not suffice: the other half
@@ -73,24 +109,53 @@ impl IdCollector {
         }
     }
 
-    fn grow_high(&mut self) -> Result<()> {
+    /// Makes room in the list; where it may not grow, it is counted, with all ids that are still to come.
+    #[cold]
+    fn grow_high(&mut self, id: u64) {
+        if let Some(counted) = &mut self.counted {
+            counted.insert(id);
+            return;
+        }
         self.high.sort_unstable();
         self.high.dedup();
         if self.high.len() >= self.high.capacity() / 2 {
             let more = self.high.len().max(1 << 12);
             let needed_bytes = 8 * (2 * self.high.len() + more) as u64 + 9 * self.words.len() as u64;
             if needed_bytes > self.memory_bytes {
-                let (what, budget_bytes) = ("the map from original ids to vertices".into(), self.memory_bytes);
-                let parts = "8 bytes for every scattered id, and as many again while their list grows".into();
-                return Err(Error::Memory { what, needed_bytes, budget_bytes, parts });
+                let mut counted = Counted { ids: Distinct::default(), least: id, largest: id };
+                // No room from here on, however many ids come.
+                std::mem::take(&mut self.high).into_iter().chain([id]).for_each(|id| counted.insert(id));
+                self.counted = Some(counted);
+                return;
             }
             self.high.reserve_exact(more);
         }
-        Ok(())
+    }
+
+    /// What it has to be given for the ids that it was given, in bytes.
+    fn needed_bytes(&self, counted: &Counted) -> (u64, u64) {
+        let low: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
+        let ids = counted.ids.at_most() + low;
+        let list_only = 24 * counted.ids.at_most() + 36 * self.words.len() as u64;
+        let wide = counted.least >= 1 << 32;
+        let bytes = collecting_bytes(ids, counted.least, counted.largest);
+        (ids, if wide { bytes.max(list_only) } else { bytes })
     }
 
     /// The mapping.
-    pub fn finish(mut self) -> IdMap {
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where the ids did not fit, with the whole budget in which they do.
+    pub fn finish(mut self) -> Result<IdMap> {
+        if let Some(counted) = &self.counted {
+            let (ids, bytes) = self.needed_bytes(counted);
+            return Err(Error::Memory {
+                what: "formatting".into(),
+                needed_bytes: super::ingest::budget_for_ids(bytes),
+                budget_bytes: super::ingest::budget_for_ids(self.memory_bytes),
+                parts: format!("the map from some {ids} original ids to vertices {bytes}, a third of the rest at most"),
+            });
+        }
         self.high.sort_unstable();
         self.high.dedup();
         let mut low_count = 0u64;
@@ -100,11 +165,16 @@ impl IdCollector {
             before as u32
         };
         let ranks = self.words.chunks(BLOCK_WORDS).map(count).collect();
-        IdMap { words: self.words, ranks, low_count, high: self.high, high_from: self.high_from }
+        Ok(IdMap { words: self.words, ranks, low_count, high: self.high, high_from: self.high_from })
     }
 }
 
 impl IdMap {
+    /// Main memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        (8 * (self.words.len() + self.high.len()) + 4 * self.ranks.len()) as u64
+    }
+
     /// How many vertices there are.
     pub fn count(&self) -> u64 {
         self.low_count + self.high.len() as u64
@@ -179,8 +249,8 @@ mod tests {
             let all: BTreeSet<u64> = low.iter().chain(&high).chain(&edges).copied().collect();
             // With the smaller budget most of the low ids are in the list, too; with neither are there 2^32 bits.
             let mut collector = IdCollector::new(if small { 70_000 } else { 64 << 20 });
-            low.iter().chain(&high).chain(&edges).for_each(|&id| collector.insert(id).unwrap());
-            let map = collector.finish();
+            low.iter().chain(&high).chain(&edges).for_each(|&id| collector.insert(id));
+            let map = collector.finish().unwrap();
             prop_assert_eq!(map.ids().collect::<Vec<_>>(), all.iter().copied().collect::<Vec<_>>());
             for (vertex, &id) in all.iter().enumerate() {
                 prop_assert_eq!(map.vertex(id), vertex as u64);
@@ -197,18 +267,32 @@ mod tests {
     fn bits_end_at_32() {
         let ids = [u64::MAX, 1 << 32, (1 << 32) - 1, 0];
         let mut collector = IdCollector::new(u64::MAX);
-        ids.iter().for_each(|&id| collector.insert(id).unwrap());
+        ids.iter().for_each(|&id| collector.insert(id));
         assert_eq!(collector.high, [u64::MAX, 1 << 32]);
-        let map = collector.finish();
+        let map = collector.finish().unwrap();
         assert!(map.ids().eq(ids.into_iter().rev()));
         assert_eq!(ids.map(|id| map.vertex(id)), [3, 2, 1, 0]);
     }
 
+    /// What an error says is needed does, and is no more than twice what does.
     #[test]
     fn keeps_to_its_budget() {
-        let mut collector = IdCollector::new(1000);
-        assert!(collector.insert(10).is_ok());
-        assert!(matches!(collector.insert(1 << 20), Err(Error::Memory { .. })));
-        assert!(matches!(collector.insert(1 << 40), Err(Error::Memory { .. })));
+        let low = |id: u64| id * 1_000_003 % (1 << 32);
+        let wide = |id: u64| (id << 32) + (1 << 40);
+        let mixed = |id: u64| if id % 3 == 0 { id } else { id << 33 };
+        for (name, of) in [("low", &low as &dyn Fn(u64) -> u64), ("wide", &wide), ("mixed", &mixed)] {
+            for ids in [2_000u64, 50_000] {
+                let collect = |memory_bytes: u64| {
+                    let mut collector = IdCollector::new(memory_bytes);
+                    (0..ids).chain(0..ids).for_each(|id| collector.insert(of(id)));
+                    let counted = collector.counted.as_ref().map(|counted| collector.needed_bytes(counted).1);
+                    (counted, collector.finish())
+                };
+                let (needed, refused) = collect(10_000);
+                assert!(matches!(refused, Err(Error::Memory { .. })), "{name}");
+                let (none, map) = collect(needed.unwrap());
+                assert!(none.is_none() && map.unwrap().count() == ids, "{name}: {needed:?} for {ids}");
+            }
+        }
     }
 }

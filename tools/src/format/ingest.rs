@@ -1,8 +1,18 @@
 //! From a source's edges to sorted records, while finding out which vertices there are.
+//!
+//! ```text
+//!  vertices declared by a file ─▶ IdMap ─▶ edges, each id looked up
+//!  ids of 32 bits ─▶ edges as they are; ids collected on the way
+//!  a wider id ─┬─ the input can be opened again: collect all ids, then read edges once more, each id looked up
+//!              └─ a pipe: what has come and what comes goes to a temporary file, and is read from there
+//! ```
 
 use super::id_map::{IdCollector, IdMap};
+use super::memory::BASE_BYTES;
 use super::record::{Record, sortable};
+use super::reverses::{self, Balance};
 use super::sorter::{Sorted, Sorter};
+use super::spool::Spool;
 use super::{FormatOptions, IdPolicy, OpenSource};
 use crate::progress::{Cancel, Progress, Unit};
 use topostream_formats::ids::VERTICES_MAX;
@@ -50,6 +60,11 @@ impl Naming {
         self.vertices
     }
 
+    /// Main memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.map.as_ref().map_or(0, IdMap::memory_bytes)
+    }
+
     /// The original id of vertex 0 where ids are consecutive, else none.
     pub fn first(&self) -> Option<u64> {
         self.map.is_none().then_some(self.first)
@@ -60,6 +75,15 @@ impl Naming {
         match &self.map {
             Some(map) => Box::new(map.ids()),
             None => Box::new(self.first..self.first + self.vertices),
+        }
+    }
+
+    /// The original id that a sorted id stands for: for messages, in time that grows with the number of vertices.
+    pub fn original(&self, id: u32) -> u64 {
+        match &self.map {
+            Some(map) if self.translated => map.ids().nth(id as usize).unwrap_or(id.into()),
+            None if self.translated => self.first + u64::from(id),
+            _ => id.into(),
         }
     }
 
@@ -75,7 +99,7 @@ impl Naming {
 }
 
 /// Which vertices exist, as the policy and the source have it.
-fn id_space(info: &SourceInfo, options: &FormatOptions) -> IdSpace {
+pub fn id_space(info: &SourceInfo, options: &FormatOptions) -> IdSpace {
     match options.ids {
         IdPolicy::Auto => info.ids,
         IdPolicy::Keep => IdSpace::UpToLargest,
@@ -91,7 +115,7 @@ pub fn needs_id_map(info: &SourceInfo, options: &FormatOptions) -> bool {
 
 /// Reads the whole source into the sorter.
 pub fn ingest<R: Record>(
-    source: Box<dyn EdgeSource>,
+    mut source: Box<dyn EdgeSource>,
     open: &mut OpenSource<'_>,
     options: &FormatOptions,
     sorter: Sorter<R>,
@@ -100,31 +124,51 @@ pub fn ingest<R: Record>(
 ) -> Result<Ingested<R>> {
     let info = source.info().clone();
     let space = id_space(&info, options);
-    check_vertices(space)?;
+    check_vertices(space).map_err(|error| at(source.place(), error))?;
     let mut ingest = Ingest {
         space,
         mirror: info.mirror || options.symmetrize,
         keep_loops: !options.remove_self_loops,
         weights: info.weights.filter(|_| options.keep_weights),
+        // What claims to be undirected and is not mirrored has to list each edge at both ends.
+        balance: (!info.directed && !info.mirror && !options.symmetrize).then(Balance::default),
         sorter,
         collector: IdCollector::new(sort_share(options)),
         largest: None,
         map: None,
         input_edges: 0,
         self_loops_removed: 0,
+        chunk: Vec::new(),
+        at: 0,
         progress,
         cancel,
     };
-    match ingest.read_all(source, "read edges") {
-        Err(Error::Limit { .. }) if space == IdSpace::Named => ingest.again_with_wide_ids(open)?,
+    ingest.declared(&mut *source)?;
+    let place = source.place();
+    let is_file = info.bytes.is_some() || source.is_read_once();
+    let read = ingest.read_all(&mut *source, "read edges");
+    let input = Input { place, is_file, bytes: source.bytes_read() };
+    match read {
+        Err(Error::Limit { .. }) if space == IdSpace::Named && source.is_read_once() => {
+            ingest.spool_wide_ids(&mut *source)?;
+        }
+        Err(Error::Limit { .. }) if space == IdSpace::Named => {
+            drop(source);
+            ingest.again_with_wide_ids(open)?;
+        }
         other => other?,
     }
-    ingest.finish()
+    ingest.finish(&input, open, options)
 }
 
 /// What the map of ids may take: as much as a sort.
 fn sort_share(options: &FormatOptions) -> u64 {
-    options.memory_bytes.saturating_sub(super::BASE_BYTES) / 3
+    options.memory_bytes.saturating_sub(BASE_BYTES) / 3
+}
+
+/// The budget of which the map of ids may take so much.
+pub fn budget_for_ids(bytes: u64) -> u64 {
+    BASE_BYTES + 3 * bytes
 }
 
 fn check_vertices(space: IdSpace) -> Result<()> {
@@ -146,30 +190,99 @@ fn too_many_vertices(found: u64) -> Error {
     }
 }
 
+/// Adds a place to an error that has none.
+fn at(place: impl std::fmt::Display, error: Error) -> Error {
+    match error {
+        Error::Invalid(message) => Error::Invalid(format!("{place}: {message}")),
+        Error::Limit { what, found, limit, hint } => {
+            Error::Limit { what: format!("{place}: {what}"), found, limit, hint }
+        }
+        other => other,
+    }
+}
+
+/// What is said of the input as a whole when it has been read.
+struct Input {
+    /// What messages call it.
+    place: String,
+    /// Whether it is a file, and not made up by a generator or a library's caller.
+    is_file: bool,
+    bytes: u64,
+}
+
+/// Fewer vertices than these are stored whatever the number of edges: some 64 MiB.
+const VERTICES_FREE: u64 = 4 << 20;
+/// How many vertices there may be for each edge beyond those.
+const VERTICES_PER_EDGE: u64 = 64;
+
+/// An error where a file has far more vertices than edges: one large id makes a store of 2^32 vertices otherwise.
+fn check_proportion(input: &Input, space: IdSpace, vertices: u64, edges: u64) -> Result<()> {
+    // Lists and offsets take at least a byte for each vertex, so that a file with many has paid for them.
+    if vertices <= VERTICES_FREE.max(VERTICES_PER_EDGE.saturating_mul(edges)).max(input.bytes) {
+        return Ok(());
+    }
+    let place = &input.place;
+    let (why, insist) = match space {
+        IdSpace::Range { first, count } => ("as its header says", first + count),
+        _ => ("every id from 0 to the largest", vertices),
+    };
+    Err(Error::Invalid(format!(
+        "{place}: {vertices} vertices, {why}, for {edges} edges: more than {VERTICES_PER_EDGE} times as many; \
+         `--ids compact` keeps only the ids that occur, `--ids {insist}` keeps all"
+    )))
+}
+
 struct Ingest<'a, R> {
     space: IdSpace,
     mirror: bool,
     keep_loops: bool,
     weights: Option<WeightType>,
+    balance: Option<Balance>,
     sorter: Sorter<R>,
     collector: IdCollector,
     largest: Option<u64>,
-    /// Set in the second reading of a source with ids of more than 32 bits.
+    /// Where ids have to be looked up: declared ones, and ids of more than 32 bits in the second reading.
     map: Option<IdMap>,
     input_edges: u64,
     self_loops_removed: u64,
+    /// The edges that were read last, and how many of them have been taken.
+    chunk: Vec<Edge>,
+    at: usize,
     progress: &'a dyn Progress,
     cancel: &'a Cancel,
 }
 
 impl<R: Record> Ingest<'_, R> {
-    fn read_all(&mut self, source: Box<dyn EdgeSource>, stage: &str) -> Result<()> {
+    /// Reads the vertices that a file declares, if one does: then edges lead between these and no others.
+    fn declared(&mut self, source: &mut dyn EdgeSource) -> Result<()> {
+        if self.space != IdSpace::Named {
+            return Ok(());
+        }
+        let memory_bytes = self.collector.memory_bytes();
+        let mut collector = IdCollector::new(memory_bytes);
+        let (cancel, place) = (self.cancel, source.place());
+        let declared = source.declared_vertices(&mut |ids| {
+            cancel.check()?;
+            ids.iter().for_each(|&id| collector.insert(id));
+            Ok(())
+        })?;
+        if declared {
+            let map = collector.finish()?;
+            if map.count() > VERTICES_MAX {
+                return Err(at(place, too_many_vertices(map.count())));
+            }
+            self.map = Some(map);
+        }
+        Ok(())
+    }
+
+    fn read_all(&mut self, source: &mut dyn EdgeSource, stage: &str) -> Result<()> {
         let extra = self.each_edge(source, stage, |ingest, edge| {
             ingest.input_edges += 1;
             ingest.take(edge)
         })?;
         if self.space == IdSpace::Named && self.map.is_none() {
-            extra.iter().try_for_each(|&id| self.collector.insert(id))?;
+            extra.iter().for_each(|&id| self.collector.insert(id));
         }
         Ok(())
     }
@@ -177,20 +290,26 @@ impl<R: Record> Ingest<'_, R> {
     /// Passes every edge of a source, with progress. Returns the vertices that exist without edges.
     fn each_edge(
         &mut self,
-        mut source: Box<dyn EdgeSource>,
+        source: &mut dyn EdgeSource,
         stage: &str,
         mut take: impl FnMut(&mut Self, &Edge) -> Result<()>,
     ) -> Result<Vec<u64>> {
         let (bytes, edges) = (source.info().bytes, source.info().edges);
         self.progress.begin(stage, bytes.or(edges), if bytes.is_some() { Unit::Bytes } else { Unit::Edges });
-        let (mut chunk, mut passed, mut extra) = (Vec::new(), 0, Vec::new());
+        let (mut chunk, mut passed, mut extra) = (std::mem::take(&mut self.chunk), 0, Vec::new());
         loop {
             self.cancel.check()?;
             source.read(&mut chunk)?;
             if chunk.is_empty() {
                 break;
             }
-            chunk.iter().try_for_each(|edge| take(self, edge))?;
+            for (index, edge) in chunk.iter().enumerate() {
+                if let Err(error) = take(self, edge) {
+                    let error = at(source.place_of(index, edge), error);
+                    (self.chunk, self.at) = (chunk, index);
+                    return Err(error);
+                }
+            }
             passed += chunk.len() as u64;
             self.progress.position(if bytes.is_some() { source.bytes_read() } else { passed });
         }
@@ -202,11 +321,14 @@ impl<R: Record> Ingest<'_, R> {
     #[inline]
     fn take(&mut self, edge: &Edge) -> Result<()> {
         let (source, dest) = (self.id(edge.source)?, self.id(edge.dest)?);
+        let weight = self.weights.map_or(0, |of| sortable(edge.weight, of));
+        if let Some(balance) = &mut self.balance {
+            balance.add(source, dest, weight);
+        }
         if source == dest && !self.keep_loops {
             self.self_loops_removed += 1;
             return Ok(());
         }
-        let weight = self.weights.map_or(0, |of| sortable(edge.weight, of));
         self.sorter.push(R::new(source, dest, weight))?;
         if self.mirror && source != dest {
             self.sorter.push(R::new(dest, source, weight))?;
@@ -228,12 +350,9 @@ impl<R: Record> Ingest<'_, R> {
                 u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))
             }
             IdSpace::Named => match &self.map {
-                Some(map) => match map.get(id) {
-                    Some(vertex) => Ok(vertex as u32),
-                    None => Err(Error::Invalid(format!("vertex id {id} was not there before: the input has changed"))),
-                },
+                Some(map) => map.get(id).map(|vertex| vertex as u32).ok_or_else(|| unknown_vertex(id)),
                 None => {
-                    self.collector.insert(id)?;
+                    self.collector.insert(id);
                     u32::try_from(id).map_err(|_| too_many_vertices(id.saturating_add(1)))
                 }
             },
@@ -243,28 +362,108 @@ impl<R: Record> Ingest<'_, R> {
     /// Ids of more than 32 bits cannot be sorted by themselves: collect them in one reading, number them in another.
     fn again_with_wide_ids(&mut self, open: &mut OpenSource<'_>) -> Result<()> {
         let mut collector = IdCollector::new(self.collector.memory_bytes());
-        let extra = self.each_edge(open()?, "collect ids", |_, edge| {
-            collector.insert(edge.source)?;
-            collector.insert(edge.dest)
+        let extra = self.each_edge(&mut *open()?, "collect ids", |_, edge| {
+            collector.insert(edge.source);
+            collector.insert(edge.dest);
+            Ok(())
         })?;
-        extra.iter().try_for_each(|&id| collector.insert(id))?;
-        self.map = Some(collector.finish());
+        extra.iter().for_each(|&id| collector.insert(id));
+        self.map = Some(collector.finish()?);
         self.sorter.clear();
         (self.input_edges, self.self_loops_removed) = (0, 0);
-        self.read_all(open()?, "read edges again")
+        self.balance = self.balance.as_ref().map(|_| Balance::default());
+        self.read_all(&mut *open()?, "read edges again")
     }
 
-    fn finish(self) -> Result<Ingested<R>> {
+    /// The same of an input that cannot be read again: edges from the first wide id on go to a temporary file, those
+    /// before it are in the sorter.
+    fn spool_wide_ids(&mut self, source: &mut dyn EdgeSource) -> Result<()> {
+        // The edge with the wide id has been counted, and nothing else has been done with it.
+        self.input_edges -= 1;
+        let mut spool = Spool::new(self.sorter.folder(), source.place())?;
+        let (rest, from) = (std::mem::take(&mut self.chunk), self.at);
+        let collector = &mut self.collector;
+        let mut keep = |edge: &Edge| {
+            collector.insert(edge.source);
+            collector.insert(edge.dest);
+            spool.push(edge)
+        };
+        rest[from..].iter().try_for_each(&mut keep)?;
+        self.progress.begin("collect ids", None, Unit::Edges);
+        let (mut chunk, mut passed) = (Vec::new(), (rest.len() - from) as u64);
+        drop(rest);
+        loop {
+            self.cancel.check()?;
+            source.read(&mut chunk)?;
+            if chunk.is_empty() {
+                break;
+            }
+            chunk.iter().try_for_each(&mut keep)?;
+            passed += chunk.len() as u64;
+            self.progress.position(passed);
+        }
+        self.progress.end();
+        let mut extra = Vec::new();
+        source.extra_vertices(&mut extra)?;
+        extra.iter().for_each(|&id| collector.insert(id));
+        self.take_spooled(spool)
+    }
+
+    /// Numbers what the sorter has and what the spool has.
+    fn take_spooled(&mut self, spool: Spool) -> Result<()> {
+        let memory_bytes = self.collector.memory_bytes();
+        let map = std::mem::replace(&mut self.collector, IdCollector::new(memory_bytes)).finish()?;
+        let before = self.sorter.renewed();
+        let mut before = std::mem::replace(&mut self.sorter, before).finish()?;
+        // What is in the sorter is mirrored and has lost its loops already; the map ascends, and so all stays as it was.
+        let mut numbered = Spool::new(self.sorter.folder(), spool.input().to_owned())?;
+        before.for_each(|records| {
+            records.iter().try_for_each(|record| {
+                let (source, dest, weight) = record.parts();
+                numbered.push(&Edge { source: map.vertex(source.into()), dest: map.vertex(dest.into()), weight })
+            })
+        })?;
+        drop(before);
+        self.balance = self.balance.as_ref().map(|_| Balance::default());
+        numbered.for_each(|edge| {
+            let (source, dest) = (edge.source as u32, edge.dest as u32);
+            if let Some(balance) = &mut self.balance {
+                balance.add(source, dest, edge.weight);
+            }
+            self.sorter.push(R::new(source, dest, edge.weight))
+        })?;
+        self.map = Some(map);
+        let cancel = self.cancel;
+        spool.for_each(|edge| {
+            cancel.check()?;
+            self.input_edges += 1;
+            self.take(edge)
+        })
+    }
+
+    fn finish(self, input: &Input, open: &mut OpenSource<'_>, options: &FormatOptions) -> Result<Ingested<R>> {
         let naming = match (self.space, self.map) {
             (IdSpace::Range { first, count }, _) => Naming { first, ..Naming::vertices_below(count) },
             (IdSpace::UpToLargest, _) => Naming::vertices_below(self.largest.map_or(0, |id| id + 1)),
             (IdSpace::Named, Some(map)) => Naming::of_map(map, true),
-            (IdSpace::Named, None) => Naming::of_map(self.collector.finish(), false),
+            (IdSpace::Named, None) => Naming::of_map(self.collector.finish()?, false),
         };
         if naming.vertices() > VERTICES_MAX {
-            return Err(too_many_vertices(naming.vertices()));
+            return Err(at(&input.place, too_many_vertices(naming.vertices())));
         }
-        let (input_edges, self_loops_removed) = (self.input_edges, self.self_loops_removed);
-        Ok(Ingested { edges: self.sorter.finish()?, naming, input_edges, self_loops_removed })
+        let insisted = matches!(options.ids, IdPolicy::Below(_)) || !input.is_file && options.ids == IdPolicy::Auto;
+        if self.space != IdSpace::Named && !insisted {
+            check_proportion(input, self.space, naming.vertices(), self.input_edges)?;
+        }
+        let mut edges = self.sorter.finish()?;
+        if self.balance.is_some_and(|balance| !balance.is_even()) {
+            return Err(reverses::error(&mut edges, &naming, self.weights, &input.place, open, self.cancel));
+        }
+        Ok(Ingested { edges, naming, input_edges: self.input_edges, self_loops_removed: self.self_loops_removed })
     }
+}
+
+#[cold]
+fn unknown_vertex(id: u64) -> Error {
+    Error::Invalid(format!("vertex id {id}: no such vertex is declared, or the input has changed while it was read"))
 }

@@ -8,15 +8,20 @@
 //!
 //! Every stage works on all cores inside; the stages follow one another, so the budget belongs to one at a time.
 
+mod distinct;
 mod id_map;
 mod ingest;
+mod memory;
 mod order;
 mod record;
+mod reverses;
 mod shards;
 mod sorter;
+mod spool;
 
 use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};
+use memory::{Budget, Known};
 use record::{Plain, Record, Weighted, unsortable};
 use sorter::{Sorted, Sorter};
 use std::path::{Path, PathBuf};
@@ -24,7 +29,10 @@ use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
-use topostream_formats::{Direction, EdgeSource, Encoding, Error, Manifest, Result, VertexOrder, WeightType};
+use topostream_formats::{
+    Direction, EdgeSource, Encoding, Error, Manifest, Result, SourceInfo, VertexOrder, WeightType, memory as system_memory,
+    threads,
+};
 
 /// Which ids become vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,7 +110,8 @@ pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;
 /// Makes a store in `path` from the edges of a source.
 ///
 /// # Errors
-/// Whatever is wrong with the input; [`Error::Memory`] where the budget is too small; [`Error::Limit`] where ids or pages
+/// Whatever is wrong with the input; [`Error::Memory`] where the budget is too small, [`Error::Allocation`] and
+/// [`Error::Threads`] where the system does not give it or starts no threads; [`Error::Limit`] where ids or pages
 /// pass the widths; [`Error::Io`]; [`Error::Interrupted`]. Nothing that opens is left then.
 pub fn format(
     open: &mut OpenSource<'_>,
@@ -114,21 +123,50 @@ pub fn format(
     if !(1..=SHARDS_MAX).contains(&options.shards) {
         return Err(Error::Invalid(format!("{} shards: there must be 1 to {SHARDS_MAX}", options.shards)));
     }
+    threads::start_shared_pool()?;
+    system_memory::probe("formatting", options.memory_bytes.min(PROBED_BYTES_MAX))?;
+    // Before the input is read: it may take long, and from a pipe it can be read only once.
+    StoreWriter::check(path, &options.layout)?;
     let source = open()?;
-    let weights = source.info().weights.filter(|_| options.keep_weights);
-    let mut options = options.clone();
-    options.layout.weights = weights;
-    options.in_edges &= source.info().directed && !options.symmetrize;
-    match weights {
+    let options = adapted(options, source.info());
+    match options.layout.weights {
         Some(_) => Formatter::<Weighted>::run(source, open, path, &options, progress, cancel),
         None => Formatter::<Plain>::run(source, open, path, &options, progress, cancel),
     }
 }
 
-/// Main memory that is in use whatever the graph: code, stacks, chunk buffers.
-const BASE_BYTES: u64 = 40 << 20;
-/// The least that the sort gets.
-const SORT_BYTES_MIN: u64 = 4 << 20;
+/// Checks, without reading more than is needed to say what does, whether a store could be made from a source in the memory that the
+/// options allow: as far as that is known before the work.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub fn check_memory(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<()> {
+    let options = adapted(options, source.info());
+    Budget::new(source, &options).map(drop)
+}
+
+/// The least main memory in which a store can be made from a source, in bytes: one that takes `reading_bytes`, whose ids occur and are
+/// its vertices, as many as `vertices`, none larger than `largest`.
+pub fn needed_bytes(
+    info: &SourceInfo,
+    reading_bytes: u64,
+    vertices: u64,
+    largest: u64,
+    options: &FormatOptions,
+) -> u64 {
+    Budget::needed_bytes(info, reading_bytes, (vertices, largest), &adapted(options, info))
+}
+
+/// What options come to for a source: weights that it has, in-lists where they are not the out-lists.
+fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
+    let mut options = options.clone();
+    options.layout.weights = info.weights.filter(|_| options.keep_weights);
+    options.in_edges &= info.directed && !options.symmetrize;
+    options
+}
+
+/// A budget above this is none: no machine has so much, and not every one has addresses for more.
+const PROBED_BYTES_MAX: u64 = 1 << 40;
 
 struct Formatter<'a, R> {
     options: &'a FormatOptions,
@@ -136,8 +174,7 @@ struct Formatter<'a, R> {
     folder: PathBuf,
     progress: &'a dyn Progress,
     cancel: &'a Cancel,
-    /// What a sort may take while another one's result is still needed.
-    sort_bytes: u64,
+    budget: Budget,
     edges: Sorted<R>,
     naming: Naming,
     duplicates_removed: u64,
@@ -145,7 +182,7 @@ struct Formatter<'a, R> {
 
 impl<'a, R: Record> Formatter<'a, R> {
     fn run(
-        source: Box<dyn EdgeSource>,
+        mut source: Box<dyn EdgeSource>,
         open: &mut OpenSource<'_>,
         path: &Path,
         options: &'a FormatOptions,
@@ -153,17 +190,18 @@ impl<'a, R: Record> Formatter<'a, R> {
         cancel: &'a Cancel,
     ) -> Result<FormatReport> {
         let info = source.info().clone();
-        let sort_bytes = sort_memory(&*source, options)?;
+        let budget = Budget::new(&mut *source, options)?;
         let shards = if options.shards > 1 { format!(" {} shards", options.shards) } else { String::new() };
         let tag = crc32c(format!("{} {:?}{shards}", info.name, options.layout).as_bytes());
         let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
-        let folder = options.temporary.clone().unwrap_or_else(|| path.to_owned());
-        let sorter = Sorter::new(&folder, sort_bytes, cancel.clone());
+        let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
+        let sorter = Sorter::new(&folder, budget.sort_bytes(), cancel.clone());
         let Ingested { edges, naming, input_edges, self_loops_removed } =
             ingest::<R>(source, open, options, sorter, progress, cancel)?;
         let vertices = naming.vertices();
         let mut formatter =
-            Self { options, writer, folder, progress, cancel, sort_bytes, edges, naming, duplicates_removed: 0 };
+            Self { options, writer, folder, progress, cancel, budget, edges, naming, duplicates_removed: 0 };
+        formatter.budget.check(&formatter.known())?;
         let ids = formatter.number_vertices()?;
         let (out, edges) =
             if options.shards > 1 { formatter.write_shards()? } else { formatter.write_lists(Direction::Out)? };
@@ -220,13 +258,7 @@ impl<'a, R: Record> Formatter<'a, R> {
     /// Sorts the edges again under new vertex numbers; `result[new] = old`.
     fn reorder(&mut self) -> Result<Vec<u32>> {
         let vertices = self.naming.vertices();
-        let order_bytes = order::memory_bytes(vertices) + if self.naming.first().is_none() { 8 * vertices } else { 0 };
-        let sort_bytes = self.sort_bytes.saturating_sub(order_bytes);
-        if sort_bytes < SORT_BYTES_MIN {
-            let needed = self.options.memory_bytes + order_bytes + SORT_BYTES_MIN - self.sort_bytes;
-            let parts = format!("{order_bytes} bytes of them to number {vertices} vertices anew");
-            return Err(memory_error(needed, self.options.memory_bytes, parts));
-        }
+        let sort_bytes = self.sort_beside(order::memory_bytes(vertices, self.naming.first().is_none()))?;
         let mut degrees = order::Degrees::new(vertices, self.options.order);
         self.each_edge("count degrees", |source, dest, _| {
             degrees.count(source, dest);
@@ -239,6 +271,30 @@ impl<'a, R: Record> Formatter<'a, R> {
         })?;
         self.edges = sorter.finish()?;
         Ok(order)
+    }
+
+    /// What is known of the vertices and edges now.
+    fn known(&self) -> Known {
+        let (vertices, records) = (self.naming.vertices(), self.edges.records());
+        Known { vertices, map_bytes: self.naming.memory_bytes(), listed: self.naming.first().is_none(), records }
+    }
+
+    /// What a second set of edges may take beside the sorted ones and something else: the sorted ones give way.
+    fn sort_beside(&mut self, other_bytes: u64) -> Result<u64> {
+        let left = self.budget.left(self.naming.memory_bytes() + other_bytes);
+        let rest = left.saturating_sub(self.edges.memory_bytes());
+        if rest >= left / 4 {
+            return Ok(rest);
+        }
+        self.shrink_edges(left / 2)?;
+        Ok(left / 2)
+    }
+
+    /// Has the sorted edges take no more than so much.
+    fn shrink_edges(&mut self, memory_bytes: u64) -> Result<()> {
+        let edges = std::mem::replace(&mut self.edges, Sorted::Memory(Vec::new()));
+        self.edges = edges.shrink(memory_bytes, &self.folder, self.cancel)?;
+        Ok(())
     }
 
     /// Passes every edge once, as vertices, in order, without duplicates where they are unwanted. Returns their number.
@@ -275,6 +331,8 @@ impl<'a, R: Record> Formatter<'a, R> {
     /// Writes the sorted edges as the lists of a direction. Returns how many there are, too.
     fn write_lists(&mut self, direction: Direction) -> Result<(TopologyManifest, u64)> {
         let vertices = self.naming.vertices();
+        let known = self.known();
+        self.shrink_edges(self.budget.left(known.map_bytes + self.budget.writing_bytes(&known)))?;
         let mut targets = None;
         if let Encoding::RecordId { .. } = self.options.layout.encoding {
             let mut layout = TopologyWriter::layout_only(self.options.layout.clone());
@@ -291,7 +349,8 @@ impl<'a, R: Record> Formatter<'a, R> {
 
     /// Turns the edges round, sorts them again and writes them.
     fn write_in_lists(&mut self, edges: u64) -> Result<TopologyManifest> {
-        let mut sorter = Sorter::new(&self.folder, self.sort_bytes, self.cancel.clone());
+        let sort_bytes = self.sort_beside(0)?;
+        let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone());
         self.each_edge("sort in-edges", |source, dest, weight| sorter.push(R::new(dest, source, weight)))?;
         self.edges = sorter.finish()?;
         self.naming = Naming::vertices_below(self.naming.vertices());
@@ -299,29 +358,4 @@ impl<'a, R: Record> Formatter<'a, R> {
         assert_eq!(written, edges, "as many edges go in as go out");
         Ok(summary)
     }
-}
-
-/// What one sort may take: the budget less everything else, shared where a second sort, or grouping, needs the first one's
-/// result.
-fn sort_memory(source: &dyn EdgeSource, options: &FormatOptions) -> Result<u64> {
-    let parts = [
-        ("program", BASE_BYTES),
-        ("reading", source.memory_bytes()),
-        ("pages", TopologyWriter::memory_bytes(&options.layout)),
-    ];
-    let fixed: u64 = parts.iter().map(|part| part.1).sum();
-    let sorts = 1 + u64::from(options.in_edges || options.order != VertexOrder::Natural || options.shards > 1);
-    let shares = sorts + u64::from(ingest::needs_id_map(source.info(), options));
-    let left = options.memory_bytes.saturating_sub(fixed) / shares;
-    if left < SORT_BYTES_MIN {
-        let needed = fixed + shares * SORT_BYTES_MIN;
-        let mut parts: Vec<String> = parts.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
-        parts.push(format!("sorting at least {}", shares * SORT_BYTES_MIN));
-        return Err(memory_error(needed, options.memory_bytes, parts.join(", ")));
-    }
-    Ok(left)
-}
-
-fn memory_error(needed_bytes: u64, budget_bytes: u64, parts: String) -> Error {
-    Error::Memory { what: "formatting".into(), needed_bytes, budget_bytes, parts }
 }

@@ -179,7 +179,9 @@ impl<R: Record> Formatter<'_, R> {
             Ok(())
         })?;
         let ends = histogram.ends(self.options.shards);
-        let mut parts = Parts::<R>::new(&self.folder, self.sort_bytes, ends.clone(), self.cancel.clone());
+        drop(histogram);
+        let parts_bytes = self.sort_beside(self.budget.grouping_bytes(&self.known()))?;
+        let mut parts = Parts::<R>::new(&self.folder, parts_bytes, ends.clone(), self.cancel.clone());
         let edges = self.each_edge("group by destination", |source, dest, weight| parts.push(source, dest, weight))?;
         let mut targets = None;
         if let Encoding::RecordId { .. } = self.options.layout.encoding {

@@ -18,6 +18,10 @@ use topostream_formats::{Error, Result};
 
 /// The smallest buffer that is worth its files: 64 Ki records.
 pub const RECORDS_MIN: usize = 1 << 16;
+/// The smallest block of a run that is read.
+const BLOCK_RECORDS_MIN: usize = 1 << 7;
+/// Records that are written at a time.
+const WRITE_RECORDS: usize = 1 << 20;
 
 /// Collects records and sorts them, through temporary files in `folder` where they do not fit in memory.
 pub struct Sorter<R> {
@@ -59,6 +63,23 @@ impl<R: Record> Sorter<R> {
     pub fn new(folder: &Path, memory_bytes: u64, cancel: Cancel) -> Self {
         let records_max = (memory_bytes as usize / size_of::<R>()).max(RECORDS_MIN);
         Self { folder: folder.to_owned(), buffer: Vec::new(), records_max, file: None, runs: Vec::new(), cancel }
+    }
+
+    /// Where its runs are kept.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// An empty sorter with the same settings.
+    pub fn renewed(&self) -> Self {
+        Self {
+            buffer: Vec::new(),
+            file: None,
+            runs: Vec::new(),
+            folder: self.folder.clone(),
+            cancel: self.cancel.clone(),
+            ..*self
+        }
     }
 
     /// Takes a record in.
@@ -119,15 +140,53 @@ impl<R: Record> Sorter<R> {
             self.buffer.radix_sort_builder().with_low_mem_tuner().sort();
             return Ok(Sorted::Memory(self.buffer));
         };
-        // Half of the buffer's memory for blocks, half for what is collected from them.
-        let capacity = self.buffer.capacity();
+        let bytes = self.buffer.capacity() * size_of::<R>();
         drop(std::mem::take(&mut self.buffer));
-        let block_records = (capacity / 2 / self.runs.len()).clamp(1 << 10, (4 << 20) / size_of::<R>());
+        let block_records = block_records::<R>(bytes as u64, self.runs.len());
         Ok(Sorted::Runs(Runs { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel }))
     }
 }
 
+/// How many records of each run are in memory: half of the memory is for blocks, half for what is collected from them.
+fn block_records<R>(memory_bytes: u64, runs: usize) -> usize {
+    let records = memory_bytes as usize / size_of::<R>();
+    (records / 2 / runs.max(1)).clamp(BLOCK_RECORDS_MIN, (4 << 20) / size_of::<R>())
+}
+
 impl<R: Record> Sorted<R> {
+    /// Main memory in use, in bytes: of runs, while they are read.
+    pub fn memory_bytes(&self) -> u64 {
+        match self {
+            Self::Memory(records) => size_of_val(&records[..]) as u64,
+            Self::Runs(runs) => (2 * runs.runs.len() * runs.block_records * size_of::<R>()) as u64,
+        }
+    }
+
+    /// Makes room for something else: takes no more than `memory_bytes` from here on, as a run in `folder` if need be.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the run cannot be written.
+    pub fn shrink(self, memory_bytes: u64, folder: &Path, cancel: &Cancel) -> Result<Self> {
+        if self.memory_bytes() <= memory_bytes {
+            return Ok(self);
+        }
+        let mut runs = match self {
+            Self::Runs(runs) => runs,
+            Self::Memory(records) => {
+                let mut file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
+                let pieces = records.chunks(WRITE_RECORDS);
+                pieces.into_iter().try_for_each(|some| {
+                    cancel.check()?;
+                    file.write_all(bytemuck::cast_slice(some)).map_err(Error::io(folder, "write a sorted run in"))
+                })?;
+                let run = Run { start: 0, records: records.len() as u64 };
+                Runs { folder: folder.to_owned(), file, runs: vec![run], block_records: 0, cancel: cancel.clone() }
+            }
+        };
+        runs.block_records = block_records::<R>(memory_bytes, runs.runs.len());
+        Ok(Self::Runs(runs))
+    }
+
     /// How many records there are.
     pub fn records(&self) -> u64 {
         match self {
@@ -212,12 +271,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sort_all<R: Record>(records: &[R], memory_bytes: u64) -> (Vec<R>, bool) {
+    fn sort_all<R: Record>(records: &[R], memory_bytes: u64, shrunk: bool) -> (Vec<R>, bool) {
         let folder = tempfile::tempdir().unwrap();
         let mut sorter = Sorter::new(folder.path(), memory_bytes, Cancel::default());
         sorter.records_max = (memory_bytes as usize / size_of::<R>()).max(1);
         records.iter().for_each(|&record| sorter.push(record).unwrap());
         let mut sorted = sorter.finish().unwrap();
+        if shrunk {
+            let most = sorted.memory_bytes() / 3;
+            sorted = sorted.shrink(most, folder.path(), &Cancel::default()).unwrap();
+            let least = |runs: &Runs| 2 * runs.runs.len() * BLOCK_RECORDS_MIN * size_of::<R>();
+            let is_small = |runs: &Runs| sorted.memory_bytes() <= most.max(least(runs) as u64);
+            assert!(matches!(&sorted, Sorted::Runs(runs) if is_small(runs)) || most == 0);
+        }
         let spilled = matches!(sorted, Sorted::Runs(_));
         let mut all = Vec::new();
         for _ in 0..2 {
@@ -238,14 +304,16 @@ mod tests {
         fn runs_merge_to_the_sorted_whole(
             triples in prop::collection::vec((0u32..50, any::<u32>(), 0u32..4), 0..6000),
             records_max in 20u64..3000,
+            shrunk: bool,
         ) {
             let mut plain: Vec<Plain> = triples.iter().map(|&(s, d, _)| Plain::new(s, d & 7, 0)).collect();
-            let (found, spilled) = sort_all(&plain, records_max * 8);
+            let (found, spilled) = sort_all(&plain, records_max * 8, shrunk);
             plain.sort_unstable();
             prop_assert_eq!(found, plain);
-            prop_assert_eq!(spilled, triples.len() > (records_max as usize).max(RECORDS_MIN.min(records_max as usize)));
+            let all_fit = triples.len() <= (records_max as usize).max(RECORDS_MIN.min(records_max as usize));
+            prop_assert_eq!(spilled, !all_fit || shrunk && !triples.is_empty());
             let mut weighted: Vec<Weighted> = triples.iter().map(|&(s, d, w)| Weighted::new(s, d, w)).collect();
-            let (found, _) = sort_all(&weighted, records_max * 12);
+            let (found, _) = sort_all(&weighted, records_max * 12, shrunk);
             weighted.sort_unstable();
             prop_assert_eq!(found, weighted);
         }

@@ -18,6 +18,10 @@ pub struct Feed {
     /// Fails once this many edges have been given.
     pub fails_at: Option<usize>,
     pub at: usize,
+    /// As a pipe is: opened once, or it fails.
+    pub read_once: bool,
+    /// All vertices, where the source has a list of them.
+    pub declared: Option<Vec<u64>>,
 }
 
 impl Feed {
@@ -25,7 +29,15 @@ impl Feed {
         let name = "edges of a test".into();
         let count = Some(edges.len() as u64);
         let info = SourceInfo { name, ids, mirror: false, directed: true, weights, edges: count, bytes: None };
-        Self { info, edges: Arc::new(edges), extra: Vec::new(), fails_at: None, at: 0 }
+        Self {
+            info,
+            edges: Arc::new(edges),
+            extra: Vec::new(),
+            fails_at: None,
+            at: 0,
+            read_once: false,
+            declared: None,
+        }
     }
 }
 
@@ -50,6 +62,19 @@ impl EdgeSource for Feed {
         Ok(())
     }
 
+    fn declared_vertices(&mut self, take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
+        self.declared.as_ref().map_or(Ok(false), |ids| take(ids).map(|()| true))
+    }
+
+    fn place_of(&self, index: usize, _edge: &Edge) -> String {
+        // Chunks are full but for the last.
+        format!("input.txt:{}", 1 + (self.at - 1) / CHUNK_EDGES * CHUNK_EDGES + index)
+    }
+
+    fn is_read_once(&self) -> bool {
+        self.read_once
+    }
+
     fn memory_bytes(&self) -> u64 {
         (CHUNK_EDGES * size_of::<Edge>()) as u64
     }
@@ -63,7 +88,15 @@ pub fn run_watched(
     progress: &dyn Progress,
     cancel: &Cancel,
 ) -> Result<FormatReport> {
-    format(&mut || Ok(Box::new(feed.clone())), path, options, progress, cancel)
+    let mut opened = 0;
+    let mut open = || -> Result<Box<dyn EdgeSource>> {
+        opened += 1;
+        match feed.read_once && opened > 1 {
+            true => Err(Error::Invalid("a pipe was opened twice".into())),
+            false => Ok(Box::new(feed.clone())),
+        }
+    };
+    format(&mut open, path, options, progress, cancel)
 }
 
 /// Formats a feed.

@@ -34,6 +34,55 @@ fn scattered_ids_need_no_memory_for_the_gaps() {
     }
 }
 
+/// A pipe whose ids pass 32 bits after more edges than memory holds: they are in sorted runs by then.
+#[test]
+fn wide_ids_behind_many_edges_of_a_pipe() {
+    let narrow = 700_000u64;
+    let mut edges: Vec<_> = (0..narrow).map(|i| (i % 5000, i * 7919 % 5003, 0)).collect();
+    edges.extend([(1 << 40, 3, 0), (3, 1 << 40, 0), (1 << 40, 1 << 40, 0)]);
+    edges.extend((0..narrow).map(|i| (i % 77, i % 83, 0)));
+    let options = FormatOptions { memory_bytes: 64 << 20, remove_self_loops: true, ..small_pages() };
+    let [once, twice] = [true, false].map(|read_once| {
+        let folder = tempfile::tempdir().unwrap();
+        let feed = Feed { read_once, ..Feed::new(IdSpace::Named, None, edges.clone()) };
+        let report = run(&feed, folder.path(), &options).unwrap();
+        open_and_verify(folder.path()).unwrap();
+        let graph = spec_reader::read(folder.path()).unwrap();
+        assert_eq!(report.manifest.input_edges, edges.len() as u64);
+        (report.self_loops_removed, graph.ids, graph.out)
+    });
+    assert!(once == twice);
+    assert_eq!(once.1.last(), Some(&(1 << 40)));
+    assert_eq!(once.2.len() as u64 + once.0, edges.len() as u64);
+}
+
+/// An undirected list of more edges than memory holds, one of which lacks its reverse; by a pipe its line is not known.
+#[test]
+fn a_missing_reverse_among_many() {
+    let edges: Vec<_> =
+        (0..800_000u64).flat_map(|i| [(i % 999, 1000 + i % 997, 0), (1000 + i % 997, i % 999, 0)]).collect();
+    let options = FormatOptions { memory_bytes: 64 << 20, ..small_pages() };
+    let found = |lonely: Option<usize>, read_once| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut edges = edges.clone();
+        if let Some(at) = lonely {
+            edges.insert(at, (1234, 567, 0));
+        }
+        let mut feed = Feed { read_once, ..Feed::new(IdSpace::Range { first: 0, count: 2000 }, None, edges) };
+        feed.info.directed = false;
+        run(&feed, folder.path(), &options).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(found(None, true), Ok(()));
+    let says = "expected the edge from 567 to 1234 as often as that from 1234 to 567";
+    for at in [0, 700_000, 1_600_000] {
+        let error = found(Some(at), false).unwrap_err();
+        let first = edges[..at].iter().position(|&edge| edge == (1234, 567, 0)).unwrap_or(at);
+        assert!(error.starts_with(&format!("input.txt:{}: {says}", first + 1)), "{at}: {error}");
+    }
+    let error = found(Some(700_000), true).unwrap_err();
+    assert!(error.starts_with(&format!("edges of a test: {says}")), "{error}");
+}
+
 #[test]
 fn more_vertices_than_32_bits_is_a_limit() {
     let folder = tempfile::tempdir().unwrap();

@@ -8,6 +8,7 @@ mod failures;
 mod feed;
 mod forgery;
 mod ids;
+mod inputs;
 mod properties;
 mod shards;
 #[path = "../../../formats/tests/store/spec_reader.rs"]

@@ -400,6 +400,7 @@ fn atomic_body(operation: Operation) -> &'static str {
         }
         Claim => {
             "var seen = atomicLoad(&CELL);
+// rounds: 1, and one for each time that the device fails for no reason.
 while seen == expected {
     let result = atomicCompareExchangeWeak(&CELL, expected, value);
     if result.exchanged { return true; }
@@ -418,6 +419,7 @@ fn float_bits_body(operation: Operation) -> &'static str {
         Store => "atomicStore(&CELL, bitcast<u32>(value));",
         Add => {
             "var seen = atomicLoad(&CELL);
+// rounds: 1, and one for each other thread that adds at the same time.
 loop {
     let sum = bitcast<u32>(bitcast<f32>(seen) + value);
     let result = atomicCompareExchangeWeak(&CELL, seen, sum);

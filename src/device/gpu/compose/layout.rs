@@ -131,8 +131,8 @@ pub struct Counters {
     pub edges_high: u32,
     /// The most hub entries that any batch asked for.
     pub hub_wanted: u32,
-    /// Zero.
-    pub spare: u32,
+    /// Whether a driver has ended a loop early: looked for where loops are limited.
+    pub loops_cut: u32,
 }
 
 impl Counters {

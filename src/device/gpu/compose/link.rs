@@ -7,13 +7,14 @@ use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelu
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 11] = [
+const LIBRARY: [(&str, &str); 12] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
     ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
     ("shaders/lib/weights.wgsl", include_str!("../../../../shaders/lib/weights.wgsl")),
     ("shaders/lib/page.wgsl", include_str!("../../../../shaders/lib/page.wgsl")),
     ("shaders/lib/take.wgsl", include_str!("../../../../shaders/lib/take.wgsl")),
+    ("shaders/lib/loops.wgsl", include_str!("../../../../shaders/lib/loops.wgsl")),
     ("shaders/lib/count.wgsl", include_str!("../../../../shaders/lib/count.wgsl")),
     ("shaders/lib/sum.wgsl", include_str!("../../../../shaders/lib/sum.wgsl")),
     ("shaders/lib/own.wgsl", include_str!("../../../../shaders/lib/own.wgsl")),

@@ -120,6 +120,11 @@ impl KernelName {
         matches!(self, Self::Collect | Self::Ship | Self::Apply)
     }
 
+    /// Whether it calls an algorithm's functions.
+    pub fn has_hooks(self) -> bool {
+        !self.hooks().is_empty()
+    }
+
     /// The functions that it wants of an algorithm.
     fn hooks(self) -> &'static [&'static str] {
         match self {
@@ -178,6 +183,8 @@ pub struct ModuleOptions {
     pub subgroups: bool,
     /// Whether pages are read where they lie in main memory: over a bus, each word should be asked for once.
     pub in_place: bool,
+    /// Whether the driver ends loops early, so that kernels which call an algorithm's hooks have to look for that.
+    pub loops_limited: bool,
 }
 
 impl Default for ModuleOptions {
@@ -198,6 +205,7 @@ impl Default for ModuleOptions {
             wide_integers: false,
             subgroups: false,
             in_place: false,
+            loops_limited: false,
         }
     }
 }

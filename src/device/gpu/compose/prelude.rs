@@ -27,6 +27,8 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("SUBGROUPS", options.subgroups),
         // Whether threads that share a list join what they have gathered before one of them closes it.
         ("JOINED", pull && options.subgroups && algorithm.shader.text.contains("fn list_join")),
+        // Whether it is looked for loops that the driver has ended early.
+        ("LOOPS_LIMITED", options.loops_limited && (kernel.is_over_pages() || kernel.is_over_vertices())),
         ("RECORD_IDS", options.encoding != Encoding::VertexId),
         // A neighbour is a word, or it may begin within one and end in the next or, if it is of 7 bytes, the one after.
         ("ALIGNED", aligned),

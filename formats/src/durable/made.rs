@@ -1,0 +1,159 @@
+//! What this process has made and not completed: removed where the work fails, and where the process ends at once.
+//!
+//! One list for the process, behind one lock. Whatever makes, renames or removes a name does so under the lock. A thread
+//! that ends the process takes it, removes everything, and never gives it back: nothing is made afterwards.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A name that was made.
+#[derive(Debug)]
+pub(crate) enum Thing {
+    /// A file.
+    File(PathBuf),
+    /// A folder, removed only where it is empty.
+    Folder(PathBuf),
+    /// A folder with everything in it: the file that is locked goes last.
+    Staging(PathBuf),
+}
+
+/// The name of the locked file in a staging folder.
+pub(crate) const MARK: &str = "mark";
+
+type List = Vec<(u64, Thing)>;
+
+static UNFINISHED: Mutex<List> = Mutex::new(Vec::new());
+
+/// The process's list; while it is held, nothing is made or removed.
+pub(crate) fn hold() -> MutexGuard<'static, List> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every unfinished file and folder of this process, and keeps all other threads from making new ones. The caller
+/// must end the process.
+pub fn abandon() {
+    let mut list = hold();
+    list.drain(..).rev().for_each(|(_, thing)| remove(&thing));
+    std::mem::forget(list);
+}
+
+/// Waits for the end of the process where [`abandon`] was called: for threads that would end it in another way.
+pub fn wait_if_abandoned() {
+    drop(hold());
+}
+
+/// What one piece of work has made; dropped, it removes all of it, the last first.
+#[derive(Debug)]
+pub(crate) struct Made {
+    owner: u64,
+}
+
+impl Default for Made {
+    fn default() -> Self {
+        static OWNERS: AtomicU64 = AtomicU64::new(0);
+        Self { owner: OWNERS.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+impl Made {
+    /// Notes a thing, under the lock that it was made under.
+    pub(crate) fn note(&self, list: &mut List, thing: Thing) {
+        list.push((self.owner, thing));
+    }
+
+    /// Makes a folder and those above it, as far as they are missing.
+    pub(crate) fn folders(&self, path: &Path) -> io::Result<()> {
+        let mut list = hold();
+        let missing: Vec<&Path> = path.ancestors().take_while(|folder| !is_there(folder)).collect();
+        for folder in missing.into_iter().rev() {
+            match fs::create_dir(folder) {
+                Ok(()) => self.note(&mut list, Thing::Folder(folder.to_owned())),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// All folders that were made and are not for temporary files.
+    pub(crate) fn all_folders(&self) -> Vec<PathBuf> {
+        let folder = |(owner, thing): &(u64, Thing)| match thing {
+            Thing::Folder(path) if *owner == self.owner => Some(path.clone()),
+            _ => None,
+        };
+        hold().iter().filter_map(folder).collect()
+    }
+
+    /// Gives a file its name, which must be free, and notes it.
+    pub(crate) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut list = hold();
+        if fs::symlink_metadata(to).is_ok() {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        fs::rename(from, to)?;
+        self.note(&mut list, Thing::File(to.to_owned()));
+        Ok(())
+    }
+
+    /// Gives the last file its name. All that was made before is complete then; only staging folders are still to be
+    /// removed.
+    pub(crate) fn commit(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut list = hold();
+        fs::rename(from, to)?;
+        list.retain(|(owner, thing)| *owner != self.owner || matches!(thing, Thing::Staging(_)));
+        Ok(())
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // Held to the end: a thread that ends the process waits until everything is gone.
+        let mut list = hold();
+        let (own, others) = std::mem::take(&mut *list).into_iter().partition(|(owner, _)| *owner == self.owner);
+        *list = others;
+        let own: List = own;
+        own.into_iter().rev().for_each(|(_, thing)| remove(&thing));
+    }
+}
+
+fn is_there(folder: &Path) -> bool {
+    folder.as_os_str().is_empty() || fs::symlink_metadata(folder).is_ok()
+}
+
+/// Removes a thing. It may be gone, or no longer be empty.
+fn remove(thing: &Thing) {
+    match thing {
+        Thing::File(path) => drop(fs::remove_file(path)),
+        Thing::Folder(path) => drop(fs::remove_dir(path)),
+        Thing::Staging(path) => drop(remove_staging(path)),
+    }
+}
+
+/// Removes a staging folder whose lock this process holds. The locked file goes last: once it is gone, another process may
+/// take the folder, and then it is no longer empty and stays.
+pub(crate) fn remove_staging(folder: &Path) -> io::Result<()> {
+    clear_staging(folder)?;
+    fs::remove_file(folder.join(MARK)).or_else(if_missing)?;
+    fs::remove_dir(folder)
+}
+
+/// Removes everything in a staging folder but the locked file.
+pub(crate) fn clear_staging(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == MARK {
+            continue;
+        }
+        let path = entry.path();
+        let removed = if entry.file_type()?.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.or_else(if_missing)?;
+    }
+    Ok(())
+}
+
+fn if_missing(error: io::Error) -> io::Result<()> {
+    if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}

@@ -1,0 +1,59 @@
+//! Files that are whole or absent, whatever ends the process that writes them.
+//!
+//! ```text
+//!  create beside the target, locked ─▶ write ─▶ sync ─▶ rename ─▶ sync the folder
+//!      │                                                  │
+//!      └─ registered: removed by Drop, or by abandon() ───┘ no longer registered
+//! ```
+//!
+//! Temporary names carry a tag of their maker, and the maker holds a lock on the file. A process that is killed leaves the
+//! file but not the lock: whoever finds a temporary file that it can lock may remove it.
+
+mod lock;
+mod made;
+mod output;
+mod temporary;
+
+pub(crate) use lock::{Lock, lock};
+pub(crate) use made::{MARK, Made, Thing, clear_staging, hold, remove_staging};
+pub use made::{abandon, wait_if_abandoned};
+pub use output::OutputFile;
+pub(crate) use output::is_temporary;
+pub use temporary::TemporaryFolder;
+pub(crate) use temporary::is_temporary_folder;
+
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// The folder that a path lies in; the working directory for a bare name.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes the names in a folder durable, where the system can.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    match File::open(folder)?.sync_all() {
+        // Some network file systems write names through and have no such call.
+        Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => Ok(()),
+        synced => synced,
+    }
+}
+
+/// What tells the files of one maker from those of another.
+pub(crate) fn new_tag() -> String {
+    let random = std::collections::hash_map::RandomState::new().build_hasher().finish();
+    format!("{}-{random:016x}", std::process::id())
+}
+
+/// Whether a text has the form of a tag.
+pub(crate) fn is_tag(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(process, random)| {
+        let digits = |text: &str, radix| !text.is_empty() && text.chars().all(|char| char.is_digit(radix));
+        digits(process, 10) && random.len() == 16 && digits(random, 16)
+    })
+}

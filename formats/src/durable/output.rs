@@ -1,0 +1,150 @@
+//! A file of results: complete under its name, or not there.
+
+use super::made::{Made, Thing, hold};
+use super::{Lock, folder_of, is_tag, lock, new_tag, sync_folder};
+use crate::checksum::crc32c;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is opened before the work and appears under its name when it is complete and on the disk. An older file of
+/// that name stays until then. Dropped before [`persist`](Self::persist), it leaves nothing behind.
+#[derive(Debug)]
+pub struct OutputFile {
+    path: PathBuf,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// A file under a temporary name.
+    New { made: Made, temporary: PathBuf, file: File },
+    /// A device or a pipe, which is written as it stands and never replaced.
+    Special(File),
+}
+
+/// The end of every temporary name.
+const END: &str = ".topostream";
+/// How many bytes of the target's name stand in a temporary name; file systems allow 255 bytes in all.
+const NAME_BYTES_MAX: usize = 160;
+
+impl OutputFile {
+    /// Makes sure that `path` can be written. Temporary files of earlier processes for the same path, which were killed,
+    /// are removed.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        // Through links, so that what they point to is replaced and not the link.
+        let target_path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+            Ok(found) if !found.is_file() => Target::Special(File::options().write(true).open(path)?),
+            _ => create_beside(&target_path)?,
+        };
+        Ok(Self { path: target_path, target })
+    }
+
+    /// The file's own name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file, for writing.
+    pub fn file(&mut self) -> &mut File {
+        match &mut self.target {
+            Target::New { file, .. } | Target::Special(file) => file,
+        }
+    }
+
+    /// Ends the file: what was written, and its name, are on the disk then.
+    ///
+    /// # Errors
+    /// The system's. Nothing is left then, unless only the last step failed, the sync of the folder.
+    pub fn persist(self) -> io::Result<()> {
+        let Target::New { temporary, file, made } = self.target else { return Ok(()) };
+        file.sync_all()?;
+        made.commit(&temporary, &self.path)?;
+        match sync_folder(folder_of(&self.path)) {
+            // A folder that may be written and not read: with the file's own metadata goes its name.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => file.sync_all(),
+            synced => synced,
+        }
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}
+
+/// A new file beside `path`, locked, after the leftovers for the same path have gone.
+fn create_beside(path: &Path) -> io::Result<Target> {
+    let folder = folder_of(path);
+    // The system's own answer, without the temporary name.
+    fs::metadata(folder)?;
+    let stem = stem(path)?;
+    remove_leftovers(folder, &stem);
+    loop {
+        let temporary = folder.join(format!("{stem}{}{END}", new_tag()));
+        let made = Made::default();
+        let mut list = hold();
+        // Another process may have taken it for a leftover before it was locked.
+        let (Some(Lock::Held(file)) | Some(Lock::Unsupported(file))) = lock(&temporary, true)? else { continue };
+        made.note(&mut list, Thing::File(temporary.clone()));
+        return Ok(Target::New { temporary, file, made });
+    }
+}
+
+/// How the temporary names for `path` begin: with a dot, its name as far as there is room, and its checksum.
+fn stem(path: &Path) -> io::Result<String> {
+    let name = path.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "not the name of a file"))?;
+    let text = name.to_string_lossy();
+    let end = (0..=text.len().min(NAME_BYTES_MAX)).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    Ok(format!(".{}.{:08x}-", &text[..end], crc32c(name.as_encoded_bytes())))
+}
+
+/// Removes what killed processes have left for the same path. What cannot be removed is in nobody's way.
+fn remove_leftovers(folder: &Path, stem: &str) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with(stem) && is_temporary(name)) {
+            let path = entry.path();
+            if let Ok(Some(Lock::Held(_lock))) = lock(&path, false) {
+                fs::remove_file(&path).ok();
+            }
+        }
+    }
+}
+
+/// Whether a file's name is that of a temporary file of this program.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix('.').and_then(|name| name.strip_suffix(END)) else { return false };
+    let Some((_, tail)) = rest.rsplit_once('.') else { return false };
+    let Some((crc, tag)) = tail.split_once('-') else { return false };
+    crc.len() == 8 && crc.chars().all(|char| char.is_ascii_hexdigit()) && is_tag(tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_names_are_known_and_fit() {
+        for name in ["r.txt", ".hidden", "no extension", &"ü".repeat(127), &"x".repeat(255)] {
+            let temporary = format!("{}{}{END}", stem(Path::new(name)).unwrap(), new_tag());
+            assert!(is_temporary(&temporary) && temporary.len() <= 255, "{temporary}");
+        }
+        for name in
+            ["r.txt", ".r.txt.topostream", ".r.00000000-.topostream", ".r.00000000-12-xyz.topostream", ".topostream"]
+        {
+            assert!(!is_temporary(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! A temporary folder with everything in it, known as such after its maker was killed.
+
+use super::made::{MARK, Made, Thing, hold};
+use super::{Lock, is_tag, lock, new_tag};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A folder of a new name that goes with this value, with all that is in it.
+#[derive(Debug)]
+pub struct TemporaryFolder {
+    path: PathBuf,
+    _made: Made,
+    _lock: fs::File,
+}
+
+/// How the name of every temporary folder begins.
+const BEGIN: &str = "topostream-";
+
+impl TemporaryFolder {
+    /// Makes a folder in `parent`; `what` is a word for its name.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn create(parent: &Path, what: &str) -> io::Result<Self> {
+        loop {
+            let path = parent.join(format!("{BEGIN}{what}-{}", new_tag()));
+            let made = Made::default();
+            let mut list = hold();
+            fs::create_dir(&path)?;
+            made.note(&mut list, Thing::Staging(path.clone()));
+            // Another process may have taken it for a leftover before it was locked.
+            let (Some(Lock::Held(file)) | Some(Lock::Unsupported(file))) = lock(&path.join(MARK), true)? else {
+                continue;
+            };
+            return Ok(Self { path, _made: made, _lock: file });
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Whether a folder's name is that of a temporary folder of this program.
+pub(crate) fn is_temporary_folder(name: &str) -> bool {
+    let words = name.strip_prefix(BEGIN).and_then(|rest| rest.split_once('-'));
+    words.is_some_and(|(what, tag)| !what.is_empty() && is_tag(tag))
+}

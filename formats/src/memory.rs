@@ -1,0 +1,58 @@
+//! Memory that the system may refuse.
+
+use crate::error::{Error, Result};
+use memmap2::{MmapMut, MmapOptions};
+
+/// Asks the system whether so much memory is to be had, before much of it is allocated in many parts: it is mapped, never
+/// touched, and given back.
+///
+/// Budgets are not enough for this. They say what may be used, and a limit of address space (`ulimit -v`) or strict
+/// overcommitting may leave less. An allocation in between that is refused could only end the process.
+///
+/// # Errors
+/// [`Error::Allocation`] with the figure.
+pub fn probe(what: &str, bytes: u64) -> Result<()> {
+    // Whether pages are there to back it is not asked: a budget may be more than is ever used of it.
+    map_by(MmapOptions::new().no_reserve_swap(), what, bytes).map(drop)
+}
+
+/// So many zeroed bytes (one at least), as a mapping of their own.
+///
+/// # Errors
+/// [`Error::Allocation`] with the figure.
+pub(crate) fn map(what: &str, bytes: u64) -> Result<MmapMut> {
+    map_by(&mut MmapOptions::new(), what, bytes)
+}
+
+fn map_by(options: &mut MmapOptions, what: &str, bytes: u64) -> Result<MmapMut> {
+    let refused = || Error::Allocation { what: what.into(), bytes };
+    let wanted = usize::try_from(bytes).ok().filter(|&bytes| bytes <= isize::MAX as usize).ok_or_else(refused)?;
+    options.len(wanted.max(1)).map_anon().map_err(|_| refused())
+}
+
+/// An empty vector with room for exactly so many values.
+///
+/// # Errors
+/// [`Error::Allocation`] with the figure.
+pub fn vec_with_room<T>(what: &str, count: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    match values.try_reserve_exact(count) {
+        Ok(()) => Ok(values),
+        Err(_) => Err(Error::Allocation { what: what.into(), bytes: count as u64 * size_of::<T>() as u64 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_there_can_be_is_an_error_with_the_figure() {
+        for bytes in [1 << 62, u64::MAX] {
+            let error = probe("a test", bytes).unwrap_err();
+            assert!(error.to_string().contains(&format!("a test: the system refuses {bytes} bytes")), "{error}");
+        }
+        assert!(vec_with_room::<u64>("a test", 1 << 58).is_err());
+        assert!(probe("a test", 1 << 20).is_ok() && probe("a test", 0).is_ok());
+    }
+}

@@ -1,0 +1,130 @@
+//! How often a refused operation is tried again, and how long that may go on.
+
+use std::io::{Error, ErrorKind};
+use std::time::{Duration, Instant};
+
+/// How long refusals that ought to pass (interrupted, try again, busy) may last without any progress in between.
+pub const TRANSIENT_MAX: Duration = Duration::from_secs(3);
+/// The first pause between two tries; each further one is twice as long, up to [`PAUSE_MAX`].
+const PAUSE_MIN: Duration = Duration::from_micros(50);
+/// The longest pause.
+const PAUSE_MAX: Duration = Duration::from_millis(50);
+
+/// Counts the refusals of an operation since it last made progress.
+#[derive(Debug, Default)]
+pub struct Patience {
+    first: Option<Instant>,
+    refusals: u32,
+}
+
+impl Patience {
+    /// The operation has made progress: whatever was refused before does not count any more.
+    pub fn progress(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The operation was refused with a transient error. Returns how long to wait before the next try, or nothing where
+    /// such errors have lasted for too long.
+    pub fn pause(&mut self) -> Option<Duration> {
+        let first = *self.first.get_or_insert_with(Instant::now);
+        self.refusals += 1;
+        let pause = PAUSE_MIN.saturating_mul(1 << (self.refusals - 1).min(16)).min(PAUSE_MAX);
+        (first.elapsed() < TRANSIENT_MAX).then_some(pause)
+    }
+
+    /// How often the operation has been refused since its last progress.
+    pub fn refusals(&self) -> u32 {
+        self.refusals
+    }
+}
+
+/// Whether an error ought to pass by itself.
+pub fn is_transient(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::ResourceBusy)
+}
+
+/// Fills `bytes` by calls of `read`, which is given what is left to fill and where it begins. Short reads are continued,
+/// transient errors tried again for [`TRANSIENT_MAX`].
+///
+/// # Errors
+/// The system's, or an unexpected end of file.
+pub fn fill(
+    mut bytes: &mut [u8],
+    mut offset: u64,
+    mut read: impl FnMut(&mut [u8], u64) -> std::io::Result<usize>,
+) -> std::io::Result<()> {
+    let mut patience = Patience::default();
+    while !bytes.is_empty() {
+        match read(bytes, offset) {
+            Ok(0) => return Err(Error::new(ErrorKind::UnexpectedEof, "the file ends before the read does")),
+            Ok(count) => {
+                patience.progress();
+                offset += count as u64;
+                bytes = &mut bytes[count..];
+            }
+            Err(error) if is_transient(&error) => match patience.pause() {
+                Some(pause) => std::thread::sleep(pause),
+                None => return Err(lasting(&error)),
+            },
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The error that a transient one becomes when it lasts.
+pub fn lasting(error: &Error) -> Error {
+    let kind = if error.kind() == ErrorKind::Interrupted { ErrorKind::TimedOut } else { error.kind() };
+    Error::new(kind, format!("{error}, for {} s", TRANSIENT_MAX.as_secs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A system that refuses every second call and reads three bytes at a time.
+    #[test]
+    fn short_reads_and_passing_errors_are_no_errors() {
+        for kind in [ErrorKind::Interrupted, ErrorKind::WouldBlock] {
+            let (mut calls, mut bytes) = (0, [0; 10]);
+            let outcome = fill(&mut bytes, 5, |left, offset| {
+                calls += 1;
+                if calls % 2 == 1 {
+                    return Err(kind.into());
+                }
+                let count = left.len().min(3);
+                (0..count).for_each(|at| left[at] = (offset as usize + at) as u8);
+                Ok(count)
+            });
+            assert!(outcome.is_ok() && calls == 8, "{kind}: {outcome:?}, {calls} calls");
+            assert_eq!(bytes, [5, 6, 7, 8, 9, 10, 11, 12, 13, 14], "{kind}");
+        }
+    }
+
+    #[test]
+    fn errors_that_ought_to_pass_and_last_become_errors() {
+        for kind in [ErrorKind::Interrupted, ErrorKind::WouldBlock] {
+            let (begun, mut calls) = (Instant::now(), 0);
+            let error = fill(&mut [0; 10], 0, |_, _| {
+                calls += 1;
+                Err(kind.into())
+            });
+            let (error, took) = (error.unwrap_err(), begun.elapsed());
+            assert!(error.to_string().contains("for 3 s"), "{error}");
+            assert!(took >= TRANSIENT_MAX && took < 3 * TRANSIENT_MAX, "{kind}: {took:?}");
+            assert!(calls < 1000, "{kind}: {calls} calls: there is no pause between them");
+        }
+    }
+
+    #[test]
+    fn other_errors_end_the_read_at_once() {
+        let mut calls = 0;
+        let error = fill(&mut [0; 10], 0, |_, _| {
+            calls += 1;
+            Err(ErrorKind::PermissionDenied.into())
+        });
+        assert_eq!((error.unwrap_err().kind(), calls), (ErrorKind::PermissionDenied, 1));
+        let ended = fill(&mut [0; 10], 0, |_, _| Ok(0)).unwrap_err();
+        assert_eq!(ended.kind(), ErrorKind::UnexpectedEof);
+    }
+}

@@ -1,0 +1,316 @@
+//! Files that are read from front to back, opened once.
+//!
+//! ```text
+//!  regular file ── one handle, positioned reads ── any number of streams, each from the beginning
+//!  pipe, socket, terminal ── head: what recognition has looked at ─┬─ one stream: the head, then the rest
+//!                                                                  └─ copied to a temporary file: any number of streams
+//! ```
+//!
+//! A regular file must not change while it is read: its length and time of modification are compared whenever a stream
+//! begins and when it ends.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::pipe::{self, Pipe};
+use crate::error::{Error, Result};
+
+/// How much of a pipe is kept for recognition at most. A compressed file gives its first lines long before that.
+const HEAD_BYTES_MAX: usize = 4 << 20;
+/// How much of a pipe is copied at a time.
+const COPY_BYTES: usize = 256 << 10;
+
+/// An input file: a path, or standard input. Clones share the handle.
+#[derive(Clone, Debug)]
+pub struct InputFile(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    is_standard_input: bool,
+    temporary: PathBuf,
+    cancel: Arc<AtomicBool>,
+    state: Mutex<State>,
+    /// Other files of the same graph.
+    beside: Mutex<Vec<InputFile>>,
+}
+
+#[derive(Debug)]
+enum State {
+    Closed,
+    Seekable(Seekable),
+    Pipe {
+        pipe: Pipe,
+        head: Vec<u8>,
+        ended: bool,
+    },
+    /// A pipe that a stream has been made of.
+    Taken,
+}
+
+/// A handle that can be read at any place.
+#[derive(Clone, Debug)]
+struct Seekable {
+    file: Arc<File>,
+    /// Where the contents begin: standard input may have been read from before.
+    start: u64,
+    bytes: u64,
+    /// Of files that others may change.
+    modified: Option<SystemTime>,
+}
+
+impl InputFile {
+    /// The file at `path`, which is opened when it is first read.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self::closed(path.as_ref().to_owned(), false, std::env::temp_dir(), Arc::default())
+    }
+
+    /// The file that a command line calls `path`: `-` is standard input.
+    pub fn of_argument(path: impl AsRef<Path>) -> Self {
+        if path.as_ref() == Path::new("-") {
+            return Self::closed("standard input".into(), true, std::env::temp_dir(), Arc::default());
+        }
+        Self::new(path)
+    }
+
+    fn closed(path: PathBuf, is_standard_input: bool, temporary: PathBuf, cancel: Arc<AtomicBool>) -> Self {
+        let (state, beside) = (Mutex::new(State::Closed), Mutex::default());
+        Self(Arc::new(Shared { path, is_standard_input, temporary, cancel, state, beside }))
+    }
+
+    /// Waiting for a pipe ends with [`Error::Interrupted`] once `cancel` is set.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
+        Self::closed(self.0.path.clone(), self.0.is_standard_input, self.0.temporary.clone(), cancel)
+    }
+
+    /// Copies of pipes, where they have to be read twice, go to files without names in this folder, or in the nearest
+    /// one above it that exists.
+    #[must_use]
+    pub fn with_temporary(self, folder: impl AsRef<Path>) -> Self {
+        let folder = std::path::absolute(folder.as_ref()).unwrap_or_else(|_| folder.as_ref().to_owned());
+        let existing = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(&folder).to_owned();
+        Self::closed(self.0.path.clone(), self.0.is_standard_input, existing, Arc::clone(&self.0.cancel))
+    }
+
+    /// What messages call it.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Whether this is standard input, which has neither a name nor files beside it.
+    pub(super) fn is_standard_input(&self) -> bool {
+        self.0.is_standard_input
+    }
+
+    /// Whether reading should stop.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.0.cancel.load(Relaxed)
+    }
+
+    /// Another file of the same graph; the same one for the same path.
+    pub(super) fn beside(&self, path: &Path) -> Self {
+        if path == self.path() && !self.is_standard_input() {
+            return self.clone();
+        }
+        let mut all = self.0.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = all.iter().find(|file| file.path() == path) {
+            return file.clone();
+        }
+        let file = Self::closed(path.to_owned(), false, self.0.temporary.clone(), Arc::clone(&self.0.cancel));
+        all.push(file.clone());
+        file
+    }
+
+    /// The length, where it is known.
+    pub(super) fn bytes(&self) -> Result<Option<u64>> {
+        Ok(match &*self.opened()? {
+            State::Seekable(seekable) => Some(seekable.bytes),
+            _ => None,
+        })
+    }
+
+    /// Whether only one stream can be made of this: see [`Self::make_seekable`].
+    pub(super) fn is_pipe(&self) -> Result<bool> {
+        Ok(!matches!(&*self.opened()?, State::Seekable(_)))
+    }
+
+    /// The contents, from the beginning. Of a pipe this can be had once.
+    pub(super) fn stream(&self) -> Result<Stream> {
+        let mut state = self.opened()?;
+        match std::mem::replace(&mut *state, State::Taken) {
+            State::Seekable(seekable) => {
+                *state = State::Seekable(seekable.clone());
+                seekable.check().map_err(Error::io(self.path(), "read"))?;
+                Ok(Stream::Seekable(SeekableStream { seekable, at: 0 }))
+            }
+            State::Pipe { pipe, head, .. } => Ok(Stream::Pipe(Box::new(io::Cursor::new(head).chain(pipe)))),
+            State::Taken | State::Closed => {
+                Err(Error::file(self.path(), "a file that can be read twice", "a pipe that has been read"))
+            }
+        }
+    }
+
+    /// The contents, from the beginning, without using up a pipe: some megabytes of one at most.
+    pub(super) fn peek(&self) -> PeekStream {
+        PeekStream { file: self.clone(), at: 0 }
+    }
+
+    /// Copies a pipe to a temporary file, so that several streams can be made of it. Does nothing to other files.
+    pub(super) fn make_seekable(&self) -> Result<()> {
+        if !self.is_pipe()? {
+            return Ok(());
+        }
+        let folder = &self.0.temporary;
+        let mut file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
+        let Stream::Pipe(mut stream) = self.stream()? else { return Ok(()) };
+        let (mut buffer, mut bytes) = (vec![0; COPY_BYTES], 0);
+        loop {
+            let read = match stream.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(_) if self.is_cancelled() => return Err(Error::Interrupted),
+                Err(error) => return Err(Error::io(self.path(), "read")(error)),
+            };
+            file.write_all(&buffer[..read]).map_err(|error| self.no_room(&error, bytes))?;
+            bytes += read as u64;
+        }
+        let seekable = Seekable { file: Arc::new(file), start: 0, bytes, modified: None };
+        *self.state() = State::Seekable(seekable);
+        Ok(())
+    }
+
+    fn no_room(&self, error: &io::Error, bytes: u64) -> Error {
+        let found = format!(
+            "{error}, after {bytes} bytes of {}, which has to be read twice and is no regular file; --temporary names \
+             another folder",
+            self.path().display()
+        );
+        Error::io(&self.0.temporary, "copy the input to a temporary file in")(io::Error::new(error.kind(), found))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The handle, which is opened where that has not been done yet.
+    fn opened(&self) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.state();
+        if matches!(*state, State::Closed) {
+            *state = self.open()?;
+        }
+        Ok(state)
+    }
+
+    fn open(&self) -> Result<State> {
+        let path = self.path();
+        let mut file = match self.is_standard_input() {
+            true => pipe::standard_input(),
+            false => pipe::open(path),
+        }
+        .map_err(Error::io(path, "open"))?;
+        let metadata = file.metadata().map_err(Error::io(path, "open"))?;
+        if metadata.is_dir() {
+            return Err(Error::file(path, "a file", "a directory"));
+        }
+        if !metadata.is_file() {
+            let pipe = Pipe::new(file, Arc::clone(&self.0.cancel));
+            return Ok(State::Pipe { pipe, head: Vec::new(), ended: false });
+        }
+        let start = file.stream_position().map_err(Error::io(path, "seek"))?;
+        let bytes = metadata.len().saturating_sub(start);
+        Ok(State::Seekable(Seekable { file: Arc::new(file), start, bytes, modified: metadata.modified().ok() }))
+    }
+}
+
+impl Seekable {
+    /// An error if the file is no longer what it was when it was opened.
+    fn check(&self) -> io::Result<()> {
+        let metadata = self.file.metadata()?;
+        let modified = self.modified.is_some() && metadata.modified().ok() != self.modified;
+        if modified || metadata.len().saturating_sub(self.start) != self.bytes {
+            return Err(io::Error::other("the file has changed while it was being read"));
+        }
+        Ok(())
+    }
+}
+
+/// The contents of a file.
+pub(super) enum Stream {
+    /// Of a file that can be positioned.
+    Seekable(SeekableStream),
+    /// Of anything else.
+    Pipe(Box<dyn Read + Send>),
+}
+
+/// A place in a file of its own, whatever other streams there are.
+pub(super) struct SeekableStream {
+    seekable: Seekable,
+    at: u64,
+}
+
+impl SeekableStream {
+    /// Passes over `count` bytes.
+    pub(super) fn skip(&mut self, count: u64) {
+        self.at = self.at.saturating_add(count);
+    }
+}
+
+impl Read for SeekableStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let place = self.seekable.start.saturating_add(self.at);
+        let read = read_at(&self.seekable.file, buffer, place)?;
+        if read == 0 && !buffer.is_empty() {
+            self.seekable.check()?;
+        }
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// The beginning of a file, which is kept.
+pub(super) struct PeekStream {
+    file: InputFile,
+    at: usize,
+}
+
+impl Read for PeekStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.file.opened().map_err(io::Error::other)?;
+        let read = match &mut *state {
+            State::Seekable(seekable) => {
+                read_at(&seekable.file, buffer, seekable.start.saturating_add(self.at as u64))?
+            }
+            State::Pipe { pipe, head, ended } => {
+                if self.at == head.len() && !*ended && head.len() < HEAD_BYTES_MAX {
+                    let read = pipe.read(buffer)?;
+                    *ended = read == 0;
+                    head.extend_from_slice(&buffer[..read]);
+                }
+                let kept = &head[self.at..];
+                let read = kept.len().min(buffer.len());
+                buffer[..read].copy_from_slice(&kept[..read]);
+                read
+            }
+            State::Taken | State::Closed => return Err(io::Error::other("a pipe that has been read already")),
+        };
+        self.at += read;
+        Ok(read)
+    }
+}
+
+/// Reads at a place of a file; beyond its end nothing.
+fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> {
+    // The system counts in signed numbers.
+    if i64::try_from(place).is_err() {
+        return Ok(0);
+    }
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::read_at(file, buffer, place);
+    #[cfg(windows)]
+    return std::os::windows::fs::FileExt::seek_read(file, buffer, place);
+}

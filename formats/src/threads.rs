@@ -1,0 +1,63 @@
+//! Threads that the system may refuse to start.
+
+use crate::error::{Error, Result};
+use std::error::Error as _;
+use std::sync::OnceLock;
+use std::thread::{Builder, JoinHandle};
+
+/// Starts one of `wanted` threads.
+///
+/// # Errors
+/// [`Error::Threads`] where the system refuses.
+pub fn start<T: Send + 'static>(
+    name: &str,
+    wanted: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>> {
+    Builder::new().name(name.into()).spawn(work).map_err(|source| refused(name, wanted, source))
+}
+
+/// A pool of so many threads.
+///
+/// # Errors
+/// As of [`start`].
+pub fn pool(name: &'static str, threads: usize) -> Result<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(move |_| name.into()).build();
+    pool.map_err(|error| refused(name, threads, cause(&error)))
+}
+
+/// Starts the pool that all parallel iterators of the process share, unless that has been done. Whoever uses one calls this
+/// first: without it the first of them would panic where the system refuses the threads.
+///
+/// # Errors
+/// As of [`start`]; the same one at every further call.
+pub fn start_shared_pool() -> Result<()> {
+    static STARTED: OnceLock<Option<(Option<i32>, String)>> = OnceLock::new();
+    let outcome = STARTED.get_or_init(|| {
+        let error = rayon::ThreadPoolBuilder::new().build_global().err()?;
+        // Without a cause there is nothing wrong: somebody else has started the pool.
+        error.source()?;
+        let cause = cause(&error);
+        Some((cause.raw_os_error(), cause.to_string()))
+    });
+    let Some((number, text)) = outcome else { return Ok(()) };
+    let source = number.map_or_else(|| std::io::Error::other(text.clone()), std::io::Error::from_raw_os_error);
+    Err(refused("parallel work", shared_threads(), source))
+}
+
+/// How many threads the shared pool has, or would have.
+fn shared_threads() -> usize {
+    let asked =
+        std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok()).filter(|&threads| threads > 0);
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// What the system said.
+fn cause(error: &rayon::ThreadPoolBuildError) -> std::io::Error {
+    let number = error.source().and_then(|source| source.downcast_ref::<std::io::Error>()?.raw_os_error());
+    number.map_or_else(|| std::io::Error::other(error.to_string()), std::io::Error::from_raw_os_error)
+}
+
+fn refused(what: &str, wanted: usize, source: std::io::Error) -> Error {
+    Error::Threads { what: what.into(), wanted, source }
+}

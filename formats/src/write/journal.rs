@@ -1,0 +1,139 @@
+//! What a writer is about to move to its place. Written and synced before the first file is moved; of no meaning once there
+//! is a manifest.
+//!
+//! A file under its final name belongs to the unfinished store if it has the length and the time of change that the journal
+//! notes: moving a file keeps both. A file of the user's that bears the same name has others.
+
+use super::site::STAGING;
+use crate::error::{Error, Result};
+use crate::manifest::MANIFEST;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// The file's name in the staging folder.
+const JOURNAL: &str = "journal";
+
+/// What is moved.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Journal {
+    /// The tag of the writer's marks.
+    pub(crate) tag: String,
+    pub(crate) files: Vec<Moved>,
+    /// The folders for in-lists that the writer makes.
+    pub(crate) folders: Vec<Moved>,
+}
+
+/// A file that is moved to its place, or a folder that is made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Moved {
+    /// The stripe whose folder it is in, as the manifest names it: `.` for the store's own.
+    pub(crate) stripe: PathBuf,
+    /// The file's path in that folder.
+    pub(crate) file: PathBuf,
+    pub(crate) bytes: u64,
+    /// When it was last changed, in nanoseconds since 1970.
+    pub(crate) modified_ns: u128,
+}
+
+impl Moved {
+    /// A file that is still in the staging folder.
+    pub(super) fn of(stripe: &Path, file: &Path, staged: &Path) -> Result<Self> {
+        let (bytes, modified_ns) = state(staged).map_err(Error::io(staged, "stat"))?;
+        Ok(Self { stripe: stripe.to_owned(), file: file.to_owned(), bytes, modified_ns })
+    }
+
+    pub(super) fn folder(stripe: &Path, folder: &Path) -> Self {
+        Self { stripe: stripe.to_owned(), file: folder.to_owned(), bytes: 0, modified_ns: 0 }
+    }
+
+    /// Where it goes, in the store in `home`.
+    pub(crate) fn target_folder(&self, home: &Path) -> PathBuf {
+        home.join(&self.stripe)
+    }
+
+    /// Whether it has been moved into `folder`, and is what was moved.
+    fn is_in(&self, folder: &Path) -> bool {
+        is_store_file(&self.file)
+            && fs::symlink_metadata(folder.join(STAGING).join(&self.file)).is_err()
+            && state(&folder.join(&self.file)).is_ok_and(|state| state == (self.bytes, self.modified_ns))
+    }
+}
+
+impl Journal {
+    /// Writes the journal, to last.
+    pub(super) fn write(&self, staging: &Path) -> Result<()> {
+        let path = staging.join(JOURNAL);
+        let bytes = serde_json::to_vec(self).map_err(|error| Error::Invalid(error.to_string()))?;
+        let mut file = fs::File::create_new(&path).map_err(Error::io(&path, "create"))?;
+        file.write_all(&bytes).map_err(Error::io(&path, "write"))?;
+        file.sync_all().map_err(Error::io(&path, "sync"))?;
+        crate::durable::sync_folder(staging).map_err(Error::io(staging, "sync"))
+    }
+
+    /// A journal that is whole. One that is not was never acted upon.
+    pub(super) fn read(staging: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(staging.join(JOURNAL)).ok()?).ok()
+    }
+
+    /// The files that the store in `home` has left under their final names in `folders`, which are without links.
+    pub(crate) fn left_in(&self, home: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+        if fs::symlink_metadata(home.join(MANIFEST)).is_ok() {
+            return Vec::new();
+        }
+        let place = |moved: &Moved| {
+            let folder = fs::canonicalize(moved.target_folder(home)).ok()?;
+            (folders.contains(&folder) && moved.is_in(&folder)).then(|| folder.join(&moved.file))
+        };
+        self.files.iter().filter_map(place).collect()
+    }
+
+    /// The folders for in-lists that the writer may have made in `folders`.
+    pub(crate) fn folders_in(&self, home: &Path, folders: &[PathBuf]) -> Vec<PathBuf> {
+        let place = |made: &Moved| {
+            let folder = fs::canonicalize(made.target_folder(home)).ok()?;
+            (folders.contains(&folder) && made.file == Path::new("in")).then(|| folder.join("in"))
+        };
+        self.folders.iter().filter_map(place).collect()
+    }
+}
+
+/// Length and time of change of an ordinary file.
+fn state(path: &Path) -> std::io::Result<(u64, u128)> {
+    let found = fs::symlink_metadata(path)?;
+    if !found.is_file() {
+        return Err(std::io::Error::other("not an ordinary file"));
+    }
+    let modified = found.modified()?.duration_since(UNIX_EPOCH).map_err(std::io::Error::other)?;
+    Ok((found.len(), modified.as_nanos()))
+}
+
+/// Whether a path is that of a file in a store or stripe: a journal from a stranger names no others.
+fn is_store_file(path: &Path) -> bool {
+    let Some(text) = path.to_str() else { return false };
+    let name = text.strip_prefix("in/").unwrap_or(text);
+    let numbered = |begin: &str| {
+        let number = name.strip_prefix(begin);
+        number.is_some_and(|number| !number.is_empty() && number.chars().all(|char| char.is_ascii_digit()))
+    };
+    ["directory.bin", "degrees.bin", "ids.bin"].contains(&name) || numbered("pages.") || numbered("weights.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_stores_are_named() {
+        for name in ["directory.bin", "in/degrees.bin", "ids.bin", "pages.0", "in/weights.255"] {
+            assert!(is_store_file(Path::new(name)), "{name}");
+        }
+        for name in
+            ["graph.json", "pages.", "pages.x", "in/", "../pages.0", "in/../pages.0", "/pages.0", "in/in/pages.0"]
+        {
+            assert!(!is_store_file(Path::new(name)), "{name}");
+        }
+    }
+}

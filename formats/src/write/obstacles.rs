@@ -1,0 +1,125 @@
+//! What stands in the way of a new store. A store is made in a folder of its own; a stripe may share its folder with other
+//! files, as long as none has the name of one of the stripe's.
+
+use super::site::STAGING;
+use crate::error::{Error, Result};
+use crate::manifest::MANIFEST;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// What may be in the folder of a new store, because file systems put it there.
+const SYSTEM: &str = "lost+found";
+
+/// Makes sure that a store can be made in `home` with these stripes; `left` are the files of an unfinished one, which will
+/// go. Paths in `left` are without links.
+pub(super) fn check(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<()> {
+    if fs::symlink_metadata(home.join(MANIFEST)).is_ok() {
+        return Err(Error::Invalid(format!("{}: there is a store already; remove it first", home.display())));
+    }
+    outside_of_stores(home)?;
+    only_leftovers(home, stripes, left)?;
+    stripes.iter().enumerate().try_for_each(|(number, stripe)| stripe_is_free(home, stripe, number, left))
+}
+
+/// Refuses a folder within a store, such as its `in`.
+fn outside_of_stores(folder: &Path) -> Result<()> {
+    let whole = std::path::absolute(folder).map_err(Error::io(folder, "open"))?;
+    // Without links, as far as it exists.
+    let existing = whole.ancestors().find(|folder| folder.exists()).unwrap_or(&whole);
+    let skipped = usize::from(existing == whole);
+    let existing = fs::canonicalize(existing).map_err(Error::io(folder, "open"))?;
+    match existing.ancestors().skip(skipped).find(|folder| has_store(folder)) {
+        None => Ok(()),
+        Some(store) => {
+            let (folder, store) = (folder.display(), store.display());
+            Err(Error::Invalid(format!("{folder}: lies inside the store {store}; name a folder outside of it")))
+        }
+    }
+}
+
+/// Whether a folder is that of a store: other programs, too, call files `graph.json`.
+fn has_store(folder: &Path) -> bool {
+    let mut begin = Vec::new();
+    let read = File::open(folder.join(MANIFEST)).and_then(|file| file.take(256).read_to_end(&mut begin));
+    read.is_ok() && String::from_utf8_lossy(&begin).contains("\"topostream\"")
+}
+
+/// Refuses a folder that holds anything but what an unfinished store has left, and stripes.
+fn only_leftovers(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<()> {
+    let Some(mut foreign) = entries(home)? else { return Ok(()) };
+    let whole = fs::canonicalize(home).map_err(Error::io(home, "open"))?;
+    let stripes: Vec<PathBuf> = stripes.iter().filter_map(|stripe| fs::canonicalize(home.join(stripe)).ok()).collect();
+    let is_ours = |name: &String| {
+        let path = whole.join(name);
+        let has_stripe = stripes.iter().any(|stripe| *stripe != whole && stripe.starts_with(&path));
+        name == STAGING || name == SYSTEM || left.contains(&path) || has_stripe
+    };
+    foreign.retain(|name| !is_ours(name));
+    if foreign == ["in"] && left.iter().any(|path| path.starts_with(&whole)) {
+        let inside = whole.join("in");
+        foreign = entries(&inside)?.unwrap_or_default();
+        foreign.retain(|name| !left.contains(&inside.join(name)));
+        foreign.iter_mut().for_each(|name| *name = format!("in/{name}"));
+    }
+    if foreign.is_empty() {
+        return Ok(());
+    }
+    foreign.sort_unstable();
+    let more = foreign.len().saturating_sub(NAMES);
+    let names = foreign[..foreign.len() - more].join(", ");
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let home = home.display();
+    Err(Error::Invalid(format!(
+        "{home}: the folder is not empty (it holds {names}{more}); a store is made in a new or empty folder"
+    )))
+}
+
+/// How many names a message lists.
+const NAMES: usize = 4;
+
+/// The names in a folder; none where there is no folder.
+fn entries(folder: &Path) -> Result<Option<Vec<String>>> {
+    let failed = Error::io(folder, "read the folder");
+    let listed = match fs::read_dir(folder) {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return Err(Error::file(folder, "a folder, or nothing", "a file"));
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    listed.map(|entry| entry.map(name)).collect::<std::io::Result<_>>().map(Some).map_err(failed)
+}
+
+/// Refuses a stripe's folder that has files of the same names, that is a store or within one, or that leads elsewhere.
+fn stripe_is_free(home: &Path, stripe: &Path, number: usize, left: &[PathBuf]) -> Result<()> {
+    let folder = home.join(stripe);
+    let Ok(whole) = fs::canonicalize(&folder) else { return outside_of_stores(&folder) };
+    let shown: PathBuf = folder.components().collect();
+    for direction in ["", "in"] {
+        for name in ["pages", "weights"] {
+            let file = Path::new(direction).join(format!("{name}.{number}"));
+            if fs::symlink_metadata(whole.join(&file)).is_ok() && !left.contains(&whole.join(&file)) {
+                let file = shown.join(file);
+                return Err(Error::Invalid(format!(
+                    "{}: is in the way: a file of another store, or of an unfinished one that was moved; name another \
+                     folder, or remove it",
+                    file.display()
+                )));
+            }
+        }
+    }
+    match fs::symlink_metadata(whole.join("in")) {
+        Ok(found) if !found.is_dir() => {
+            return Err(Error::file(shown.join("in"), "a folder, or nothing", "something else"));
+        }
+        _ => {}
+    }
+    if has_store(&whole) {
+        let shown = shown.display();
+        return Err(Error::Invalid(format!("{shown}: is a store of its own; name another folder for the stripe")));
+    }
+    outside_of_stores(&folder)
+}

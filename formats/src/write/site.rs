@@ -1,0 +1,162 @@
+//! A folder that a store is written to, under a lock: the store's own, or a stripe's.
+//!
+//! ```text
+//!  FOLDER/.topostream-partial/   made first; everything is written here
+//!      mark                      locked by the writer; says which store is written
+//!      journal                   (store's own folder) what is about to be moved out of here, and of the stripes' like
+//!      pages.0  in/pages.0  …    moved into FOLDER when all of it is on the disk
+//! ```
+
+use super::journal::Journal;
+use crate::durable::{Lock, MARK, Made, Thing, hold, lock};
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The folder that everything is made in, within each folder that a store is written to.
+pub(crate) const STAGING: &str = ".topostream-partial";
+
+/// What a writer says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    /// The program's version.
+    pub(crate) topostream: String,
+    /// The process, for people.
+    pub(crate) process: u32,
+    /// The same in all folders of one store, and in no others.
+    pub(crate) tag: String,
+    /// The folder of the store.
+    pub(crate) home: PathBuf,
+    /// The stripes, as the manifest names them.
+    pub(crate) stripes: Vec<PathBuf>,
+}
+
+/// A folder that this process alone may write a store to.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) folder: PathBuf,
+    pub(crate) staging: PathBuf,
+    /// Whether the staging folder was there before: the leftover of a killed process.
+    pub(crate) is_leftover: bool,
+    mark: File,
+}
+
+/// How often a folder that vanishes again and again is tried.
+const TRIES: u32 = 1000;
+
+impl Site {
+    /// Takes a folder, making it where it is missing. `path` is what it is called in errors.
+    pub(super) fn claim(path: &Path, made: &Made) -> Result<Self> {
+        let staging = path.join(STAGING);
+        for _ in 0..TRIES {
+            made.folders(path).map_err(Error::io(path, "create"))?;
+            if path.is_symlink() && !path.exists() {
+                return Err(Error::file(path, "a folder, or nothing", "a link that leads nowhere"));
+            }
+            if let Some(site) = Self::try_claim(path, &staging, made)? {
+                return Ok(site);
+            }
+            // Another process is just removing what it has made.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Err(busy(path))
+    }
+
+    fn try_claim(path: &Path, staging: &Path, made: &Made) -> Result<Option<Self>> {
+        let mut list = hold();
+        let is_new = match fs::create_dir(staging) {
+            Ok(()) => true,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(Error::io(staging, "create")(error)),
+        };
+        let locked = lock_staging(staging, true).inspect_err(|_| {
+            if is_new {
+                fs::remove_dir(staging).ok();
+            }
+        })?;
+        let mark = match locked {
+            None => return Ok(None),
+            Some(Lock::Busy) => return Err(busy(path)),
+            Some(Lock::Held(mark)) => mark,
+            Some(Lock::Unsupported(mark)) if is_new => mark,
+            Some(Lock::Unsupported(_)) => return Err(no_locks(path)),
+        };
+        if is_new {
+            made.note(&mut list, Thing::Staging(staging.to_owned()));
+        }
+        Ok(Some(Self { folder: path.to_owned(), staging: staging.to_owned(), is_leftover: !is_new, mark }))
+    }
+
+    /// Takes the leftover in a folder, where there is one. None as well where its maker is alive: `busy` says so then.
+    pub(crate) fn leftover(path: &Path) -> Result<Option<Self>> {
+        let staging = path.join(STAGING);
+        match lock_staging(&staging, false)? {
+            Some(Lock::Held(mark)) => Ok(Some(Self { folder: path.to_owned(), staging, is_leftover: true, mark })),
+            Some(Lock::Busy) => Err(busy(path)),
+            Some(Lock::Unsupported(_)) => Err(no_locks(path)),
+            None => Ok(None),
+        }
+    }
+
+    /// Makes what a killed process has left this writer's own.
+    pub(super) fn adopt(&mut self, made: &Made) {
+        if std::mem::take(&mut self.is_leftover) {
+            made.note(&mut hold(), Thing::Staging(self.staging.clone()));
+        }
+    }
+
+    /// What the file says that is locked, if it says anything: its maker may have been killed before.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        let mut bytes = Vec::new();
+        (&self.mark).rewind().ok()?;
+        (&self.mark).take(1 << 20).read_to_end(&mut bytes).ok()?;
+        serde_json::from_slice(&bytes).ok()
+    }
+
+    pub(super) fn set_mark(&mut self, mark: &Mark) -> Result<()> {
+        let bytes = serde_json::to_vec(mark).map_err(|error| Error::Invalid(error.to_string()))?;
+        let path = self.staging.join(MARK);
+        self.mark.set_len(0).and_then(|()| self.mark.rewind()).map_err(Error::io(&path, "write"))?;
+        self.mark.write_all(&bytes).map_err(Error::io(&path, "write"))?;
+        self.mark.sync_all().map_err(Error::io(&path, "sync"))
+    }
+
+    /// What the writer was about to move when it ended. None where it never came to that.
+    pub(crate) fn journal(&self) -> Option<Journal> {
+        Journal::read(&self.staging)
+    }
+
+    /// The folder's path without links.
+    pub(crate) fn canonical(&self) -> Result<PathBuf> {
+        fs::canonicalize(&self.folder).map_err(Error::io(&self.folder, "open"))
+    }
+}
+
+/// Locks a staging folder; with `create`, one without the file that is locked, too.
+fn lock_staging(staging: &Path, create: bool) -> Result<Option<Lock>> {
+    match fs::symlink_metadata(staging) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => return Err(Error::file(staging, "a folder of this program's", "something else")),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(Error::io(staging, "open")(error)),
+    }
+    let mark = staging.join(MARK);
+    lock(&mark, create).map_err(Error::io(&mark, "lock"))
+}
+
+fn busy(path: &Path) -> Error {
+    Error::Invalid(format!("{}: another process is writing a store here", path.display()))
+}
+
+fn no_locks(path: &Path) -> Error {
+    let (path, staging) = (path.display(), path.join(STAGING));
+    Error::Invalid(format!(
+        "{path}: an unfinished store is here, and the file system cannot tell whether its writer is alive; if no other \
+         process is writing here, remove {}",
+        staging.display()
+    ))
+}

@@ -1,0 +1,279 @@
+//! One writer a folder, a user's files, and what killed writers leave: made by hand here, as SPEC.md describes it.
+
+use super::library;
+use super::writing::{names, small_pages, write};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+use topostream_formats::clean::{Cleaned, clean};
+use topostream_formats::write::{Layout, StoreWriter};
+use topostream_formats::{Direction, Store};
+
+const STAGING: &str = ".topostream-partial";
+
+fn error(path: &Path, layout: Layout) -> String {
+    StoreWriter::create(path, layout, 0).unwrap_err().to_string()
+}
+
+fn plain() -> Layout {
+    small_pages(&[Path::new(".")])
+}
+
+#[test]
+fn a_second_writer_is_refused_and_harms_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, other, ssd] = ["store", "other", "ssd"].map(|name| folder.path().join(name));
+    let mut first = StoreWriter::create(&store, small_pages(&[Path::new("."), &ssd]), 1).unwrap();
+    first.topology(Direction::Out, None).unwrap();
+    let before = names(folder.path());
+    for (path, layout) in [(&store, plain()), (&other, small_pages(&[Path::new("."), Path::new("."), &ssd]))] {
+        let error = error(path, layout);
+        assert!(error.ends_with("another process is writing a store here"), "{error}");
+    }
+    assert!(clean(&store, false).unwrap().removed.is_empty());
+    assert_eq!(clean(&ssd, false).unwrap().in_use, [ssd.join(STAGING)]);
+    assert_eq!(names(folder.path()), before);
+    drop(first);
+    assert_eq!(names(folder.path()), Vec::<String>::new());
+    write(&store, plain()).unwrap();
+}
+
+/// Writers of many threads into one folder: one store, which is whole.
+#[test]
+fn one_of_many_writers_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..20 {
+        let store = folder.path().join(round.to_string());
+        let start = std::sync::Barrier::new(4);
+        let one = || {
+            start.wait();
+            write(&store, small_pages(&[Path::new("."), Path::new("second")])).map_err(|error| error.to_string())
+        };
+        let results: Vec<Result<_, String>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(one)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+        for error in results.into_iter().filter_map(Result::err) {
+            assert!(error.contains("another process is writing") || error.contains("remove it"), "{error}");
+        }
+        library::read(&store).unwrap();
+        assert!(!names(&store).iter().any(|name| name.contains("partial")), "{:?}", names(&store));
+    }
+}
+
+#[test]
+fn a_folder_with_other_files_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["directory.bin", "pages.0", "ids.bin", "notes.txt", "zeta", "in/pages.0"] {
+        fs::create_dir_all(folder.path().join("in")).unwrap();
+        fs::write(folder.path().join(name), "precious").unwrap();
+        let before = names(folder.path());
+        let error = error(folder.path(), plain());
+        assert!(error.contains("is not empty") && error.contains(name.split('/').next().unwrap()), "{error}");
+        assert_eq!(names(folder.path()), before);
+        assert_eq!(fs::read(folder.path().join(name)).unwrap(), b"precious");
+        fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    fs::write(folder.path().join("file"), "x").unwrap();
+    assert!(error(&folder.path().join("file"), plain()).contains("expected a folder"));
+    fs::write(folder.path().join("graph.json"), "{}").unwrap();
+    assert!(error(folder.path(), plain()).contains("remove it"));
+    // Of a user's own, and no store: a folder in it may be used.
+    write(&folder.path().join("new/store"), plain()).unwrap();
+}
+
+#[test]
+fn nothing_is_made_within_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    write(&store, plain()).unwrap();
+    let before = names(folder.path());
+    for inside in ["in", "in/deeper", "new", "in/../other", "../store/in"] {
+        let error = error(&store.join(inside), plain());
+        assert!(error.contains("lies inside the store") || error.contains("not empty"), "{inside}: {error}");
+        let stripe = store.join(inside);
+        let outside = folder.path().join("outside");
+        let error = StoreWriter::create(&outside, small_pages(&[Path::new("."), &stripe]), 0).unwrap_err().to_string();
+        assert!(error.contains("lies inside the store"), "{inside}: {error}");
+    }
+    let outside = folder.path().join("outside");
+    let error = error(&outside, small_pages(&[Path::new("."), Path::new("."), &store]));
+    assert!(error.contains("is a store of its own"), "{error}");
+    assert_eq!(names(folder.path()), before);
+    library::read(&store).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn links_lead_nowhere_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let [store, ssd, away] = ["store", "ssd", "away"].map(|name| folder.path().join(name));
+    fs::create_dir_all(&away).unwrap();
+    for link in ["in", "pages.1", STAGING] {
+        fs::create_dir_all(&ssd).unwrap();
+        std::os::unix::fs::symlink(&away, ssd.join(link)).unwrap();
+        let error = error(&store, small_pages(&[Path::new("."), &ssd]));
+        assert!(error.contains(link), "{link}: {error}");
+        assert_eq!(names(folder.path()), ["away".into(), "ssd".into(), format!("ssd/{link}")]);
+        fs::remove_dir_all(&ssd).unwrap();
+    }
+    fs::create_dir_all(ssd.join(STAGING)).unwrap();
+    fs::write(away.join("file"), "precious").unwrap();
+    std::os::unix::fs::symlink(away.join("file"), ssd.join(STAGING).join("mark")).unwrap();
+    assert!(error(&store, small_pages(&[Path::new("."), &ssd])).contains("mark: lock: not an ordinary file"));
+    assert_eq!(fs::read(away.join("file")).unwrap(), b"precious");
+}
+
+/// Stores over two folders: one that is whole, and one as a writer leaves it that is killed while it moves its files. The
+/// first `moved` of them are in their places.
+struct Killed {
+    folder: tempfile::TempDir,
+    files: Vec<(&'static str, &'static str)>,
+}
+
+const FILES: [(&str, &str); 8] = [
+    ("store", "pages.0"),
+    ("ssd", "pages.1"),
+    ("store", "degrees.bin"),
+    ("store", "directory.bin"),
+    ("store", "in/pages.0"),
+    ("ssd", "in/pages.1"),
+    ("store", "in/degrees.bin"),
+    ("store", "in/directory.bin"),
+];
+
+impl Killed {
+    fn layout(folder: &Path) -> Layout {
+        small_pages(&[Path::new("."), &folder.join("ssd")])
+    }
+
+    fn after(moved: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        write(&path("store"), Self::layout(folder.path())).unwrap();
+        let (store, ssd) = (path("store"), path("ssd"));
+        let mark = serde_json::json!({
+            "topostream": "0", "process": 1, "tag": "1-a", "home": store, "stripes": [".", ssd],
+        });
+        let noted = |(of, file): &(&str, &str)| {
+            let found = path(of).join(file).metadata().unwrap();
+            let modified = found.modified().unwrap().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+            let stripe = if *of == "ssd" { ssd.clone() } else { PathBuf::from(".") };
+            serde_json::json!({ "stripe": stripe, "file": file, "bytes": found.len(), "modified_ns": modified as u64 })
+        };
+        let made = |stripe: &Path| serde_json::json!({ "stripe": stripe, "file": "in", "bytes": 0, "modified_ns": 0 });
+        let folders = [made(Path::new(".")), made(&ssd)];
+        let files: Vec<_> = FILES.iter().map(noted).collect();
+        let journal = serde_json::json!({ "tag": "1-a", "files": files, "folders": folders });
+        for of in ["store", "ssd"] {
+            fs::create_dir_all(path(of).join(STAGING).join("in")).unwrap();
+            fs::write(path(of).join(STAGING).join("mark"), mark.to_string()).unwrap();
+        }
+        fs::write(store.join(STAGING).join("journal"), journal.to_string()).unwrap();
+        fs::rename(store.join("graph.json"), store.join(STAGING).join("graph.json")).unwrap();
+        for (of, file) in &FILES[moved..] {
+            fs::rename(path(of).join(file), path(of).join(STAGING).join(file)).unwrap();
+        }
+        for of in ["store", "ssd"] {
+            fs::remove_dir(path(of).join("in")).ok();
+        }
+        Self { folder, files: FILES[..moved].to_vec() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+#[test]
+fn the_same_command_replaces_what_was_left() {
+    for moved in 0..=FILES.len() {
+        let killed = Killed::after(moved);
+        let store = killed.path("store");
+        let error = Store::open(&store).unwrap_err().to_string();
+        assert!(error.contains("not a graph store"), "{error}");
+        write(&store, Killed::layout(killed.folder.path())).unwrap();
+        library::read(&store).unwrap();
+        let mut expected: Vec<String> = FILES.iter().map(|(of, file)| format!("{of}/{file}")).collect();
+        expected.extend(["store", "store/in", "store/graph.json", "ssd", "ssd/in"].map(String::from));
+        expected.sort();
+        assert_eq!(names(killed.folder.path()), expected);
+    }
+}
+
+/// A user's file that has taken the place of a file of the unfinished store is not touched.
+#[test]
+fn what_was_changed_since_is_a_users() {
+    for (of, file) in FILES {
+        let killed = Killed::after(FILES.len());
+        let path = killed.path(of).join(file);
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(&path, &bytes).unwrap();
+        let error = error(&killed.path("store"), Killed::layout(killed.folder.path()));
+        assert!(error.contains(file) && (error.contains("is not empty") || error.contains("in the way")), "{error}");
+        clean(&killed.path("store"), false).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn cleaning_removes_an_unfinished_store_and_nothing_else() {
+    for moved in 0..=FILES.len() {
+        let killed = Killed::after(moved);
+        for mine in ["store/mine", "ssd/mine", "ssd/pages.7", "mine"] {
+            fs::write(killed.path(mine), "precious").unwrap();
+        }
+        let before = names(killed.folder.path());
+        let planned = clean(&killed.path("store"), true).unwrap();
+        assert_eq!((names(killed.folder.path()), planned.in_use.len()), (before, 0));
+        let cleaned = clean(&killed.path("store"), false).unwrap();
+        assert_eq!((cleaned.removed.len(), &cleaned), (killed.files.len() + 2, &planned));
+        assert_eq!(names(killed.folder.path()), ["mine", "ssd", "ssd/mine", "ssd/pages.7", "store", "store/mine"]);
+        assert_eq!(clean(&killed.path("store"), false).unwrap(), Cleaned::default());
+    }
+}
+
+/// From a stripe: what is in the stripe. The store's own folder is not named, and stays as it is.
+#[test]
+fn cleaning_a_stripe_cleans_the_stripe() {
+    let killed = Killed::after(FILES.len());
+    clean(&killed.path("ssd"), false).unwrap();
+    assert_eq!(names(&killed.path("ssd")), Vec::<String>::new());
+    assert!(killed.path("store/pages.0").exists() && killed.path("store").join(STAGING).join("journal").exists());
+    write(&killed.path("store"), Killed::layout(killed.folder.path())).unwrap();
+}
+
+/// Killed behind the manifest's rename: the store is whole, and only the staging folders go.
+#[test]
+fn cleaning_leaves_a_whole_store() {
+    let killed = Killed::after(FILES.len());
+    let store = killed.path("store");
+    fs::rename(store.join(STAGING).join("graph.json"), store.join("graph.json")).unwrap();
+    let sound = library::read(&store).unwrap();
+    let error = error(&store, Killed::layout(killed.folder.path()));
+    assert!(error.contains("remove it"), "{error}");
+    for folder in ["ssd", "store"] {
+        assert_eq!(clean(&killed.path(folder), false).unwrap().removed.len(), 1);
+        assert_eq!(library::read(&store).unwrap(), sound);
+    }
+    assert!(!names(killed.folder.path()).iter().any(|name| name.contains(STAGING)));
+}
+
+/// A stranger's journal cannot have files of other folders removed.
+#[test]
+fn a_forged_journal_reaches_no_other_folder() {
+    let killed = Killed::after(FILES.len());
+    let before = names(&killed.path("ssd"));
+    // The stripe does not say that it belongs to the store.
+    fs::write(
+        killed.path("ssd").join(STAGING).join("mark"),
+        r#"{"topostream":"0","process":1,"tag":"2-b","home":"/","stripes":[]}"#,
+    )
+    .unwrap();
+    clean(&killed.path("store"), false).unwrap();
+    assert_eq!(names(&killed.path("ssd")), before);
+    assert_eq!(names(&killed.path("store")), Vec::<String>::new());
+}

@@ -1,0 +1,186 @@
+//! Stores from strangers: what they may lead to, and what that may cost.
+
+use super::library::{Plan, write};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+use topostream_formats::write::Layout;
+use topostream_formats::{Error, Manifest, OpenOptions, Store};
+
+/// A store in `s` of a folder, with stripe 1 where a path says.
+struct Striped {
+    folder: tempfile::TempDir,
+    manifest: Manifest,
+}
+
+impl Striped {
+    fn new(stripe: impl FnOnce(&Path) -> PathBuf) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let stripes = vec![".".into(), stripe(folder.path())];
+        let edges: Vec<_> = (0..60_000).map(|edge| (edge % 1000, edge / 1000, 0)).collect();
+        let layout = Layout { page_bytes: 64 << 10, stripes, ..Layout::default() };
+        let plan = Plan { vertices: 1000, edges: &edges, layout, in_lists: true, shard_ends: &[], ids: None };
+        let manifest = write(&folder.path().join("s"), &plan).unwrap();
+        Self { folder, manifest }
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.path().join("s")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The manifest with a change, its checksum right: as from somebody who means it.
+    fn forge(&self, change: impl FnOnce(&mut Manifest)) {
+        let mut manifest = self.manifest.clone();
+        change(&mut manifest);
+        std::fs::write(self.store().join("graph.json"), manifest.encode()).unwrap();
+    }
+
+    #[track_caller]
+    fn opens(&self, options: &OpenOptions) {
+        Store::open_with(self.store(), options).unwrap();
+    }
+
+    /// Is refused, with all of these words.
+    #[track_caller]
+    fn is_refused(&self, options: &OpenOptions, words: &[&str]) {
+        let error = Store::open_with(self.store(), options).expect_err("it leads elsewhere").to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
+    }
+}
+
+fn allow(folder: PathBuf) -> OpenOptions {
+    OpenOptions::default().allow_stripe(folder)
+}
+
+/// As the formatter makes them, stripes are found wherever they are.
+#[test]
+fn stripes_with_their_store_s_mark_need_no_permission() {
+    for stripe in [|folder: &Path| folder.join("x"), |_: &Path| "../x".into(), |_: &Path| "within".into()] {
+        let made = Striped::new(stripe);
+        made.opens(&OpenOptions::default());
+        assert_eq!(made.path("x/.topostream-stripe.1").exists(), made.path("x").exists());
+        assert!(!made.path("s/within/.topostream-stripe.1").exists(), "what is within needs no mark");
+    }
+}
+
+/// A store of an older version has none; a stranger's has none that fits.
+#[test]
+fn stripes_without_it_are_shown_and_need_permission() {
+    for stripe in [|folder: &Path| folder.join("x"), |_: &Path| "../x".into()] {
+        let made = Striped::new(stripe);
+        let mark = made.path("x/.topostream-stripe.1");
+        let text = std::fs::read_to_string(&mark).unwrap();
+        let words = ["graph.json", "/x (no .topostream-stripe.1)", "--allow-stripe ", "/x"];
+        for wrong in
+            [text.replace("stripe 1", "stripe 2"), text.replace("tag 7", "tag 6"), text.clone() + "\n", String::new()]
+        {
+            std::fs::write(&mark, wrong).unwrap();
+            made.is_refused(&OpenOptions::default(), &words);
+        }
+        std::fs::remove_file(&mark).unwrap();
+        std::fs::create_dir(&mark).unwrap();
+        made.is_refused(&OpenOptions::default(), &words);
+        made.is_refused(&allow(made.path("elsewhere")), &words);
+        made.is_refused(&allow(made.path("x/in")), &words);
+        made.opens(&allow(made.path("x")));
+        made.opens(&allow(made.path(".")));
+        made.opens(&allow(made.path("elsewhere")).allow_stripe(made.path("x")));
+    }
+}
+
+/// A manifest cannot claim a folder of this machine, and learns nothing of files in it.
+#[test]
+fn a_manifest_that_leads_elsewhere_is_refused() {
+    let made = Striped::new(|_| "within".into());
+    for stripe in ["/etc", "/proc/self", "..", "../../../etc", "within/../../.."] {
+        made.forge(|manifest| manifest.stripes[1] = stripe.into());
+        made.is_refused(&OpenOptions::default(), &["graph.json", "--allow-stripe"]);
+    }
+    // Whatever its path says, what is in the store's own folder is its own.
+    let own = made.store();
+    for stripe in [own.join("within"), "../s/within".into(), "./within/".into()] {
+        made.forge(|manifest| manifest.stripes[1] = stripe);
+        made.opens(&OpenOptions::default());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_to_where_they_lead() {
+    use std::os::unix::fs::symlink;
+    let files = ["pages.0", "directory.bin", "degrees.bin", "in/pages.0", "in/directory.bin", "graph.json"];
+    for name in files {
+        let made = Striped::new(|_| "within".into());
+        let (file, away) = (made.store().join(name), made.path("away"));
+        std::fs::rename(&file, &away).unwrap();
+        symlink(&away, &file).unwrap();
+        made.is_refused(&OpenOptions::default(), &[name, "leads to", "away", "--allow-stripe"]);
+        made.opens(&allow(made.path("")));
+        // Within the store links may go where they like.
+        std::fs::remove_file(&file).unwrap();
+        std::fs::rename(&away, made.store().join("moved")).unwrap();
+        symlink(made.store().join("moved"), &file).unwrap();
+        made.opens(&OpenOptions::default());
+    }
+    // A stripe's folder on another disk, with a link in the store: made through it, it has its mark.
+    let made = Striped::new(|folder| {
+        std::fs::create_dir_all(folder.join("disk")).unwrap();
+        std::fs::create_dir_all(folder.join("s")).unwrap();
+        symlink(folder.join("disk"), folder.join("s/link")).unwrap();
+        "link".into()
+    });
+    made.opens(&OpenOptions::default());
+    std::fs::remove_file(made.path("disk/.topostream-stripe.1")).unwrap();
+    made.is_refused(&OpenOptions::default(), &["s/link", "--allow-stripe"]);
+}
+
+/// What would be waited for, or read without end, is not opened.
+#[cfg(unix)]
+#[test]
+fn files_that_are_no_ordinary_ones_are_refused() {
+    for name in ["graph.json", "directory.bin", "in/directory.bin", "degrees.bin", "pages.0", "within/pages.1"] {
+        let made = Striped::new(|_| "within".into());
+        let file = made.store().join(name);
+        std::fs::remove_file(&file).unwrap();
+        let made_one = std::process::Command::new("mkfifo").arg(&file).status().unwrap();
+        assert!(made_one.success());
+        let (said, hears) = mpsc::channel();
+        let store = made.store();
+        std::thread::spawn(move || said.send(Store::open(store).map(|_| ()).map_err(|error| error.to_string())));
+        let outcome = hears.recv_timeout(Duration::from_secs(20)).expect("a pipe is not waited for");
+        let file_name = file.file_name().unwrap().to_str().unwrap();
+        assert!(outcome.as_ref().is_err_and(|text| text.contains(file_name)), "{name}: {outcome:?}");
+    }
+}
+
+#[test]
+fn lengths_and_budgets_are_looked_at_before_anything_is_allocated() {
+    let made = Striped::new(|_| "within".into());
+    // Counts that no file bears out.
+    for pages in [1 << 20, (1 << 32) - 1] {
+        made.forge(|manifest| manifest.out.pages = pages);
+        made.is_refused(&OpenOptions::default(), &["directory.bin", &pages.to_string()]);
+    }
+    // A file that does, by holes: 8 GiB that take no room on the disk.
+    let pages: u64 = 1 << 28;
+    made.forge(|manifest| manifest.out.pages = pages);
+    let directory = made.store().join("directory.bin");
+    File::options().write(true).open(directory).unwrap().set_len(32 + 32 * pages).unwrap();
+    let limited = OpenOptions::default().memory_bytes(1 << 30);
+    match Store::open_with(made.store(), &limited) {
+        Err(Error::Memory { what, needed_bytes, budget_bytes, .. }) => {
+            assert_eq!((needed_bytes, budget_bytes), (32 + 36 * pages, 1 << 30));
+            assert!(what.contains("directory.bin"), "{what}");
+        }
+        other => panic!("{other:?}"),
+    }
+    // A manifest that has no end.
+    made.forge(|_| {});
+    File::options().write(true).open(made.store().join("graph.json")).unwrap().set_len(1 << 36).unwrap();
+    made.is_refused(&OpenOptions::default(), &["graph.json", "at most"]);
+}

@@ -1,0 +1,207 @@
+//! The parts of a checkpoint's file: docs/checkpoints.md has the table.
+
+use crate::algorithm::{Step, Visit};
+use crate::checkpoint::identity::Fields;
+use crate::report::ResumedReport;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use topostream_formats::Direction;
+use topostream_formats::checksum::crc32c;
+
+/// What a file begins with.
+pub const MAGIC: [u8; 8] = *b"TOPOCKPT";
+/// The version of the format.
+pub const VERSION: u32 = 1;
+/// Bytes before the header.
+pub const PREAMBLE_BYTES: usize = 24;
+/// The most bytes of a header.
+pub const HEADER_BYTES_MAX: u32 = 1 << 20;
+
+/// What is at the beginning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// The program that wrote it.
+    pub created_by: String,
+    /// The newer of two has the larger number.
+    pub generation: u64,
+    /// Which run it is of.
+    pub identity: Fields,
+    /// The superstep that comes next.
+    pub step: SavedStep,
+    /// Vertices that are active in it.
+    pub active: u64,
+    /// What was done before.
+    pub before: Before,
+    /// What lies behind the header, in this order.
+    pub sections: Vec<Section>,
+}
+
+/// A part of the state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// Which one.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// What the sessions of a run did until a checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Before {
+    /// How many sessions there were.
+    pub sessions: u64,
+    /// Supersteps.
+    pub supersteps: u64,
+    /// Neighbours in the lists that were opened.
+    pub edges: u64,
+    /// Bytes read from disk.
+    pub disk_bytes: u64,
+    /// Nanoseconds.
+    pub wall_ns: u64,
+}
+
+impl Before {
+    /// With what one more session has done.
+    pub fn and(&self, supersteps: u64, wall: Duration, (edges, disk_bytes): (u64, u64)) -> Self {
+        Self {
+            sessions: self.sessions.saturating_add(1),
+            supersteps: self.supersteps.saturating_add(supersteps),
+            edges: self.edges.saturating_add(edges),
+            disk_bytes: self.disk_bytes.saturating_add(disk_bytes),
+            wall_ns: self.wall_ns.saturating_add(wall.as_nanos() as u64),
+        }
+    }
+
+    /// For the report of the run that goes on.
+    pub fn report(&self) -> ResumedReport {
+        let Self { sessions, supersteps, edges, disk_bytes, wall_ns } = *self;
+        ResumedReport { sessions, supersteps, edges, disk_bytes, wall_ns }
+    }
+}
+
+/// A superstep. Floats are written as their bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedStep {
+    superstep: u32,
+    against: bool,
+    visit: SavedVisit,
+    scalars: [u64; 4],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SavedVisit {
+    All,
+    Frontier,
+    Within(usize),
+    Without(usize),
+}
+
+impl SavedStep {
+    /// A superstep as it is written.
+    pub fn of(step: &Step) -> Self {
+        let visit = match step.visit {
+            Visit::All => SavedVisit::All,
+            Visit::Frontier => SavedVisit::Frontier,
+            Visit::Within(place) => SavedVisit::Within(place),
+            Visit::Without(place) => SavedVisit::Without(place),
+        };
+        let (superstep, against) = (step.superstep, step.direction == Direction::In);
+        Self { superstep, against, visit, scalars: step.scalars.map(f64::to_bits) }
+    }
+
+    /// The superstep.
+    pub fn step(&self) -> Step {
+        let visit = match self.visit {
+            SavedVisit::All => Visit::All,
+            SavedVisit::Frontier => Visit::Frontier,
+            SavedVisit::Within(place) => Visit::Within(place),
+            SavedVisit::Without(place) => Visit::Without(place),
+        };
+        let direction = if self.against { Direction::In } else { Direction::Out };
+        Step { superstep: self.superstep, direction, visit, scalars: self.scalars.map(f64::from_bits) }
+    }
+}
+
+impl Header {
+    /// The header behind its preamble.
+    ///
+    /// # Errors
+    /// Where it is longer than a header may be.
+    pub fn encode(&self) -> std::io::Result<Vec<u8>> {
+        let json = serde_json::to_vec(self).map_err(std::io::Error::other)?;
+        if json.len() > HEADER_BYTES_MAX as usize {
+            return Err(std::io::Error::other(format!("a header of {} bytes: too many parameters", json.len())));
+        }
+        let mut bytes = MAGIC.to_vec();
+        for word in [VERSION, json.len() as u32, crc32c(&json)] {
+            bytes.extend(word.to_le_bytes());
+        }
+        bytes.extend(crc32c(&bytes).to_le_bytes());
+        bytes.extend(json);
+        Ok(bytes)
+    }
+
+    /// How long the header is that a preamble announces, and its checksum.
+    ///
+    /// # Errors
+    /// What is wrong with the preamble.
+    pub fn announced(preamble: &[u8; PREAMBLE_BYTES]) -> Result<(u32, u32), String> {
+        let word = |at: usize| u32::from_le_bytes(preamble[at..at + 4].try_into().expect("four bytes"));
+        if preamble[..8] != MAGIC {
+            return Err("not a checkpoint: it does not begin as one".into());
+        }
+        if crc32c(&preamble[..20]) != word(20) {
+            return Err("its first bytes are damaged".into());
+        }
+        match (word(8), word(12)) {
+            (VERSION, bytes @ 0..=HEADER_BYTES_MAX) => Ok((bytes, word(16))),
+            (VERSION, bytes) => Err(format!("a header of {bytes} bytes: at most {HEADER_BYTES_MAX} are expected")),
+            (version, _) => Err(format!("version {version} of the format: this program reads version {VERSION}")),
+        }
+    }
+
+    /// The header.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn decode(json: &[u8], checksum: u32) -> Result<Self, String> {
+        if crc32c(json) != checksum {
+            return Err("its header is damaged".into());
+        }
+        serde_json::from_slice(json).map_err(|error| format!("its header: {error}"))
+    }
+
+    /// How long the file is with this header, and how many pieces it has; none where no file can be so long.
+    pub fn file_bytes(&self, header_bytes: u64, piece_bytes: u64) -> Option<(u64, u64)> {
+        let (mut bytes, mut pieces) = (PREAMBLE_BYTES as u64 + header_bytes, 0u64);
+        for section in &self.sections {
+            bytes = bytes.checked_add(section.bytes)?;
+            pieces += section.bytes.div_ceil(piece_bytes);
+        }
+        Some((bytes.checked_add(4 * pieces)?.checked_add(4)?, pieces))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_keep_every_bit() {
+        let scalars = [0.1, -0.0, f64::INFINITY, f64::from_bits(1)];
+        for visit in [Visit::All, Visit::Frontier, Visit::Within(3), Visit::Without(0)] {
+            for direction in [Direction::Out, Direction::In] {
+                let step = Step { superstep: u32::MAX, direction, visit, scalars };
+                let text = serde_json::to_string(&SavedStep::of(&step)).unwrap();
+                let read = serde_json::from_str::<SavedStep>(&text).unwrap().step();
+                assert_eq!(read, step);
+                assert_eq!(read.scalars.map(f64::to_bits), scalars.map(f64::to_bits));
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The state of a run as sections of a checkpoint.
+
+use super::format::{Header, Section};
+use super::reader::Reader;
+use super::writer::{PIECE_BYTES, Writer, write as write_file};
+use crate::algorithm::{Algorithm, State, Step};
+use crate::attributes::{Attribute, AttributeType};
+use crate::error::Result;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// What the algorithm keeps by itself.
+pub const KEPT: &str = "kept";
+const FRONTIER: &str = "frontier";
+const ACTIVATIONS: &str = "activations";
+
+/// Words of a piece.
+const WORDS: u64 = PIECE_BYTES as u64 / 4;
+
+fn attribute_name(attribute: &Attribute) -> String {
+    format!("attribute {}", attribute.name)
+}
+
+/// Bytes of a vertex's activation: two while all supersteps so far have numbers that fit.
+fn activation_bytes(step: &Step) -> u64 {
+    if step.superstep < u16::MAX.into() { 2 } else { 4 }
+}
+
+/// The sections of a checkpoint before a superstep.
+pub fn sections(
+    algorithm: &dyn Algorithm,
+    declared: &[Attribute],
+    vertices: u64,
+    step: &Step,
+) -> io::Result<Vec<Section>> {
+    let all = 0..vertices;
+    let of_attribute =
+        |attribute: &Attribute| Section { name: attribute_name(attribute), bytes: 4 * attribute.words(&all) };
+    let mut sections: Vec<Section> = declared.iter().map(of_attribute).collect();
+    if algorithm.is_traversal() {
+        sections.push(Section { name: FRONTIER.into(), bytes: 4 * vertices.div_ceil(32) });
+    }
+    if algorithm.keeps_activations() {
+        sections.push(Section { name: ACTIVATIONS.into(), bytes: activation_bytes(step) * vertices });
+    }
+    let mut kept = Counted(0);
+    algorithm.keep(&mut kept)?;
+    sections.push(Section { name: KEPT.into(), bytes: kept.0 });
+    Ok(sections)
+}
+
+/// Counts bytes and drops them.
+struct Counted(u64);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes a checkpoint; its length.
+pub fn write(
+    file: &mut File,
+    header: &Header,
+    algorithm: &dyn Algorithm,
+    declared: &[Attribute],
+    state: &State,
+    step: &Step,
+) -> io::Result<u64> {
+    let vertices = state.graph.vertices;
+    write_file(file, &header.encode()?, |out| {
+        let words: Vec<AtomicU32> = (0..WORDS).map(|_| AtomicU32::new(0)).collect();
+        for (place, attribute) in declared.iter().enumerate() {
+            for piece in pieces(attribute.of, vertices) {
+                let words = &words[..attribute.words(&piece) as usize];
+                state.attributes.put(place, &piece, words);
+                out.words(words.iter().map(|word| word.load(Relaxed)))?;
+            }
+            out.end_section()?;
+        }
+        if algorithm.is_traversal() {
+            let frontier = state.frontier(step.superstep);
+            for word in (0..vertices.div_ceil(32)).step_by(WORDS as usize) {
+                let end = (word + WORDS).min(vertices.div_ceil(32));
+                out.words((word as u32..end as u32).map(|at| frontier.half_word(at)))?;
+            }
+            out.end_section()?;
+        }
+        if algorithm.keeps_activations() {
+            write_activations(out, state, step)?;
+            out.end_section()?;
+        }
+        algorithm.keep(out)?;
+        out.end_section()
+    })
+}
+
+fn write_activations(out: &mut Writer<'_>, state: &State, step: &Step) -> io::Result<()> {
+    let activations = state.activations().expect("kept where the algorithm says so");
+    // One more than the superstep's number, and 0 for none.
+    let number = |vertex: u64| activations.superstep(vertex as u32).map_or(0, |superstep| superstep + 1);
+    let (vertices, narrow) = (state.graph.vertices, activation_bytes(step) == 2);
+    let mut bytes = Vec::with_capacity(4 << 14);
+    for first in (0..vertices).step_by(1 << 14) {
+        bytes.clear();
+        let piece = first..vertices.min(first + (1 << 14));
+        match narrow {
+            true => bytes.extend(piece.flat_map(|vertex| (number(vertex) as u16).to_le_bytes())),
+            false => bytes.extend(piece.flat_map(|vertex| number(vertex).to_le_bytes())),
+        }
+        out.write_all(&bytes)?;
+    }
+    Ok(())
+}
+
+/// Sets what a checkpoint has, in a state that is as it was allocated.
+///
+/// # Errors
+/// As of [`Reader`]; [`Error::Checkpoint`](crate::Error::Checkpoint) where the algorithm finds something that it cannot have written.
+pub fn load(
+    reader: &mut Reader,
+    algorithm: &dyn Algorithm,
+    declared: &[Attribute],
+    state: &State,
+    step: &Step,
+) -> Result<()> {
+    let vertices = state.graph.vertices;
+    for (place, attribute) in declared.iter().enumerate() {
+        reader.seek(&attribute_name(attribute))?;
+        for piece in pieces(attribute.of, vertices) {
+            let words = reader.words(attribute.words(&piece) as usize)?;
+            state.attributes.set_words(place, &piece, &words);
+        }
+    }
+    if algorithm.is_traversal() {
+        reader.seek(FRONTIER)?;
+        let all = vertices.div_ceil(32);
+        for first in (0..all).step_by(WORDS as usize) {
+            let end = all.min(first + WORDS);
+            let mut words = reader.words((end - first) as usize)?;
+            if end == all
+                && let Some(last) = words.last_mut()
+            {
+                *last &= u32::MAX >> (32 * all - vertices);
+            }
+            state.frontier(step.superstep).set_words(first as usize, &words);
+        }
+    }
+    if let Some(activations) = state.activations() {
+        reader.seek(ACTIVATIONS)?;
+        let narrow = activation_bytes(step) == 2;
+        for first in (0..vertices).step_by(1 << 14) {
+            let piece = first..vertices.min(first + (1 << 14));
+            for (vertex, number) in piece.clone().zip(numbers(reader, (piece.end - piece.start) as usize, narrow)?) {
+                if let Some(superstep) = number.checked_sub(1) {
+                    activations.note(vertex as u32, superstep);
+                }
+            }
+        }
+    }
+    reader.seek(KEPT)?;
+    algorithm.recall(state, step, reader).map_err(|message| reader.error(message))
+}
+
+fn numbers(reader: &mut Reader, count: usize, narrow: bool) -> Result<Vec<u32>> {
+    if !narrow {
+        return reader.words(count);
+    }
+    let words = reader.halves(count)?;
+    Ok(words.into_iter().map(u32::from).collect())
+}
+
+/// All vertices in pieces whose words are a piece of a file.
+fn pieces(of: AttributeType, vertices: u64) -> impl Iterator<Item = Range<u64>> {
+    let size = match of {
+        AttributeType::U32 | AttributeType::F32 => WORDS,
+        AttributeType::Fixed63 => WORDS / 2,
+        AttributeType::Bit => WORDS * 32,
+    };
+    (0..vertices.div_ceil(size)).map(move |number| number * size..((number + 1) * size).min(vertices))
+}

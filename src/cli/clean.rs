@@ -1,0 +1,45 @@
+//! `topostream clean`: removes what killed commands have left.
+
+use super::{Outcome, print};
+use clap::Args;
+use std::fmt::Write;
+use std::path::PathBuf;
+use topostream_formats::clean::clean;
+
+/// Remove what killed commands have left in a folder: unfinished stores, results and edge lists, temporary folders.
+///
+/// Only leftovers whose process is dead are removed, never a whole store or a file of another program. The same command,
+/// run again, does this by itself; `clean` is for leftovers of commands that are not run again.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Clean {
+    /// The folder: that of a store or stripe, or one with results; folders in it are not searched
+    folder: PathBuf,
+    /// Only print what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  topostream clean wiki --dry-run      an unfinished store
+  topostream clean results             temporary files of `run --output results/ranks.csv`
+  topostream clean /tmp                temporary folders of `demo`, `calibrate` and `validate`";
+
+impl Clean {
+    pub fn run(self) -> Outcome {
+        let cleaned = clean(&self.folder, self.dry_run)?;
+        let mut text = String::new();
+        let done = if self.dry_run { "would remove" } else { "removed" };
+        for path in &cleaned.removed {
+            writeln!(text, "{done} {}", path.display()).ok();
+        }
+        for path in &cleaned.in_use {
+            writeln!(text, "in use by another process: {}", path.display()).ok();
+        }
+        if text.is_empty() {
+            writeln!(text, "{}: nothing to remove", self.folder.display()).ok();
+        }
+        print(&text)
+    }
+}

@@ -1,0 +1,45 @@
+//! Opening stores: every command that does it has the same options.
+
+use super::Failure;
+use super::memory::memory_bytes;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use topostream::Store;
+use topostream_formats::OpenOptions;
+
+/// More folders that may be allowed, as a list: what `--allow-stripe` gives, for good.
+const VARIABLE: &str = "TOPOSTREAM_ALLOW_STRIPE";
+
+/// What every command that opens a store is given.
+#[derive(Args, Clone, Debug, Default)]
+pub struct OpenArgs {
+    /// Let a store have stripes in this folder, and in folders below it, although they do not carry its mark, as those of version
+    /// 0.1.0 do not; may be repeated [also: TOPOSTREAM_ALLOW_STRIPE, folders with colons between]
+    #[arg(long = "allow-stripe", value_name = "DIR", global = true, help_heading = "Stores")]
+    allowed: Vec<PathBuf>,
+}
+
+static GIVEN: OnceLock<OpenArgs> = OnceLock::new();
+
+impl OpenArgs {
+    /// Keeps them for the stores that the command opens.
+    pub fn keep(self) {
+        GIVEN.set(self).ok();
+    }
+}
+
+/// Opens a store whose page directories may take half of the memory that is available.
+pub fn open(path: impl AsRef<Path>) -> Result<Store, Failure> {
+    open_within(path, memory_bytes(None))
+}
+
+/// Opens a store whose page directories may take so much memory.
+pub fn open_within(path: impl AsRef<Path>, memory_bytes: u64) -> Result<Store, Failure> {
+    let given = GIVEN.get().map_or(&[][..], |given| &given.allowed);
+    let kept = std::env::var_os(VARIABLE).unwrap_or_default();
+    let kept = std::env::split_paths(&kept).filter(|folder| !folder.as_os_str().is_empty());
+    let options = OpenOptions::default().memory_bytes(memory_bytes);
+    let options = given.iter().cloned().chain(kept).fold(options, OpenOptions::allow_stripe);
+    Ok(Store::open_with(path, &options)?)
+}

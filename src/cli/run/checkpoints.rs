@@ -1,0 +1,110 @@
+//! `--checkpoint`, `--checkpoint-every` and `--resume`.
+
+use crate::cli::{Failure, Outcome};
+use clap::Args;
+use indicatif::ProgressBar;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use topostream::checkpoint::{Checkpoints, Event, Every};
+
+/// Where checkpoints go.
+#[derive(Args)]
+#[command(next_help_heading = "Checkpoints")]
+pub struct CheckpointArgs {
+    /// Keep what the run has come to in this folder, so that it can be resumed after a crash or Ctrl-C; removed once results are written.
+    /// Ctrl-C then waits for the end of the superstep and writes one more; a second Ctrl-C stops at once
+    #[arg(long, value_name = "DIR", id = "checkpoint_dir")]
+    checkpoint: Option<PathBuf>,
+    /// How often: a time (90s, 5m, 1h) or a number of supersteps [default: 60s, and at most 3% of the run's time]
+    #[arg(long, value_name = "INTERVAL", requires = "checkpoint_dir", value_parser = every)]
+    checkpoint_every: Option<Every>,
+    /// Go on from the newest checkpoint in --checkpoint, on whichever device; from the beginning where there is none
+    #[arg(long, requires = "checkpoint_dir")]
+    resume: bool,
+}
+
+/// Reads `90s`, `5m`, `1h`, or a number of supersteps.
+fn every(text: &str) -> Result<Every, String> {
+    let expected = || format!("{text:?}: expected a time such as 60s, 5m or 1h, or a number of supersteps from 1 on");
+    let Some(unit) = text.chars().last().filter(char::is_ascii_alphabetic) else {
+        return text.parse().ok().filter(|&supersteps| supersteps > 0).map(Every::Supersteps).ok_or_else(expected);
+    };
+    let seconds = match unit {
+        's' => 1.0,
+        'm' => 60.0,
+        'h' => 3600.0,
+        _ => return Err(expected()),
+    };
+    let number: f64 = text[..text.len() - 1].parse().map_err(|_| expected())?;
+    let time = Duration::try_from_secs_f64(number * seconds).map_err(|_| expected())?;
+    Ok(Every::Time(time))
+}
+
+impl CheckpointArgs {
+    /// Opens the folder, where one was given. What is to be said goes to stderr, beside the spinner.
+    pub fn open(&self, spinner: &ProgressBar) -> Result<Option<Arc<Checkpoints>>, Failure> {
+        let Some(folder) = &self.checkpoint else { return Ok(None) };
+        let spinner = spinner.clone();
+        let tell = move |event: &Event| spinner.suspend(|| say(&text_of(event)));
+        let every = self.checkpoint_every.unwrap_or_default();
+        Ok(Some(Arc::new(Checkpoints::open(folder, every, self.resume, tell)?)))
+    }
+}
+
+/// Says what can be done after a run has stopped.
+pub fn stopped(checkpoints: Option<&Checkpoints>) {
+    let Some(checkpoints) = checkpoints else { return };
+    let folder = checkpoints.folder().display();
+    match checkpoints.saved() {
+        Some(supersteps) => {
+            say(&format!(
+                "{folder} has a checkpoint after {supersteps} supersteps: the same command with --resume goes on"
+            ));
+        }
+        None => say(&format!("{folder} has no checkpoint: no superstep had ended")),
+    }
+}
+
+/// Removes the checkpoints of a run whose results are written.
+pub fn clear(checkpoints: Option<&Checkpoints>) -> Outcome {
+    Ok(checkpoints.map_or(Ok(()), Checkpoints::clear)?)
+}
+
+fn say(text: &str) {
+    // Nobody may be listening: that is no reason to panic.
+    writeln!(std::io::stderr(), "{text}").ok();
+}
+
+fn text_of(event: &Event) -> String {
+    match event {
+        Event::Nothing { folder } => format!("{}: no checkpoint yet: from the beginning", folder.display()),
+        Event::Damaged { path, message } => {
+            format!("warning: {}: {message}: the other generation is used", path.display())
+        }
+        Event::Resumed { path, supersteps } => format!("{}: goes on after {supersteps} supersteps", path.display()),
+        Event::Failed { folder, supersteps, message } => format!(
+            "warning: {}: the checkpoint after {supersteps} supersteps could not be written: {message}; the run goes on, and those before are \
+             as they were",
+            folder.display()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_times_or_supersteps() {
+        assert_eq!(every("60s"), Ok(Every::Time(Duration::from_secs(60))));
+        assert_eq!(every("1.5m"), Ok(Every::Time(Duration::from_secs(90))));
+        assert_eq!(every("2h"), Ok(Every::Time(Duration::from_secs(7200))));
+        assert_eq!(every("0s"), Ok(Every::Time(Duration::ZERO)));
+        assert_eq!(every("7"), Ok(Every::Supersteps(7)));
+        for wrong in ["", "0", "-1", "s", "5d", "-5s", "1e30h", "nans", "ü"] {
+            assert!(every(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Where a run begins, and what happens between supersteps, where checkpoints are asked for.
+
+use super::session::Session;
+use crate::algorithm::{Algorithm, Step, Visit};
+use crate::checkpoint::{Checkpoints, Moment, Reader};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::report::RunReport;
+use std::sync::Arc;
+use std::time::Instant;
+use topostream_formats::Direction;
+
+impl Session<'_> {
+    /// The first superstep and its active vertices: the algorithm's, or those of a checkpoint.
+    pub(super) fn start(&mut self) -> Result<(Option<Step>, u64)> {
+        if let Some(checkpoints) = self.options.checkpoints.clone()
+            && let Some(start) = self.resume(&checkpoints)?
+        {
+            return Ok(start);
+        }
+        let totals = self.device.initialise()?;
+        let step = self.algorithm.first(&self.graph, totals);
+        let active = match step {
+            Some(Step { visit: Visit::All, .. }) => self.graph.vertices,
+            _ => self.algorithm.seeds().active.len() as u64,
+        };
+        Ok((step, active))
+    }
+
+    fn resume(&mut self, checkpoints: &Checkpoints) -> Result<Option<(Option<Step>, u64)>> {
+        let declared = self.algorithm.attributes(self.graph.has_in_lists);
+        let run = (self.store, self.options.asynchronous);
+        let Some(mut found) = checkpoints.take(run, &*self.algorithm, &declared)? else { return Ok(None) };
+        let (algorithm, step) = (Arc::clone(&self.algorithm), found.step);
+        self.device.restore(&step, &mut |state| found.load(&*algorithm, &declared, state))?;
+        Ok(Some((Some(step), found.active)))
+    }
+
+    /// Before a superstep: writes a checkpoint where one is due, and stops where somebody has asked for that. While checkpoints are written a
+    /// superstep that has begun goes on to its end.
+    pub(super) fn between(&mut self, next: &Step, active: u64, report: &RunReport) -> Result<()> {
+        let Some(checkpoints) = self.options.checkpoints.clone() else { return Ok(()) };
+        let stopping = self.is_cancelled();
+        if checkpoints.is_due(stopping) {
+            let algorithm = Arc::clone(&self.algorithm);
+            let declared = algorithm.attributes(self.graph.has_in_lists);
+            let moment = Moment {
+                store: self.store,
+                algorithm: &*algorithm,
+                asynchronous: self.options.asynchronous,
+                declared: &declared,
+                step: next,
+                active,
+                edges: report.total.edges,
+                disk_bytes: report.total.disk_bytes,
+            };
+            let (begun, mut written) = (Instant::now(), Ok(()));
+            self.device.save(next, &mut |state| written = checkpoints.write(&moment, state))?;
+            self.spans.phase("checkpoint", begun, 0);
+            written?;
+        }
+        if stopping { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+impl Engine {
+    /// What an algorithm has kept in the checkpoint that the next run goes on from, where there is one, and how long it is.
+    pub(crate) fn kept(&self, algorithm: &str) -> Result<Option<(Reader, u64)>> {
+        self.options.checkpoints.as_ref().map_or(Ok(None), |checkpoints| checkpoints.kept(algorithm))
+    }
+
+    /// Whether a checkpoint is there that the next run will refuse: for who prepares much before it.
+    pub(crate) fn check_checkpoint(&self, algorithm: &dyn Algorithm) -> Result<()> {
+        let Some(checkpoints) = &self.options.checkpoints else { return Ok(()) };
+        let declared = algorithm.attributes(self.store.topology(Direction::In).is_some());
+        checkpoints.check((&self.store, self.options.asynchronous), algorithm, &declared)
+    }
+}

@@ -1,0 +1,118 @@
+//! What an algorithm says of itself, held against itself and the store before anything is read: whoever wrote it is told by an error, and
+//! not by a panic in the middle of a run.
+
+use crate::algorithm::{Algorithm, Graph, Step, Visit};
+use crate::attributes::{Attribute, AttributeType};
+use crate::error::{Error, Result};
+use topostream_formats::{Direction, Store};
+
+/// Sets of vertices that devices tell each other of at most: a word has a bit for each.
+const SETS_MAX: usize = 32;
+
+/// Checks what is declared.
+///
+/// # Errors
+/// [`Error::Parameter`] with what does not go together.
+pub fn check(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
+    let has_in_lists = store.topology(Direction::In).is_some();
+    let declared = algorithm.attributes(has_in_lists);
+    let found = defect(algorithm, has_in_lists, store, &declared);
+    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", algorithm.name()))))
+}
+
+fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared: &[Attribute]) -> Option<String> {
+    let visits = algorithm.visits(has_in_lists);
+    if visits.is_empty() {
+        return Some("it visits nothing: `visits` names no lists".into());
+    }
+    let of_visit =
+        |&(direction, visit): &(Direction, Visit)| visit_defect(algorithm, store, declared, direction, visit);
+    let place = algorithm.left_out().filter(|&place| !is_set(declared, place));
+    let left_out = place.map(|place| format!("`left_out` is attribute {place}, which is no bit attribute"));
+    let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
+    let tables = tables.then(|| "a traversal has no tables of its own".into());
+    visits.iter().find_map(of_visit).or(left_out).or(tables).or_else(|| seed_defect(algorithm, store.vertices(), declared))
+}
+
+fn is_set(declared: &[Attribute], place: usize) -> bool {
+    declared.get(place).is_some_and(|attribute| attribute.of == AttributeType::Bit)
+}
+
+fn visit_defect(
+    algorithm: &dyn Algorithm,
+    store: &Store,
+    declared: &[Attribute],
+    direction: Direction,
+    visit: Visit,
+) -> Option<String> {
+    if store.topology(direction).is_none() {
+        return Some("it visits in-lists, and the store has none (format it with `--in-edges`)".into());
+    }
+    match visit {
+        Visit::Frontier if !algorithm.is_traversal() => {
+            Some("it visits the active vertices, and `is_traversal` says that there are none".into())
+        }
+        Visit::Within(place) | Visit::Without(place) if !is_set(declared, place) => {
+            Some(format!("it visits vertices by attribute {place}, which is no bit attribute"))
+        }
+        _ => None,
+    }
+}
+
+fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declared: &[Attribute]) -> Option<String> {
+    let seeds = algorithm.seeds();
+    let beyond = |vertex: u32| u64::from(vertex) >= vertices;
+    let named = seeds.active.iter().copied().chain(seeds.values.iter().map(|seed| seed.vertex));
+    if let Some(vertex) = named.into_iter().find(|&vertex| beyond(vertex)) {
+        return Some(format!("vertex {vertex} does not exist: the graph has {vertices} vertices"));
+    }
+    if !seeds.active.is_empty() && !algorithm.is_traversal() {
+        return Some("it begins with active vertices, and `is_traversal` says that there are none".into());
+    }
+    let is_sum = |place: usize| declared.get(place).is_none_or(|attribute| attribute.of == AttributeType::Fixed63);
+    if let Some(seed) = seeds.values.iter().find(|seed| is_sum(seed.attribute)) {
+        return Some(format!("a seed is of attribute {}, which does not exist or is a sum", seed.attribute));
+    }
+    let sets = algorithm.seed_sets();
+    let unfit = |place: usize| !is_set(declared, place) || declared[place].role.is_written();
+    if let Some((place, _)) = sets.iter().find(|(place, _)| unfit(*place)) {
+        return Some(format!(
+            "a set is planted in attribute {place}, which is no bit attribute or is written by edges"
+        ));
+    }
+    let other = sets.iter().find(|(_, set)| set.len() != vertices);
+    other.map(|(_, set)| format!("a set is of {} vertices, and the graph has {vertices}", set.len()))
+}
+
+/// Checks what several devices cannot tell each other.
+///
+/// # Errors
+/// [`Error::Parameter`] where a traversal writes sums of 64 bits, or too many sets.
+pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()> {
+    if !algorithm.is_traversal() {
+        return Ok(());
+    }
+    let declared = algorithm.attributes(has_in_lists);
+    let written = || declared.iter().filter(|attribute| attribute.role.is_written());
+    let wrong = |why: String| Err(Error::Parameter(format!("{} runs on one device only: {why}", algorithm.name())));
+    if let Some(sum) = written().find(|attribute| attribute.of == AttributeType::Fixed63) {
+        return wrong(format!("it is a traversal, and its edges add to sums of 64 bits ({})", sum.name));
+    }
+    let sets = written().filter(|attribute| attribute.of == AttributeType::Bit).count();
+    if sets > SETS_MAX { wrong(format!("its edges write {sets} sets, and a message has {SETS_MAX}")) } else { Ok(()) }
+}
+
+/// Checks a superstep that an algorithm wants: devices are prepared for those visits that it has declared.
+///
+/// # Errors
+/// [`Error::Parameter`] where it has not declared this one.
+pub fn check_step(algorithm: &dyn Algorithm, graph: &Graph, step: &Step) -> Result<()> {
+    let Step { superstep, direction, visit, .. } = *step;
+    if algorithm.visits(graph.has_in_lists).contains(&(direction, visit)) {
+        return Ok(());
+    }
+    let name = algorithm.name();
+    let message =
+        format!("{name}: superstep {superstep} visits {visit:?} by {direction:?}-lists, which `visits` does not name");
+    Err(Error::Parameter(message))
+}

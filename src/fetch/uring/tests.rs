@@ -1,0 +1,177 @@
+//! A ring that the kernel refuses, for a moment and for good.
+
+use super::*;
+use std::fs::File;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU32, Ordering};
+use topostream_formats::patience::TRANSIENT_MAX;
+use topostream_formats::{Direction, MemorySource, PageId, Store};
+use topostream_tools::format::{FormatOptions, format};
+use topostream_tools::progress::{Cancel, Quiet};
+
+const PAGES: u32 = 12;
+
+/// A fetcher over a store of some pages, with a read of each that nobody has polled.
+struct Rig {
+    fetcher: UringFetcher,
+    store: Store,
+    _folder: tempfile::TempDir,
+}
+
+impl Rig {
+    /// None where the system has no io_uring.
+    fn new() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph");
+        let edges: Vec<(u32, u32)> = (0..200_000).map(|number| (number % 1000, number / 1000)).collect();
+        let mut options = FormatOptions { memory_bytes: 256 << 20, ..FormatOptions::default() };
+        options.layout.page_bytes = 64 << 10;
+        let mut source = || Ok(Box::new(MemorySource::pairs(1000, &edges)) as _);
+        format(&mut source, &path, &options, &Quiet, &Cancel::default()).unwrap();
+        let store = Store::open(&path).unwrap();
+        let frames = PagePool::frames(PAGES, 64 << 10, 0).unwrap();
+        let files = PageFiles::open(&store, 0, false).unwrap();
+        let Ok(mut fetcher) = UringFetcher::new(files, frames[0].pool()) else {
+            eprintln!("skipped: there is no io_uring here");
+            return None;
+        };
+        for (page, frame) in (0..).zip(frames) {
+            fetcher.submit(PageRead { page: PageRef { direction: Direction::Out, page: PageId(page) }, frame });
+        }
+        Some(Self { fetcher, store, _folder: folder })
+    }
+
+    /// Polls until all pages have come, and checks them, or until an error.
+    async fn all(&mut self) -> error::Result<()> {
+        let mut filled = Vec::new();
+        while self.fetcher.in_flight() > 0 {
+            poll_fn(|context| self.fetcher.poll_filled(context, &mut filled)).await?;
+        }
+        let topology = self.store.topology(Direction::Out).unwrap();
+        for PageFilled { page, frame, result } in filled {
+            result.unwrap();
+            topology.check(page.page, frame.page(), None, &self.store.page_context(topology)).unwrap();
+        }
+        Ok(())
+    }
+}
+
+/// In a runtime, with an end: a fetcher that waits for ever fails the test.
+fn run(test: impl AsyncFnOnce(Rig)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let Some(rig) = Rig::new() else { return };
+        tokio::time::timeout(Duration::from_secs(20), test(rig)).await.expect("it ends by itself");
+    });
+}
+
+fn refuse(number: i32) -> Result<usize> {
+    Err(Error::from_raw_os_error(number))
+}
+
+#[test]
+fn a_lasting_error_of_the_ring_ends_in_a_typed_error() {
+    for submit in
+        [|_: &IoUring| refuse(libc::EPERM), |_: &IoUring| refuse(libc::EIO), |_: &IoUring| refuse(libc::ENOMEM)]
+    {
+        run(async |mut rig| {
+            rig.fetcher.submit = submit;
+            let error = rig.all().await.unwrap_err();
+            let text = error.to_string();
+            assert!(matches!(error, error::Error::Fetcher(_)) && text.contains("--fetcher threads"), "{text}");
+            // And again, however often it is asked.
+            assert!(rig.all().await.is_err());
+            rig.fetcher.let_go(Instant::now() + LET_GO);
+            assert_eq!((rig.fetcher.in_ring, rig.fetcher.in_flight()), (0, 0));
+        });
+    }
+}
+
+/// The descriptor leads elsewhere: the kernel itself refuses whatever is asked of it.
+#[test]
+fn a_ring_without_its_descriptor_ends_in_a_typed_error() {
+    run(async |mut rig| {
+        let null = File::open("/dev/null").unwrap();
+        #[allow(unsafe_code)]
+        // SAFETY: both descriptors are open and of this test; the ring's own stays a descriptor, only of another file.
+        let made = unsafe { libc::dup2(null.as_raw_fd(), rig.fetcher.ring.as_raw_fd()) };
+        assert!(made >= 0);
+        assert!(matches!(rig.all().await, Err(error::Error::Fetcher(_))));
+    });
+}
+
+/// Some reads have been taken by the kernel when the ring dies: their frames are free, or kept for good, once it is let go.
+#[test]
+fn reads_that_the_kernel_has_taken_are_waited_for() {
+    run(async |mut rig| {
+        rig.fetcher.enter().unwrap();
+        assert_eq!((rig.fetcher.queued.len(), rig.fetcher.in_ring), (0, PAGES as usize));
+        rig.fetcher.submit = |_| refuse(libc::EIO);
+        rig.fetcher.die(Error::from_raw_os_error(libc::EIO));
+        let waited = Instant::now();
+        rig.fetcher.let_go(waited + LET_GO);
+        assert!(waited.elapsed() < LET_GO, "the kernel has let go of every frame");
+        assert_eq!(rig.fetcher.filled.len(), PAGES as usize);
+        assert!(rig.fetcher.reads.iter().all(Option::is_none));
+    });
+}
+
+/// Without a moment to wait, frames that the kernel may write to are not freed.
+#[test]
+fn reads_that_are_not_waited_for_keep_their_frames() {
+    run(async |mut rig| {
+        rig.fetcher.enter().unwrap();
+        let pool = Arc::downgrade(rig.fetcher.reads[0].as_ref().unwrap().frame.pool());
+        // As if no completion had been seen: the last moment is over already.
+        rig.fetcher.let_go(Instant::now());
+        let kept = PAGES as usize - rig.fetcher.filled.len();
+        drop(rig);
+        assert_eq!(pool.upgrade().is_some(), kept > 0, "{kept} frames were not let go of");
+    });
+}
+
+#[test]
+fn errors_that_pass_are_no_errors() {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    run(async |mut rig| {
+        rig.fetcher.submit = |ring| match CALLS.fetch_add(1, Ordering::Relaxed) {
+            0 | 2 => refuse(libc::EAGAIN),
+            1 | 3 => refuse(libc::EINTR),
+            // Even such a one, as long as it is not the third in a row.
+            5 => refuse(libc::EIO),
+            _ => ring.submit(),
+        };
+        rig.all().await.unwrap();
+        assert!(CALLS.load(Ordering::Relaxed) > 4);
+    });
+}
+
+#[test]
+fn errors_that_ought_to_pass_and_last_end_in_a_typed_error() {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    run(async |mut rig| {
+        rig.fetcher.submit = |_| {
+            CALLS.fetch_add(1, Ordering::Relaxed);
+            refuse(libc::EAGAIN)
+        };
+        let begun = Instant::now();
+        assert!(matches!(rig.all().await, Err(error::Error::Fetcher(_))));
+        assert!(begun.elapsed() >= TRANSIENT_MAX);
+        let calls = CALLS.load(Ordering::Relaxed);
+        assert!(calls < 1000, "{calls} calls: there is no pause between them");
+    });
+}
+
+/// A pool for another store: the page would reach into the next frame, which is somebody else's.
+#[test]
+fn a_page_that_is_larger_than_its_frame_is_refused() {
+    run(async |mut rig| {
+        rig.all().await.unwrap();
+        let frame = PagePool::frames(2, 4096, 0).unwrap().remove(0);
+        rig.fetcher.submit(PageRead { page: PageRef { direction: Direction::Out, page: PageId(0) }, frame });
+        let mut filled = Vec::new();
+        poll_fn(|context| rig.fetcher.poll_filled(context, &mut filled)).await.unwrap();
+        assert_eq!(filled.remove(0).result.unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(rig.fetcher.in_flight(), 0);
+    });
+}

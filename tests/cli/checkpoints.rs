@@ -1,0 +1,124 @@
+//! `run --checkpoint` and `--resume`: what a user does before and after a crash.
+#![cfg(unix)]
+
+use crate::program::{Done, Folder};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// A search that takes hundreds of supersteps: a path, by weights that come to the end of it.
+fn path(folder: &Folder, vertices: u32) {
+    let edges: String = (1..vertices).map(|vertex| format!("{} {vertex}\n", vertex - 1)).collect();
+    folder.write("path.txt", edges);
+    folder.run("format path.txt s --page-size 64KiB").succeeds();
+}
+
+fn start(folder: &Folder, line: &str) -> Child {
+    folder.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until there is a checkpoint, and a little longer.
+fn wait_for_checkpoint(folder: &Folder, child: &mut Child, longer: Duration) {
+    let begun = Instant::now();
+    while !["checkpoint.0", "checkpoint.1"].iter().any(|name| folder.path("c").join(name).exists()) {
+        assert!(child.try_wait().unwrap().is_none(), "over before there was a checkpoint");
+        assert!(begun.elapsed() < Duration::from_secs(60), "never a checkpoint");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    std::thread::sleep(longer);
+}
+
+const PAGERANK: &str =
+    "run pagerank s --device cpu --iterations 3000 --output r.txt --checkpoint c --checkpoint-every 20ms";
+
+#[test]
+fn killed_again_and_again_the_same_command_comes_to_the_same_bytes() {
+    let folder = Folder::new();
+    folder.rmat("s", 10, "");
+    folder.run("run pagerank s --device cpu --iterations 3000 --output expected.txt --json").succeeds();
+    let line = PAGERANK.replace("20ms", "10") + " --resume";
+    let mut sessions = 0;
+    for longer in [0, 3, 11, 17, 40] {
+        let mut child = start(&folder, &line);
+        wait_for_checkpoint(&folder, &mut child, Duration::from_millis(longer));
+        // Where it is over before that, so be it.
+        child.kill().ok();
+        let done = child.wait_with_output().unwrap();
+        if done.status.success() {
+            break;
+        }
+        sessions += 1;
+        assert!(!folder.path("r.txt").exists(), "results of a run that was killed");
+    }
+    assert!(sessions > 0, "it was never killed");
+    let done = folder.run(&line);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert_eq!(folder.read("r.txt"), folder.read("expected.txt"));
+    assert_eq!(folder.names("c"), Vec::<String>::new(), "checkpoints go when results are written");
+}
+
+fn interrupt(child: &Child) {
+    let status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(status.success());
+}
+
+#[test]
+fn ctrl_c_writes_one_and_says_how_to_go_on() {
+    let folder = Folder::new();
+    path(&folder, 40_000);
+    // No checkpoint is due for an hour.
+    let line = "run bfs s --source 0 --device cpu --output r.txt --checkpoint c --checkpoint-every 1h";
+    let mut child = start(&folder, line);
+    let started = Instant::now();
+    while !folder.path("c").exists() && started.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(150));
+    interrupt(&child);
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let done = Done::of(line, child.wait_with_output().unwrap());
+    let done = done.fails(130, &["c has a checkpoint after", "the same command with --resume goes on", "interrupted"]);
+    let after: u64 = done.stderr.split(" after ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    // Without --resume it is not touched.
+    folder.run(line).fails(1, &["there is a checkpoint here already (bfs after", "add --resume"]);
+    let done = folder.run(&format!("{line} --resume --json"));
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(done.stderr.contains(&format!("goes on after {after} supersteps")), "{}", done.stderr);
+    let report = done.json();
+    assert_eq!(report["checkpoints"]["resumed"]["supersteps"], after);
+    assert_eq!(report["steps"].as_array().unwrap().len() as u64 + after, 40_000);
+    let levels: String = (0..40_000).map(|vertex| format!("{vertex} {vertex}\n")).collect();
+    assert_eq!(folder.read("r.txt"), levels);
+}
+
+#[test]
+fn one_command_line_begins_and_goes_on() {
+    let folder = Folder::new();
+    folder.rmat("s", 8, "");
+    let line = "run pagerank s --device cpu --iterations 5 --checkpoint c --checkpoint-every 1 --resume";
+    let done = folder.run(line);
+    assert_eq!((done.code, done.stderr.as_str()), (Some(0), "c: no checkpoint yet: from the beginning\n"));
+    done.prints(&["checkpoints: 4 written"]);
+    assert_eq!(folder.names("c"), Vec::<String>::new());
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = Folder::new();
+    folder.rmat("s", 8, "");
+    let run = |options: &str| folder.run(&format!("run pagerank s --device cpu {options}"));
+    run("--resume").fails(2, &["--checkpoint"]);
+    run("--checkpoint-every 5m").fails(2, &["--checkpoint"]);
+    run("--checkpoint c --checkpoint-every 5d").fails(2, &["60s, 5m or 1h"]);
+    run("--checkpoint c --checkpoint-every 0").fails(2, &["from 1 on"]);
+    folder.write("file", "");
+    run("--checkpoint file").fails(1, &["file", "cannot be made"]);
+    std::fs::create_dir(folder.path("c")).unwrap();
+    folder.write("c/checkpoint.0", "something else");
+    run("--checkpoint c").fails(1, &["files of checkpoints here already"]);
+    run("--checkpoint c --resume").fails(1, &["no checkpoint here can be used", "checkpoint.0"]);
+    assert_eq!(folder.read("c/checkpoint.0"), "something else");
+    folder.run("run pagerank s --device cpu --checkpoint d --memory 30MiB").fails(1, &["checkpoints 6291456", "hint"]);
+}

@@ -1,0 +1,80 @@
+//! What the system refuses: threads, address space. Each is an error with what was wanted and what to do, never a signal.
+
+use crate::program::{Done, Folder};
+
+/// A store in `s`, an edge list in `e.el`.
+fn inputs() -> Folder {
+    let folder = Folder::new();
+    folder.rmat("s", 14, "--page-size 64KiB --in-edges --random-weights u32:1:9");
+    folder.run("generate rmat --scale 12 --edges-file e.el").succeeds();
+    folder
+}
+
+/// Ends with exit code 0, or with 1 and a message that says what to change.
+#[track_caller]
+fn ends_well(done: &Done, what: &str) {
+    match done.code {
+        Some(0) => {}
+        Some(1) => {
+            let says = ["ulimit", "--memory", "address space", "Cannot allocate", "hint"];
+            assert!(says.iter().any(|word| done.stderr.contains(word)), "{what}: {}", done.stderr);
+        }
+        code => panic!("{what}: ended by {code:?}: {}", done.stderr),
+    }
+}
+
+/// A stack that no thread can have: every one is refused, as where `ulimit -u` is used up.
+#[test]
+fn threads_that_cannot_be_started_are_an_error() {
+    let folder = inputs();
+    let of = |line: &str| {
+        let output = folder.command(line).env("RUST_MIN_STACK", (1u64 << 46).to_string()).output().unwrap();
+        Done::of(line, output)
+    };
+    for line in [
+        "run bfs s --source max-degree --device cpu",
+        "run pagerank s --iterations 2 --device cpu --fetcher threads",
+        "verify s",
+        "format e.el f --memory 64MiB",
+        "generate rmat --scale 10 --store f",
+        "extract s f --ego 1",
+        "demo",
+    ] {
+        of(line).fails(1, &["the system refuses to start", "threads", "ulimit -u", "RAYON_NUM_THREADS=1", "--threads"]);
+        assert_eq!(folder.names("f"), Vec::<String>::new(), "{line}");
+    }
+    of("info s").succeeds();
+    folder.run("run bfs s --source max-degree --threads 0").fails(2, &["--threads"]);
+    folder.run("run bfs s --source max-degree --threads 1025").fails(2, &["--threads"]);
+    let many = folder.run("run bfs s --source max-degree --device cpu --threads 1024 --json").succeeds();
+    assert_eq!(many.json()["lanes"], 1024);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn address_space_that_is_refused_is_an_error() {
+    let folder = inputs();
+    let shell = |mib: u32, line: &str| folder.shell(&format!("ulimit -v {}; exec \"$0\" {line}", mib << 10));
+    let mut refused = 0;
+    for line in [
+        "run bfs s --source max-degree --memory 128MiB --device cpu",
+        "run pagerank s --iterations 2 --memory 128MiB --device cpu --fetcher threads",
+        "verify s --memory 128MiB",
+        "format e.el f --memory 64MiB --in-edges --page-size 64KiB",
+    ] {
+        for mib in [2048, 512, 300, 256, 200, 160, 128, 100, 80, 64] {
+            let done = shell(mib, line);
+            ends_well(&done, &format!("{line}, {mib} MiB of address space"));
+            refused += u32::from(done.code == Some(1));
+            if done.code == Some(1) {
+                assert_eq!(folder.names("f"), Vec::<String>::new(), "{line}, {mib} MiB");
+            }
+            std::fs::remove_dir_all(folder.path("f")).ok();
+        }
+    }
+    assert!(refused > 4, "only {refused} were refused: the limits did nothing");
+    // And the figure that was wanted.
+    shell(300, "format e.el f --memory 1GiB")
+        .fails(1, &["formatting: the system refuses 1073741824 bytes", "ulimit -v"]);
+    shell(400, "run bfs s --source max-degree --device cpu --memory 512MiB").succeeds();
+}

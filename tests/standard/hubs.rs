@@ -1,0 +1,60 @@
+//! Hubs with several times 65,535 neighbours, within one page: llvmpipe ends the loops of a thread after as many rounds, without a word.
+//! Whatever the distribution of work, a GPU comes to what the CPU does.
+
+use crate::adapter;
+use crate::common::{FETCHERS, TestStore, engine_options, insisted, small_pages};
+use crate::degenerate::{ALGORITHMS, assert_close};
+use crate::reference::{EdgeList, Weighted};
+use topostream::EngineOptions;
+use topostream::device::settings::{Distribution, GpuSettings};
+use topostream_formats::Encoding;
+use topostream_formats::write::Layout;
+use topostream_tools::format::FormatOptions;
+
+/// Two hubs that everybody points to, or is pointed to by; a path.
+fn graph() -> EdgeList {
+    let n = 150_000;
+    let mut edges: Vec<(u32, u32)> = (2..n).flat_map(|vertex| [(0, vertex), (1, vertex)]).collect();
+    edges.extend((1..100_000).map(|vertex| (vertex, 0)));
+    edges.push((0, 1));
+    edges.extend((2..n - 1).map(|vertex| (vertex, vertex + 1)));
+    EdgeList::new(n, edges)
+}
+
+const DISTRIBUTIONS: [Distribution; 5] =
+    [Distribution::Vertex, Distribution::Segments, Distribution::Hybrid, Distribution::Warp(8), Distribution::Auto];
+
+#[test]
+fn every_algorithm_over_hubs() {
+    if adapter::off() {
+        return;
+    }
+    for directed in [true, false] {
+        let layout = Layout { page_bytes: 1 << 20, ..small_pages(Encoding::VertexId).layout };
+        let options = FormatOptions { layout, remove_duplicates: !directed, ..small_pages(Encoding::VertexId) };
+        let weighted = Weighted::by_chance(graph(), false, 11);
+        let store = TestStore::weighted(&weighted, directed, &options);
+        let options = EngineOptions { memory_bytes: 512 << 20, ..engine_options(None, 2, FETCHERS[1]) };
+        let alone = store.engine(options.clone());
+        for (number, (name, runs)) in ALGORITHMS.into_iter().enumerate() {
+            // Where nobody insists, those whose loops are longest, each in one way.
+            let few = ["clustering", "communities", "bfs"].contains(&name);
+            let of_directed = ["scc", "kcore", "kcore, by out-lists", "components"].contains(&name);
+            if (!insisted() && !few) || (!directed && of_directed) {
+                continue;
+            }
+            let expected =
+                runs(&alone).expect("the graph has vertices").unwrap_or_else(|error| panic!("{name}: {error}"));
+            for (at, distribution) in DISTRIBUTIONS.into_iter().enumerate() {
+                if at % 3 != number % 3 && !(few && insisted()) {
+                    continue;
+                }
+                let gpu = GpuSettings { distribution, ..GpuSettings::default() };
+                let engine = store.engine(EngineOptions { gpu, devices: vec![adapter::device()], ..options.clone() });
+                let what = format!("{name}, {distribution}, directed: {directed}");
+                let found = runs(&engine).expect("as before").unwrap_or_else(|error| panic!("{what}: {error}"));
+                expected.columns().for_each(|(column, values)| assert_close(&found, column, values, &what));
+            }
+        }
+    }
+}

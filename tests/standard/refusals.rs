@@ -1,0 +1,289 @@
+//! Algorithms of others that say one thing and do another, and those that were made for another store: each is refused by an error
+//! that says why, and none panics or hangs the engine.
+
+use crate::adapter;
+use crate::common::{FETCHERS, TestStore, engine_options, small_pages, within};
+use crate::reference::{EdgeList, random_edges};
+use std::ops::{ControlFlow, Range};
+use topostream::algorithm::{
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+};
+use topostream::algorithms::{Clustering, Degrees, LabelPropagation};
+use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use topostream::device::DeviceChoice;
+use topostream::strategy::{Assignment, Strategy};
+use topostream::{Direction, EngineOptions, Error};
+use topostream_formats::Encoding;
+use topostream_tools::format::FormatOptions;
+
+/// An algorithm that reads all out-lists once and does nothing, but for what a test has it do.
+#[derive(Clone)]
+struct Own {
+    of: AttributeType,
+    visits: Vec<(Direction, Visit)>,
+    first: (Direction, Visit),
+    seeds: Seeds,
+    traversal: bool,
+    text: &'static str,
+    panics: bool,
+}
+
+struct Nothing;
+
+impl Kernel for Nothing {
+    type Record = ();
+
+    fn open(&self, _list: List) -> Option<()> {
+        Some(())
+    }
+
+    fn edge(&self, _record: &mut (), _neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+impl Algorithm for Own {
+    type Kernel<'a> = Nothing;
+
+    fn name(&self) -> &'static str {
+        "own"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (initial, role) = (Initial::Bits(0), Role::Writable);
+        let merge = if self.of == AttributeType::Bit { Merge::Or } else { Merge::Add };
+        vec![Attribute { name: "value", of: self.of, role, merge, initial }]
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        self.visits.clone()
+    }
+
+    fn is_traversal(&self) -> bool {
+        self.traversal
+    }
+
+    fn seeds(&self) -> Seeds {
+        let driver = std::thread::current().name() == Some("gpu driver");
+        assert!(!(self.panics && driver), "an algorithm that panics");
+        self.seeds.clone()
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        Some(Shader::new("own.wgsl", self.text))
+    }
+
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
+        let (direction, visit) = self.first;
+        Some(Step { superstep: 0, direction, visit, scalars: Scalars::default() })
+    }
+
+    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
+        None
+    }
+
+    fn kernel<'a>(&'a self, _state: &'a State, _step: &Step) -> Nothing {
+        Nothing
+    }
+
+    fn vertex_phase(&self, _state: &State, _step: &Step, _vertices: Range<u64>) -> Scalars {
+        Scalars::default()
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        if self.of != AttributeType::U32 {
+            return Vec::new();
+        }
+        let value = state.attributes.u32(0);
+        let values = AnswerValues::Integer(Box::new(move |vertex| Some(value.get(vertex).into())));
+        vec![Answer { name: "value", values }]
+    }
+}
+
+const TEXT: &str = "
+struct Record { unused: u32 }
+fn list_open(list: List) -> Record { return Record(); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }
+fn list_close(record: Record, list: List) {}
+fn vertex_initialise(vertex: u32) -> vec4<f32> { return vec4<f32>(); }
+fn vertex_update(vertex: u32) -> vec4<f32> { return vec4<f32>(); }
+";
+
+const ALL: (Direction, Visit) = (Direction::Out, Visit::All);
+
+fn sound() -> Own {
+    let (of, seeds) = (AttributeType::U32, Seeds::default());
+    Own { of, visits: vec![ALL], first: ALL, seeds, traversal: false, text: TEXT, panics: false }
+}
+
+fn graph() -> EdgeList {
+    EdgeList::new(50, random_edges(0..50, 300, 1))
+}
+
+fn without_in_lists() -> FormatOptions {
+    FormatOptions { in_edges: false, ..small_pages(Encoding::VertexId) }
+}
+
+fn options(devices: &[DeviceChoice]) -> EngineOptions {
+    EngineOptions { devices: devices.to_vec(), ..engine_options(None, 2, FETCHERS[1]) }
+}
+
+fn run(own: Own, options: EngineOptions) -> Result<Vec<u64>, Error> {
+    within(120, "an algorithm of another's", move || {
+        let store = TestStore::new(&graph(), &without_in_lists());
+        let run = store.engine(options).run(own, &mut |_| {})?;
+        let answers = run.answers();
+        let Some(AnswerValues::Integer(value)) = answers.first().map(|answer| &answer.values) else {
+            return Ok(Vec::new());
+        };
+        Ok((0..50).map(|vertex| value(vertex).unwrap()).collect())
+    })
+}
+
+/// Alone on the CPU, on two of them, and on a GPU if there is one.
+fn every_team() -> Vec<EngineOptions> {
+    let mut teams = vec![options(&[DeviceChoice::Cpu]), options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])];
+    if !adapter::off() {
+        teams.push(options(&[adapter::device()]));
+    }
+    teams
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let in_lists = (Direction::In, Visit::All);
+    let within = (Direction::Out, Visit::Within(0));
+    let seed = |vertex, attribute| Seeds { active: Vec::new(), values: vec![Seed { attribute, vertex, bits: 1 }] };
+    let cases = [
+        (Own { visits: vec![ALL, in_lists], ..sound() }, "in-lists, and the store has none"),
+        (Own { visits: Vec::new(), ..sound() }, "visits nothing"),
+        (Own { visits: vec![within], first: within, ..sound() }, "attribute 0, which is no bit attribute"),
+        (Own { visits: vec![(Direction::Out, Visit::Frontier)], ..sound() }, "is_traversal"),
+        (Own { first: in_lists, ..sound() }, "which `visits` does not name"),
+        (Own { seeds: seed(50, 0), ..sound() }, "vertex 50, and the graph has 50 vertices"),
+        (Own { seeds: seed(0, 3), ..sound() }, "a seed is of attribute 3"),
+        (Own { seeds: Seeds { active: vec![1], values: Vec::new() }, ..sound() }, "begins with active vertices"),
+    ];
+    for (own, words) in cases {
+        for options in every_team() {
+            let error = run(own.clone(), options).expect_err(words);
+            assert!(matches!(&error, Error::Parameter(message) if message.contains(words)), "{words}: {error}");
+        }
+    }
+    for options in every_team() {
+        run(sound(), options).unwrap();
+    }
+}
+
+/// Their changes cannot be told apart from what was there: one device may have them, several may not.
+#[test]
+fn a_traversal_with_sums_runs_alone() {
+    let frontier = (Direction::Out, Visit::Frontier);
+    let of = AttributeType::Fixed63;
+    let own = Own { of, visits: vec![frontier], first: frontier, traversal: true, ..sound() };
+    run(own.clone(), options(&[DeviceChoice::Cpu])).unwrap();
+    for strategy in [Strategy::Auto, Strategy::Replicate, Strategy::Shard] {
+        let two = EngineOptions {
+            strategy,
+            assignment: Assignment::Modulo,
+            ..options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])
+        };
+        let error = run(own.clone(), two).expect_err("it has sums").to_string();
+        assert!(error.contains("one device only") && error.contains("value"), "{error}");
+    }
+}
+
+#[test]
+fn what_was_made_for_another_store_is_refused() {
+    let here = TestStore::new(&graph(), &without_in_lists());
+    let (larger, other) =
+        (EdgeList::new(60, random_edges(0..60, 300, 1)), EdgeList::new(50, random_edges(0..50, 300, 2)));
+    for graph in [larger, other] {
+        let there = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+        let made = there.engine(options(&[DeviceChoice::Cpu]));
+        for options in every_team() {
+            let engine = here.engine(options);
+            let refused = |error: Error| {
+                let message = error.to_string();
+                assert!(matches!(error, Error::Parameter(_)) && message.contains("another store"), "{message}");
+            };
+            let communities = LabelPropagation::new(&made, 2, None).unwrap();
+            refused(engine.run(communities, &mut |_| {}).map(drop).expect_err("another's table"));
+            if graph.vertices != 50 {
+                let clustering = Clustering::planned(&made, Some(1 << 20)).unwrap();
+                refused(engine.run(clustering, &mut |_| {}).map(drop).expect_err("another's table"));
+                let degrees = Degrees::of(&there.open()).unwrap();
+                refused(engine.run(degrees, &mut |_| {}).map(drop).expect_err("another's degrees"));
+            }
+        }
+    }
+}
+
+/// Where a CPU has a place for a list, a GPU wants room for all of its labels: it would look for it for ever.
+#[test]
+fn communities_made_for_cpus_do_not_run_on_a_gpu() {
+    if adapter::off() {
+        return;
+    }
+    let store = TestStore::new(&graph(), &FormatOptions { symmetrize: true, ..without_in_lists() });
+    let made = LabelPropagation::new(&store.engine(options(&[DeviceChoice::Cpu])), 2, None).unwrap();
+    let engine = store.engine(options(&[adapter::device()]));
+    let error = within(60, "communities", move || engine.run(made, &mut |_| {}).map(drop)).expect_err("no room");
+    assert!(error.to_string().contains("--device cpu"), "{error}");
+}
+
+#[test]
+fn texts_that_use_what_is_not_declared_are_refused() {
+    if adapter::off() {
+        return;
+    }
+    let activates = TEXT.replace("bool { return true;", "bool { return activate(neighbour);");
+    let unknown = TEXT.replace("bool { return true;", "bool { return other_load(neighbour) == 0u;");
+    let foreign = TEXT.replace("bool { return true;", "bool { return counters.edges_low == batch.page_count;");
+    for (text, words) in [(activates, "is_traversal"), (unknown, "other_load"), (foreign, "own.wgsl")] {
+        let own = Own { text: Box::leak(text.into_boxed_str()), ..sound() };
+        let error = run(own, options(&[adapter::device()])).expect_err(words);
+        assert!(matches!(&error, Error::Shader(message) if message.contains(words)), "{words}: {error}");
+    }
+}
+
+/// A panic in the driver's thread ends the run with what it said; the next run begins anew.
+#[test]
+fn a_panic_in_the_driver_is_an_error() {
+    if adapter::off() {
+        return;
+    }
+    for device in [vec![adapter::device()], vec![adapter::device(), DeviceChoice::Cpu]] {
+        let error = run(Own { panics: true, ..sound() }, options(&device)).expect_err("it panics").to_string();
+        assert!(error.contains("panicked") && error.contains("an algorithm that panics"), "{error}");
+    }
+}
+
+/// More rounds than software Vulkan lets a thread have: the right answer, or an error that says so, and never a wrong answer.
+#[test]
+fn loops_that_a_driver_ends_are_found_out() {
+    if adapter::off() {
+        return;
+    }
+    let hook = |rounds: u32| {
+        let body = format!(
+            "var n = 0u; let most = {rounds}u + min(degree_out(vertex), 0u); \
+             for (var i = 0u; i < most; i += 1u) {{ n += 1u; }} value_store(vertex, n); return vec4<f32>();"
+        );
+        TEXT.replace(
+            "fn vertex_update(vertex: u32) -> vec4<f32> { return vec4<f32>(); }",
+            &format!("fn vertex_update(vertex: u32) -> vec4<f32> {{ {body} }}"),
+        )
+    };
+    for rounds in [60_000, 100_000] {
+        let own = Own { text: Box::leak(hook(rounds).into_boxed_str()), ..sound() };
+        match run(own, options(&[adapter::device()])) {
+            Ok(values) => assert_eq!(values, [u64::from(rounds); 50]),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(rounds > 65_535 && message.contains("ends the loops") && message.contains("own"), "{message}");
+                assert!(message.contains("--device cpu"), "{message}");
+            }
+        }
+    }
+}

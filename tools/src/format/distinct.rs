@@ -1,0 +1,63 @@
+//! How many different ids there are, by a sketch: HyperLogLog (Flajolet et al., AofA 2007) with 2^14 registers, whose standard
+//! error is 0.8%.
+
+const REGISTERS_LOG2: u32 = 14;
+
+/// The sketch: 16 KiB.
+pub struct Distinct {
+    registers: Vec<u8>,
+}
+
+impl Default for Distinct {
+    fn default() -> Self {
+        Self { registers: vec![0; 1 << REGISTERS_LOG2] }
+    }
+}
+
+impl Distinct {
+    /// Notes an id.
+    #[inline]
+    pub fn insert(&mut self, id: u64) {
+        let hash = mix(id);
+        let zeros = (hash << REGISTERS_LOG2 | 1 << (REGISTERS_LOG2 - 1)).leading_zeros() as u8 + 1;
+        let register = &mut self.registers[(hash >> (64 - REGISTERS_LOG2)) as usize];
+        *register = (*register).max(zeros);
+    }
+
+    /// A number that there are hardly more of: the estimate and four standard errors.
+    pub fn at_most(&self) -> u64 {
+        let registers = self.registers.len() as f64;
+        let sum: f64 = self.registers.iter().map(|&zeros| (-f64::from(zeros)).exp2()).sum();
+        let raw = 0.7213 / (1.0 + 1.079 / registers) * registers * registers / sum;
+        let empty = self.registers.iter().filter(|&&zeros| zeros == 0).count();
+        let estimate =
+            if raw <= 2.5 * registers && empty > 0 { registers * (registers / empty as f64).ln() } else { raw };
+        (estimate * 1.033).ceil() as u64 + 16
+    }
+}
+
+/// Spreads ids over 64 bits (the finaliser of SplitMix64).
+#[inline]
+fn mix(id: u64) -> u64 {
+    let id = id.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let id = (id ^ id >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let id = (id ^ id >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    id ^ id >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_are_close_and_not_too_low() {
+        for count in [0u64, 1, 10, 1000, 20_000, 60_000, 1_000_000] {
+            for step in [1, 7, 1 << 33] {
+                let mut ids = Distinct::default();
+                (0..count).chain(0..count / 2).for_each(|id| ids.insert(id * step));
+                let found = ids.at_most();
+                assert!(found >= count && found <= count + count / 12 + 20, "{found} for {count} ids, step {step}");
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Main memory of formatting, stage by stage: one computation for the plan, for refusals and for the work.
+//!
+//! ```text
+//!  ingest      program · reading · ids that occur (a third) · the sort
+//!  renumber    program · ids · degrees, numbers · sorted edges · the sort by new numbers
+//!  shards      program · ids · sorted edges · the edges of each shard · pages, directory
+//!  out-lists   program · ids · sorted edges · pages, directory
+//!  in-lists    program · ids · sorted edges · the sort of the edges turned round; then pages, directory
+//! ```
+//!
+//! Sorted edges take what a stage leaves them: they go to the temporary file where that is less than they are. So what is needed at
+//! least depends on the number of vertices and on their ids alone. Both may be known only once all edges have been read; what is
+//! refused then says what all stages need. What is refused before looks at the first edges.
+
+use super::distinct::Distinct;
+use super::{FormatOptions, id_map, ingest, order};
+use topostream_formats::ids::VERTICES_MAX;
+use topostream_formats::write::TopologyWriter;
+use topostream_formats::{EdgeSource, Error, IdSpace, Result, SourceInfo, VertexOrder};
+
+/// Main memory that is in use whatever the graph: code, stacks, chunk buffers.
+pub const BASE_BYTES: u64 = 40 << 20;
+/// The least that a sort gets.
+const SORT_BYTES_MIN: u64 = 4 << 20;
+/// Counts of destinations, of which shards are made.
+const HISTOGRAM_BYTES: u64 = 512 << 10;
+/// What is kept of a page that has been written: its entry, its checksums, its place among the targets, with room to grow.
+const PAGE_ENTRY_BYTES: u64 = 64;
+/// How many edges are looked at where a budget is refused before there are any.
+const LOOK_EDGES_MAX: u64 = 4 << 20;
+
+/// What is known of the vertices.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known {
+    pub vertices: u64,
+    /// The map from ids to vertices, while there is one.
+    pub map_bytes: u64,
+    /// Whether original ids are listed one by one.
+    pub listed: bool,
+    pub records: u64,
+}
+
+/// The budget of a store that is made, and what it is made from.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    memory_bytes: u64,
+    reading_bytes: u64,
+    pages_bytes: u64,
+    page_bytes: u64,
+    collects_ids: bool,
+    ordered: bool,
+    shards: u64,
+    in_edges: bool,
+}
+
+impl Budget {
+    /// The budget for a source; checks that it does for reading and sorting.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], with what all stages need as far as that can be known.
+    pub fn new(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<Self> {
+        let budget = Self::of(source.info(), source.memory_bytes(), options);
+        let least = budget.least_bytes();
+        let declared = match ingest::id_space(source.info(), options) {
+            IdSpace::Range { count, .. } => Some(Known { vertices: count.min(VERTICES_MAX), ..Known::default() }),
+            _ => None,
+        };
+        let fits = |known: &Known| least.max(budget.later_bytes(known)) <= budget.memory_bytes;
+        if least <= budget.memory_bytes && declared.as_ref().is_none_or(fits) {
+            return Ok(budget);
+        }
+        let (known, ids_bytes) = declared.map_or_else(|| look(source, options), |known| (known, 0));
+        let needed = least.max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes);
+        Err(budget.refusal(needed, &known))
+    }
+
+    fn of(info: &SourceInfo, reading_bytes: u64, options: &FormatOptions) -> Self {
+        Self {
+            memory_bytes: options.memory_bytes,
+            reading_bytes,
+            pages_bytes: TopologyWriter::memory_bytes(&options.layout),
+            page_bytes: options.layout.page_bytes.into(),
+            collects_ids: ingest::needs_id_map(info, options),
+            ordered: options.order != VertexOrder::Natural,
+            shards: options.shards.into(),
+            in_edges: options.in_edges,
+        }
+    }
+
+    /// What all stages need for a source whose ids occur, of so many vertices with ids up to `largest`.
+    pub fn needed_bytes(
+        info: &SourceInfo,
+        reading_bytes: u64,
+        (vertices, largest): (u64, u64),
+        options: &FormatOptions,
+    ) -> u64 {
+        let budget = Self::of(info, reading_bytes, options);
+        let known = Known { vertices, map_bytes: id_map::map_bytes(vertices, largest), listed: true, records: 0 };
+        let ids_bytes = id_map::collecting_bytes(vertices, 0, largest);
+        budget.least_bytes().max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes)
+    }
+
+    /// The least that reading and sorting can do with.
+    fn least_bytes(&self) -> u64 {
+        self.fixed_bytes() + self.shares() * SORT_BYTES_MIN
+    }
+
+    fn fixed_bytes(&self) -> u64 {
+        BASE_BYTES + self.reading_bytes + self.pages_bytes
+    }
+
+    /// Between how many the memory for sorting is shared out: a second sort, or grouping, needs the first one's result.
+    fn shares(&self) -> u64 {
+        1 + u64::from(self.in_edges || self.ordered || self.shards > 1) + u64::from(self.collects_ids)
+    }
+
+    /// What the first sort may take.
+    pub fn sort_bytes(&self) -> u64 {
+        self.memory_bytes.saturating_sub(self.fixed_bytes()) / self.shares()
+    }
+
+    /// What is left beside the program and something else.
+    pub fn left(&self, other_bytes: u64) -> u64 {
+        self.memory_bytes.saturating_sub(BASE_BYTES + other_bytes)
+    }
+
+    /// What writing lists takes: pages, and what is kept of each.
+    pub fn writing_bytes(&self, known: &Known) -> u64 {
+        // A record id has 8 bytes at most, and hardly a page is less than half full.
+        let lists_bytes = 8 * known.records + 4 * self.shards * known.vertices;
+        self.pages_bytes + PAGE_ENTRY_BYTES * (2 * lists_bytes / self.page_bytes + 2)
+    }
+
+    /// What grouping takes beside two sets of edges.
+    pub fn grouping_bytes(&self, known: &Known) -> u64 {
+        HISTOGRAM_BYTES + self.writing_bytes(known)
+    }
+
+    /// Checks that the budget does for all stages behind the first, now that the vertices are known.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with what they need.
+    pub fn check(&self, known: &Known) -> Result<()> {
+        let needed = self.later_bytes(known);
+        if needed <= self.memory_bytes { Ok(()) } else { Err(self.refusal(needed, known)) }
+    }
+
+    /// The least that the stages behind the first can do with.
+    fn later_bytes(&self, known: &Known) -> u64 {
+        let map = if self.ordered { 0 } else { known.map_bytes };
+        let mut stages = vec![map + self.writing_bytes(known) + SORT_BYTES_MIN];
+        if self.ordered {
+            stages.push(known.map_bytes + order::memory_bytes(known.vertices, known.listed) + 2 * SORT_BYTES_MIN);
+        }
+        if self.shards > 1 {
+            stages.push(map + self.grouping_bytes(known) + 2 * SORT_BYTES_MIN);
+        }
+        if self.in_edges {
+            stages.push(map + 2 * SORT_BYTES_MIN);
+        }
+        BASE_BYTES + stages.into_iter().max().unwrap_or(0)
+    }
+
+    fn refusal(&self, needed_bytes: u64, known: &Known) -> Error {
+        let mut parts = format!(
+            "program {BASE_BYTES}, reading {}, pages {}, sorting at least {}",
+            self.reading_bytes,
+            self.writing_bytes(known),
+            self.shares() * SORT_BYTES_MIN
+        );
+        if known.map_bytes > 0 {
+            parts += &format!(", ids that occur {}", known.map_bytes);
+        }
+        if self.ordered && known.vertices > 0 {
+            let bytes = order::memory_bytes(known.vertices, known.listed);
+            parts += &format!(", numbering {} vertices anew {bytes}", known.vertices);
+        }
+        Error::Memory { what: "formatting".into(), needed_bytes, budget_bytes: self.memory_bytes, parts }
+    }
+}
+
+/// The vertices in the first edges of a source, and what collecting their ids takes. What is wrong with the input is for the
+/// reading to say.
+fn look(source: &mut dyn EdgeSource, options: &FormatOptions) -> (Known, u64) {
+    let (mut ids, mut largest, mut least, mut seen) = (Distinct::default(), 0, u64::MAX, 0);
+    let mut chunk = Vec::new();
+    while seen < LOOK_EDGES_MAX && source.read(&mut chunk).is_ok() && !chunk.is_empty() {
+        for id in chunk.iter().flat_map(|edge| [edge.source, edge.dest]) {
+            ids.insert(id);
+            (largest, least) = (largest.max(id), least.min(id));
+        }
+        seen += chunk.len() as u64;
+    }
+    if seen == 0 {
+        return (Known::default(), 0);
+    }
+    let records = seen * (1 + u64::from(options.symmetrize || source.info().mirror));
+    if ingest::id_space(source.info(), options) == IdSpace::UpToLargest {
+        return (Known { vertices: largest.saturating_add(1).min(1 << 32), records, ..Known::default() }, 0);
+    }
+    let vertices = ids.at_most();
+    let map_bytes = id_map::map_bytes(vertices, largest);
+    (Known { vertices, map_bytes, listed: true, records }, id_map::collecting_bytes(vertices, least, largest))
+}

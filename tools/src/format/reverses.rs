@@ -1,0 +1,202 @@
+//! Whether an input that lists each undirected edge at both of its ends does so.
+//!
+//! ```text
+//!  each edge ─▶ + hash of its ends and weight, from the smaller end; − from the larger ─▶ 0 in the end, or an error:
+//!  six passes over the sorted edges, 16 bits of (smaller, larger, weight) each ─▶ an edge that lacks its reverse ─▶
+//!  the input once more ─▶ its line
+//! ```
+//!
+//! A sum of keyed hashes takes no memory, and is 0 for a list that is not even with a probability of 2^-64.
+
+use super::OpenSource;
+use super::ingest::Naming;
+use super::record::{Record, unsortable};
+use super::sorter::Sorted;
+use crate::progress::Cancel;
+use std::cmp::Ordering;
+use std::hash::{BuildHasher, RandomState};
+use topostream_formats::{Edge, Error, Result, WeightType};
+
+/// How much of an edge's key a pass decides: 2^16 sums are half a MiB.
+const PASS_BITS: u32 = 16;
+const KEY_BITS: u32 = 96;
+
+/// Adds up edges in both directions.
+pub struct Balance {
+    key: u64,
+    sum: u64,
+}
+
+impl Default for Balance {
+    fn default() -> Self {
+        Self { key: RandomState::new().hash_one(0), sum: 0 }
+    }
+}
+
+impl Balance {
+    /// Takes an edge into account.
+    #[inline]
+    pub fn add(&mut self, source: u32, dest: u32, weight: u32) {
+        let hash = hash(self.key, source.min(dest), source.max(dest), weight);
+        match source.cmp(&dest) {
+            Ordering::Less => self.sum = self.sum.wrapping_add(hash),
+            Ordering::Greater => self.sum = self.sum.wrapping_sub(hash),
+            Ordering::Equal => {}
+        }
+    }
+
+    /// Whether each edge has come as often as its reverse.
+    pub fn is_even(&self) -> bool {
+        self.sum == 0
+    }
+}
+
+/// A hash that tells sums of edges apart.
+#[inline]
+fn hash(key: u64, smaller: u32, larger: u32, weight: u32) -> u64 {
+    let mixed = (u64::from(smaller) << 32 | u64::from(larger)) ^ key;
+    let mixed = (mixed ^ mixed >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ mixed >> 29 ^ u64::from(weight).wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_add(key);
+    let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed ^ mixed >> 31
+}
+
+/// The error about an edge without its reverse, by the place where the input has it. `place` is the input as a whole.
+pub fn error<R: Record>(
+    edges: &mut Sorted<R>,
+    naming: &Naming,
+    weights: Option<WeightType>,
+    place: &str,
+    open: &mut OpenSource<'_>,
+    cancel: &Cancel,
+) -> Error {
+    let lonely = match find(edges) {
+        Ok(Some(lonely)) => lonely,
+        // Two edges whose hashes are the same: the sum has told what the passes cannot.
+        Ok(None) => {
+            return Error::Invalid(format!("{place}: expected every edge in both directions, found some in one"));
+        }
+        Err(error) => return error,
+    };
+    let bits = weights.map_or(0, |of| unsortable(lonely.weight, of));
+    let edge = Edge { source: naming.original(lonely.source), dest: naming.original(lonely.dest), weight: bits };
+    let place = locate(&edge, weights.is_some(), open, cancel).unwrap_or_else(|| place.to_owned());
+    let weight = match weights {
+        None => String::new(),
+        Some(WeightType::U32) => format!(" with weight {bits}"),
+        Some(WeightType::F32) => format!(" with weight {}", f32::from_bits(bits)),
+    };
+    let Edge { source, dest, .. } = edge;
+    Error::Invalid(format!(
+        "{place}: expected the edge from {dest} to {source}{weight} as often as that from {source} to {dest}, since the \
+         graph is undirected and lists each edge at both ends; found {} and {}",
+        lonely.against, lonely.along
+    ))
+}
+
+/// An edge that is more frequent than its reverse, and how often each comes.
+#[derive(Debug)]
+struct Lonely {
+    source: u32,
+    dest: u32,
+    weight: u32,
+    along: u64,
+    against: u64,
+}
+
+/// The least edge, by its smaller end, whose directions differ in number.
+fn find<R: Record>(edges: &mut Sorted<R>) -> Result<Option<Lonely>> {
+    let hash_key = RandomState::new().hash_one(0);
+    let mut known = 0u128;
+    for pass in 1..=KEY_BITS / PASS_BITS {
+        let below = KEY_BITS - pass * PASS_BITS;
+        let mut sums = vec![0u64; 1 << PASS_BITS];
+        edges.for_each(|records| {
+            for &record in records {
+                let (source, dest, weight) = record.parts();
+                let key = key(source, dest, weight);
+                if source == dest || key >> (below + PASS_BITS) != known {
+                    continue;
+                }
+                let sum = &mut sums[(key >> below) as usize & ((1 << PASS_BITS) - 1)];
+                let hash = hash(hash_key, source.min(dest), source.max(dest), weight);
+                *sum = if source < dest { sum.wrapping_add(hash) } else { sum.wrapping_sub(hash) };
+            }
+            Ok(())
+        })?;
+        let Some(uneven) = sums.iter().position(|&sum| sum != 0) else { return Ok(None) };
+        known = known << PASS_BITS | uneven as u128;
+    }
+    let (smaller, larger, weight) = ((known >> 64) as u32, (known >> 32) as u32, known as u32);
+    let (mut up, mut down) = (0, 0);
+    edges.for_each(|records| {
+        for &record in records {
+            up += u64::from(record.parts() == (smaller, larger, weight));
+            down += u64::from(record.parts() == (larger, smaller, weight));
+        }
+        Ok(())
+    })?;
+    let (source, dest) = if up > down { (smaller, larger) } else { (larger, smaller) };
+    Ok(Some(Lonely { source, dest, weight, along: up.max(down), against: up.min(down) }))
+}
+
+fn key(source: u32, dest: u32, weight: u32) -> u128 {
+    u128::from(source.min(dest)) << 64 | u128::from(source.max(dest)) << 32 | u128::from(weight)
+}
+
+/// Where the input has an edge; `None` where it cannot be read again.
+fn locate(edge: &Edge, weighted: bool, open: &mut OpenSource<'_>, cancel: &Cancel) -> Option<String> {
+    let mut source = open().ok()?;
+    let mut chunk = Vec::new();
+    loop {
+        source.read(&mut chunk).ok()?;
+        if chunk.is_empty() || cancel.is_cancelled() {
+            return None;
+        }
+        let same = |found: &Edge| {
+            (found.source, found.dest) == (edge.source, edge.dest) && (!weighted || found.weight == edge.weight)
+        };
+        if let Some(index) = chunk.iter().position(same) {
+            return Some(source.place_of(index, edge));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Weighted;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Beside a count of each edge in a table.
+        #[test]
+        fn finds_what_is_uneven(
+            mut edges in prop::collection::vec((0u32..6, 0u32..6, 0u32..3), 0..20),
+            both_ways: bool,
+            large: bool,
+        ) {
+            if both_ways {
+                edges.extend(edges.clone().into_iter().filter(|edge| edge.0 != edge.1).map(|(s, d, w)| (d, s, w)));
+            }
+            if large {
+                edges.iter_mut().for_each(|edge| *edge = (edge.0 << 29 | 7, edge.1 << 29 | 7, edge.2 << 30));
+            }
+            let count = |wanted: (u32, u32, u32)| edges.iter().filter(|&&edge| edge == wanted).count() as u64;
+            let uneven = |&&(s, d, w): &&(u32, u32, u32)| count((s, d, w)) > count((d, s, w));
+            let expected = edges.iter().filter(uneven).min_by_key(|edge| key(edge.0, edge.1, edge.2));
+            let mut balance = Balance::default();
+            edges.iter().for_each(|&(s, d, w)| balance.add(s, d, w));
+            prop_assert_eq!(balance.is_even(), expected.is_none());
+            let mut sorted: Vec<Weighted> = edges.iter().map(|&(s, d, w)| Weighted::new(s, d, w)).collect();
+            sorted.sort_unstable();
+            let found = find(&mut Sorted::Memory(sorted)).unwrap();
+            prop_assert_eq!(found.as_ref().map(|edge| (edge.source, edge.dest, edge.weight)), expected.copied());
+            if let Some(Lonely { source, dest, weight, along, against }) = found {
+                prop_assert_eq!((along, against), (count((source, dest, weight)), count((dest, source, weight))));
+            }
+        }
+    }
+}
