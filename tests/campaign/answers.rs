@@ -73,7 +73,7 @@ fn levels(graph: &Graph) -> HashMap<u64, f64> {
     graph.edges.iter().for_each(|edge| lists.entry(edge.0).or_default().push(edge.1));
     let mut levels: HashMap<u64, f64> = graph.ids.iter().map(|&id| (id, -1.0)).collect();
     let mut queue: VecDeque<u64> = graph.ids.first().copied().into_iter().collect();
-    queue.iter().for_each(|id| drop(levels.insert(*id, 0.0)));
+    levels.extend(queue.iter().map(|&id| (id, 0.0)));
     while let Some(at) = queue.pop_front() {
         let next = levels[&at] + 1.0;
         for &dest in lists.get(&at).into_iter().flatten() {

@@ -11,6 +11,7 @@ use crate::stores::edges_of;
 use crate::victims::{Victim, Victims};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const PAGE: usize = 64 << 10;
 
@@ -121,8 +122,9 @@ fn take_from_stranger(random: &mut Random, victim: &Victim, store: &Path, name: 
 fn replace(random: &mut Random, _: &Victim, store: &Path, name: &Path) -> String {
     let path = store.join(name);
     fs::remove_file(&path).expect("a file is removed");
-    match random.below(4) {
+    match random.below(5) {
         0 => fs::create_dir(&path).expect("a folder is made"),
+        3 => assert!(Command::new("mkfifo").arg(&path).status().is_ok_and(|status| status.success()), "a pipe is made"),
         1 => std::os::unix::fs::symlink(&path, &path).expect("a link is made"),
         2 => std::os::unix::fs::symlink("/dev/null", &path).expect("a link is made"),
         _ => return "removed".to_owned(),

@@ -42,7 +42,7 @@ fn edges_in(name: &str, bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
     let pairs = |width: usize| {
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
         let edge = |pair: &[u8]| (number(&pair[..width]), number(&pair[width..]));
-        (bytes.len() % (2 * width) == 0).then(|| bytes.chunks(2 * width).map(edge).collect())
+        bytes.len().is_multiple_of(2 * width).then(|| bytes.chunks(2 * width).map(edge).collect())
     };
     match name {
         "in.u32" => return pairs(4),

@@ -134,11 +134,6 @@ impl Job {
         job
     }
 
-    /// Whether it runs an algorithm.
-    pub fn is_run(&self) -> bool {
-        self.line.starts_with("run ")
-    }
-
     /// What a user has made before: the folder for temporary files.
     pub fn set_up(&self, folder: &Path) {
         if self.line.contains("--temporary") {
@@ -170,7 +165,7 @@ impl Job {
                 .split([' ', ':', '/', '\n', '`', '\''])
                 .any(|word| word == name || (name.len() > 2 && word.contains(name)))
         };
-        message.contains(&*data.path().to_string_lossy()) || [product, "x", "tmp", "stdout"].into_iter().any(named)
+        message.contains(&*data.path().to_string_lossy()) || [product, "x", "tmp", ".", "stdout"].into_iter().any(named)
     }
 
     /// How the folder differs from one in which nothing disturbed the command.

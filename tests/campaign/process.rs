@@ -17,6 +17,7 @@ pub fn path() -> PathBuf {
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a process ended.
+#[allow(dead_code, reason = "not every campaign looks at everything")]
 #[derive(Debug)]
 pub struct Ended {
     /// What was run, for messages.
@@ -78,6 +79,7 @@ pub fn end(command: Command, patience: Duration) -> Ended {
 }
 
 /// The same, with SIGKILL after a time where one is given.
+#[expect(clippy::zombie_processes, reason = "it is waited for by its number")]
 pub fn end_at(mut command: Command, patience: Duration, kill: Option<Duration>) -> Ended {
     let line = std::iter::once(command.get_program()).chain(command.get_args());
     let line: Vec<_> = line.map(|word| word.to_string_lossy().into_owned()).collect();

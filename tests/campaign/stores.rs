@@ -18,7 +18,6 @@ pub struct Data {
     folder: TempDir,
     /// The edges of `plain.txt` and `weighted.txt`, the first without their weights.
     pub edges: Vec<Edge>,
-    pub vertices: u64,
 }
 
 impl Data {
@@ -43,7 +42,7 @@ impl Data {
         }
         let done = process::run(folder.path(), "format weighted.txt source --page-size 64KiB --in-edges --ids keep");
         assert_eq!(done.code, Some(0), "{}", done.stderr);
-        Self { folder, edges: all, vertices }
+        Self { folder, edges: all }
     }
 
     pub fn path(&self) -> &Path {

@@ -32,8 +32,8 @@ pub fn run(folder: &Path, line: &str, calls: &str, inject: &str, patience: Durat
 
 /// The calls among `names` that a line makes: of each name as many as the thread that makes most.
 ///
-/// `of_files`: without those by which threads wake each other (event counters in the kernel's memory), and what its
-/// thread calls after the first of those, as the numbers vary from there on: they have no errors that could be injected.
+/// `of_files`: without reads and writes where threads wake each other by some of them (event counters in memory): those
+/// have no errors, and by their numbers they cannot be told from the others.
 pub fn calls(folder: &Path, line: &str, names: &[&str], of_files: bool) -> Vec<Call> {
     let log = tempfile::NamedTempFile::new().expect("a temporary file");
     let mut command = strace(folder, log.path());
@@ -43,19 +43,20 @@ pub fn calls(folder: &Path, line: &str, names: &[&str], of_files: bool) -> Vec<C
     assert_eq!(done.code, Some(0), "{}: {}", done.line, done.stderr);
     let text = String::from_utf8_lossy(&std::fs::read(log.path()).expect("strace's log")).into_owned();
     let mut counts: HashMap<(&str, &str), u64> = HashMap::new();
-    let mut ended: HashSet<(&str, &str)> = HashSet::new();
+    let mut ended: HashSet<&str> = HashSet::new();
     for line in text.lines() {
         // `1234 write(1</dev/pts/0>, …`; a call that others interrupt begins on one line and is resumed on another.
         let Some((thread, rest)) = line.split_once(char::is_whitespace) else { continue };
         let Some((name, arguments)) = rest.trim_start().split_once('(') else { continue };
         if of_files && matches!(name, "read" | "write") && arguments.contains("<anon_inode:") {
-            ended.insert((thread, name));
+            ended.insert(name);
         }
-        if names.contains(&name) && !ended.contains(&(thread, name)) {
+        if names.contains(&name) {
             *counts.entry((thread, name)).or_default() += 1;
         }
     }
     let mut most: BTreeMap<&str, u64> = BTreeMap::new();
+    counts.retain(|(_, name), _| !ended.contains(name));
     counts.into_iter().for_each(|((_, name), count)| {
         let most = most.entry(name).or_default();
         *most = count.max(*most);
