@@ -366,16 +366,11 @@ impl Engine {
         kinds: &Kinds,
         memory_bytes: u64,
     ) -> Result<MemoryPlan> {
-        let EngineOptions { buffer_bytes, trace, .. } = &self.options;
-        let without_trace = memory_bytes.saturating_sub(self.options.trace_bytes());
-        let left_bytes = without_trace.saturating_sub(self.options.checkpoint_bytes());
+        let beside = [("trace", self.options.trace_bytes()), ("checkpoints", self.options.checkpoint_bytes())];
+        let left_bytes = memory_bytes.saturating_sub(beside.iter().map(|(_, bytes)| bytes).sum());
         let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
-        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, *buffer_bytes, sharing_bytes);
-        let error = |error| checkpoint::add_to(error, left_bytes, self.options.checkpoint_bytes());
-        plan.map_err(error).map_err(|error| match trace {
-            Some(trace) => trace.add_to(error, without_trace),
-            None => error,
-        })
+        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, self.options.buffer_bytes, sharing_bytes);
+        plan.map_err(|error| with_beside(error, left_bytes, memory_bytes, &beside))
     }
 
     /// The page buffer of the last run if it has the right shape, else a new one.
@@ -419,5 +414,19 @@ impl Engine {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
         }
         Ok(graph)
+    }
+}
+
+/// Adds what a run needs beside its plan to the plan's refusal: the budget was what that leaves.
+fn with_beside(error: Error, left_bytes: u64, memory_bytes: u64, beside: &[(&str, u64)]) -> Error {
+    match error {
+        Error::Memory { what, mut needed_bytes, budget_bytes, mut parts } if budget_bytes == left_bytes => {
+            for (name, bytes) in beside.iter().filter(|(_, bytes)| *bytes > 0) {
+                needed_bytes = needed_bytes.saturating_add(*bytes);
+                parts = format!("{name} {bytes}, {parts}");
+            }
+            Error::Memory { what, needed_bytes, budget_bytes: memory_bytes, parts }
+        }
+        other => other,
     }
 }

@@ -14,7 +14,6 @@
 //! [Trace Event Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), which
 //! <https://ui.perfetto.dev> and `chrome://tracing` open; docs/architecture.md says why serde writes it.
 
-use crate::error::Error;
 use crate::fetch::PageRef;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -190,18 +189,6 @@ impl Timeline {
             json(out, &Complete::of(span))?;
         }
         writeln!(out, "\n]}}")
-    }
-
-    /// Adds what the timeline takes to an error that says that the memory it left was too little.
-    pub(crate) fn add_to(&self, error: Error, left_bytes: u64) -> Error {
-        match error {
-            Error::Memory { what, needed_bytes, budget_bytes, parts } if budget_bytes == left_bytes => {
-                let own = self.memory_bytes();
-                let (needed_bytes, budget_bytes) = (needed_bytes.saturating_add(own), left_bytes + own);
-                Error::Memory { what, needed_bytes, budget_bytes, parts: format!("trace {own}, {parts}") }
-            }
-            other => other,
-        }
     }
 
     fn spans(&self) -> MutexGuard<'_, Spans> {

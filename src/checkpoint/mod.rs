@@ -53,18 +53,6 @@ const SHARE: u32 = 33;
 /// How often one is written unless an interval is asked for.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Adds what checkpoints take to an error that says that the memory they left was too little.
-pub(crate) fn add_to(error: Error, left_bytes: u64, own_bytes: u64) -> Error {
-    match error {
-        Error::Memory { what, needed_bytes, budget_bytes, parts } if own_bytes > 0 && budget_bytes == left_bytes => {
-            let needed_bytes = needed_bytes.saturating_add(own_bytes);
-            let (budget_bytes, parts) = (budget_bytes + own_bytes, format!("checkpoints {own_bytes}, {parts}"));
-            Error::Memory { what, needed_bytes, budget_bytes, parts }
-        }
-        other => other,
-    }
-}
-
 /// How often a checkpoint is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Every {

@@ -30,8 +30,8 @@ use topostream_formats::manifest::{Ids, TopologyManifest};
 use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::{Layout, StoreWriter, Targets, TopologyWriter};
 use topostream_formats::{
-    Direction, EdgeSource, Encoding, Error, Manifest, Result, SourceInfo, VertexOrder, WeightType, memory as system_memory,
-    threads,
+    Direction, EdgeSource, Encoding, Error, Manifest, Result, SourceInfo, VertexOrder, WeightType,
+    memory as system_memory, threads,
 };
 
 /// Which ids become vertices.
