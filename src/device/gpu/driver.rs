@@ -122,12 +122,10 @@ impl Driver {
             RunBuffers::new(&home.gpu, &plan, (&declared.attributes, &algorithm.tables()), &part, declared.traversal)?;
         let exchange = exchange.map(|memory| Exchange::new(&mut home, memory, &declared, &part)).transpose()?;
         let gpu = &home.gpu;
-        let storage = Usage::STORAGE | Usage::COPY_DST;
-        let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
-        let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
+        let batch_buffers = batch_buffers(gpu, home.settings.batch_pages)?;
         let hubs = (hub_queue(gpu, plan.hub_entries)?, plan.hub_entries);
-        let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
-        let checkers = Arc::new(checkers);
+        let checkers = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let checkers = Arc::new(checkers.expect("threads can be started"));
         let notes =
             activations.map(|noted| Notes::new(noted, part.own_words().start, Arc::clone(&checkers), &home.name()));
         let notes = notes.transpose()?;
@@ -170,9 +168,9 @@ impl Driver {
             launches: VecDeque::new(),
             launched: 0,
             checking: 0,
+            failure: None,
             failed: false,
             stopped: false,
-            failure: None,
         })
     }
 
@@ -362,6 +360,12 @@ impl Driver {
     pub(super) fn in_place(&self) -> bool {
         self.plan.in_place
     }
+}
+
+/// Room for what describes each launch that may be under way.
+fn batch_buffers(gpu: &Gpu, pages: u32) -> Result<Vec<wgpu::Buffer>> {
+    let usage = Usage::STORAGE | Usage::COPY_DST;
+    (0..BATCHES_MAX).map(|_| gpu.buffer("batch", batch_bytes(pages), usage)).collect()
 }
 
 /// What comes within a few microseconds: sleeping and waking up again would take longer.
