@@ -235,11 +235,11 @@ fn every_algorithm_on_every_team() {
         for (way, options) in teams() {
             turn += 1;
             let on_gpu = options.devices.iter().any(|device| *device != DeviceChoice::Cpu);
-            // Where nobody insists, every third team of GPUs.
-            if on_gpu && !insisted() && turn % 3 != 0 {
+            // Where nobody insists, every tenth team of GPUs.
+            if on_gpu && !insisted() && turn % 10 != 0 {
                 continue;
             }
-            let turn = (on_gpu && !insisted()).then_some(turn / 3);
+            let turn = (on_gpu && !insisted()).then_some(turn / 10);
             check_engine(&store.engine(options), turn, &format!("{what}: {way}"), |name, found, what| {
                 expected[name].columns().for_each(|(column, values)| assert_close(found, column, values, what));
             });

@@ -122,9 +122,7 @@ impl Driver {
             RunBuffers::new(&home.gpu, &plan, (&declared.attributes, &algorithm.tables()), &part, declared.traversal)?;
         let exchange = exchange.map(|memory| Exchange::new(&mut home, memory, &declared, &part)).transpose()?;
         let gpu = &home.gpu;
-        let storage = Usage::STORAGE | Usage::COPY_DST;
-        let batch_buffer = |_| gpu.buffer("batch", batch_bytes(home.settings.batch_pages), storage);
-        let batch_buffers = (0..BATCHES_MAX).map(batch_buffer).collect::<Result<_>>()?;
+        let batch_buffers = batch_buffers(gpu, home.settings.batch_pages)?;
         let hubs = (hub_queue(gpu, plan.hub_entries)?, plan.hub_entries);
         let checkers = Arc::new(topostream_formats::threads::pool("page checks", threads)?);
         let notes =
@@ -169,9 +167,9 @@ impl Driver {
             launches: VecDeque::new(),
             launched: 0,
             checking: 0,
+            failure: None,
             failed: false,
             stopped: false,
-            failure: None,
         })
     }
 
@@ -372,6 +370,12 @@ impl Driver {
     pub(super) fn in_place(&self) -> bool {
         self.plan.in_place
     }
+}
+
+/// Room for what describes each launch that may be under way.
+fn batch_buffers(gpu: &Gpu, pages: u32) -> Result<Vec<wgpu::Buffer>> {
+    let usage = Usage::STORAGE | Usage::COPY_DST;
+    (0..BATCHES_MAX).map(|_| gpu.buffer("batch", batch_bytes(pages), usage)).collect()
 }
 
 /// What comes within a few microseconds: sleeping and waking up again would take longer.
