@@ -25,7 +25,16 @@ pub fn clean(folder: &Path, dry_run: bool) -> Result<Cleaned> {
     let mut cleaned = Cleaned::default();
     let listed = fs::read_dir(folder).map_err(Error::io(folder, "read the folder"))?;
     match Leftovers::find(folder) {
-        Ok(None) => {}
+        Ok(None) => {
+            let staging = folder.join(crate::write::STAGING);
+            // Its maker was stopped between removing the mark and the folder.
+            if fs::read_dir(&staging).is_ok_and(|mut inside| inside.next().is_none()) {
+                if !dry_run {
+                    fs::remove_dir(&staging).map_err(Error::io(&staging, "remove"))?;
+                }
+                cleaned.removed.push(staging);
+            }
+        }
         Ok(Some(leftovers)) => {
             cleaned.removed.extend(leftovers.paths());
             if !dry_run {
