@@ -32,11 +32,13 @@ mod process;
 mod random;
 
 mod answers;
+mod checkpoint;
 mod corrupt;
 mod errors;
 mod inputs;
 mod jobs;
 mod kill;
+mod memory;
 mod mutations;
 mod schedules;
 mod stores;
