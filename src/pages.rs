@@ -5,10 +5,12 @@ use topostream_formats::page::{Page, weights};
 use topostream_formats::store::PageReader;
 use topostream_formats::{PageId, Result, Store, Topology};
 
-/// Room for a page and its weights.
+/// Room for a page and its weights, allocated when the first page is read.
 pub struct PageBuffers {
     page: AlignedBuffer,
     weights: AlignedBuffer,
+    page_bytes: u64,
+    weight_page_bytes: u64,
 }
 
 impl PageBuffers {
@@ -16,16 +18,22 @@ impl PageBuffers {
     pub fn new(topology: &Topology, with_weights: bool) -> Self {
         let weight_page_bytes = if with_weights { topology.weight_page_bytes() } else { 0 };
         Self {
-            page: AlignedBuffer::new(topology.page_bytes() as usize),
-            weights: AlignedBuffer::new(weight_page_bytes as usize),
+            page: AlignedBuffer::new(0),
+            weights: AlignedBuffer::new(0),
+            page_bytes: topology.page_bytes().into(),
+            weight_page_bytes: weight_page_bytes.into(),
         }
     }
 
     /// Reads a page and checks it, its bytes first.
     ///
     /// # Errors
-    /// Where it cannot be read, by file; its first defect, by file and page.
+    /// Where there is no memory for it; where it cannot be read, by file; its first defect, by file and page.
     pub fn fill(&mut self, reader: &PageReader<'_>, store: &Store, topology: &Topology, number: PageId) -> Result<()> {
+        if self.page.is_empty() {
+            self.page = AlignedBuffer::try_new("a page to read", self.page_bytes)?;
+            self.weights = AlignedBuffer::try_new("a page of weights to read", self.weight_page_bytes)?;
+        }
         reader.read(number, &mut self.page, &mut self.weights)?;
         topology.check(number, &self.page, self.weight_bytes(), &store.page_context(topology))
     }

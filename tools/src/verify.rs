@@ -118,12 +118,14 @@ fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, 
         false => Lengths::Whole(degrees.values()),
     };
     let done = AtomicU64::new(0);
-    let buffers = || {
-        let page = AlignedBuffer::new(topology.page_bytes() as usize);
-        (page, AlignedBuffer::new(topology.weight_page_bytes() as usize))
-    };
+    // Allocated with the first page: then a refusal is an error.
+    let buffers = || (AlignedBuffer::new(0), AlignedBuffer::new(0));
     let one_page = |(page, weights): &mut (AlignedBuffer, AlignedBuffer), number: u32| -> Result<Checked> {
         cancel.check()?;
+        if page.is_empty() {
+            *page = AlignedBuffer::try_new("a page to verify", topology.page_bytes().into())?;
+            *weights = AlignedBuffer::try_new("a page of weights to verify", topology.weight_page_bytes().into())?;
+        }
         reader.read(PageId(number), page, weights)?;
         let checked = verify_page(store, topology, PageId(number), page, weights, &lengths)?;
         progress.position(1 + done.fetch_add(1, Ordering::Relaxed));
