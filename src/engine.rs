@@ -409,6 +409,7 @@ impl Engine {
         };
         algorithm.check(&graph).map_err(Error::Parameter)?;
         declared::check(algorithm, store)?;
+        declared::check_seeds(algorithm, store)?;
         self.check_asynchronous(algorithm)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
             return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));

@@ -293,7 +293,7 @@ fn files_are_read_as_they_are_written_and_damage_is_named() {
     {
         let mut rates = rates();
         rates.devices[1].kernels[0].weighted = wrong.parse().unwrap();
-        refused(&rates.encode(), &["cpu, 2 threads", "weighted", found]);
+        refused(&rates.encode(), &["cpu, 4 threads", "weighted", found]);
     }
     refused(&text.replace("\"superstep_ns\": 1000.0", "\"superstep_ns\": null"), &["expected rates"]);
     refused(&" ".repeat(5 << 20), &["at most", "bytes"]);

@@ -35,6 +35,9 @@ impl Found {
     }
 }
 
+/// A generation that cannot be used, and why.
+pub type Unfit = (PathBuf, String);
+
 impl Folder {
     /// Makes the folder where there is none, and locks it.
     pub fn open(path: &Path) -> Result<Self> {
@@ -67,7 +70,7 @@ impl Folder {
     }
 
     /// The newest checkpoint that is whole, and what is wrong with those that are not.
-    pub fn look(&self) -> Result<(Option<Found>, Vec<(PathBuf, String)>)> {
+    pub fn look(&self) -> Result<(Option<Found>, Vec<Unfit>)> {
         let (mut whole, mut damaged) = (Vec::new(), Vec::new());
         for (slot, name) in SLOTS.iter().enumerate() {
             let path = self.path.join(name);

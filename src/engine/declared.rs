@@ -9,7 +9,7 @@ use topostream_formats::{Direction, Store};
 /// Sets of vertices that devices tell each other of at most: a word has a bit for each.
 const SETS_MAX: usize = 32;
 
-/// Checks what is declared.
+/// Checks visits, attributes and tables: what plans are made from.
 ///
 /// # Errors
 /// [`Error::Parameter`] with what does not go together.
@@ -17,6 +17,16 @@ pub fn check(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
     let has_in_lists = store.topology(Direction::In).is_some();
     let declared = algorithm.attributes(has_in_lists);
     let found = defect(algorithm, has_in_lists, store, &declared);
+    found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", algorithm.name()))))
+}
+
+/// Checks where the run begins. The algorithm's own check comes before: its messages say more.
+///
+/// # Errors
+/// [`Error::Parameter`] where a vertex does not exist, or a value cannot be set.
+pub fn check_seeds(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
+    let declared = algorithm.attributes(store.topology(Direction::In).is_some());
+    let found = seed_defect(algorithm, store.vertices(), &declared);
     found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", algorithm.name()))))
 }
 

@@ -205,7 +205,7 @@ fn layouts_and_fetchers_agree() {
             assert_tree(&columns(&folder.read("b"), ' '), &graph, source);
         }
     }
-    assert_eq!(folder.names("second"), ["pages.1"]);
+    assert_eq!(folder.names("second"), [".topostream-stripe.1", "pages.1"]);
 }
 
 /// The fetchers that this machine has: io_uring may be forbidden.

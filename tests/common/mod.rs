@@ -5,7 +5,7 @@
 #[path = "../sample/mod.rs"]
 mod sample;
 
-pub use sample::{insisted, some};
+pub use sample::{insisted, some, thorough};
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;

@@ -372,7 +372,7 @@ gpu_test! {
             let store = Arc::clone(&store);
             within(60, "a device that is given up", move || {
                 let pagerank = pagerank(3, Dangling::Spread, Traffic::Push);
-                let mut team = team(&store, pagerank.clone(), false, &Setting::default(), TEAMS[0]).unwrap();
+                let mut team = team(&store, pagerank, false, &Setting::default(), TEAMS[0]).unwrap();
                 let totals = team.members.iter_mut().map(|member| member.initialise().unwrap());
                 let totals = totals.fold([0.0; 4], |all, one| std::array::from_fn(|at| all[at] + one[at]));
                 let step = pagerank.first(&team.graph, totals).unwrap();

@@ -2,7 +2,7 @@
 //! damaged or of another run is refused.
 
 use crate::adapter;
-use crate::common::{TestStore, engine_options, generated, insisted, small_pages};
+use crate::common::{TestStore, engine_options, generated, small_pages, thorough};
 use crate::everywhere::ways;
 use crate::reference::{EdgeList, Weighted};
 use std::fs;
@@ -188,10 +188,10 @@ fn from_device_to_device() {
     let mut others: Vec<EngineOptions> = ways().into_iter().map(|(_, options)| options).collect();
     others.insert(0, one_cpu());
     let turn = others.len();
-    // Adapters in software take their time: where nobody insists, they take part in these.
+    // Adapters in software take their time: unless all is asked for, they take part in these.
     let on_gpus = ["bfs", "communities", "clustering by ranges"];
     for (name, is_directed, runs) in whole_numbers() {
-        let some: Vec<EngineOptions> = match insisted() || on_gpus.contains(&name) {
+        let some: Vec<EngineOptions> = match thorough() || on_gpus.contains(&name) {
             true => others.clone(),
             false => {
                 let cpu = |devices, strategy| {
@@ -218,11 +218,11 @@ fn stopped_after_every_superstep_on_gpus() {
     };
     for (name, runs) in numbers() {
         // Sums in single precision depend on the order there.
-        if name != "heat" && (insisted() || name == "pagerank") {
+        if name != "heat" && (thorough() || name == "pagerank") {
             check(name, &store, &gpus(1, Strategy::Auto), &*runs);
             check(name, &store, &gpus(2, Strategy::Replicate), &*runs);
         }
-        if name != "heat" && (insisted() || name == "delta-pagerank") {
+        if name != "heat" && (thorough() || name == "delta-pagerank") {
             check(name, &store, &gpus(2, Strategy::Shard), &*runs);
         }
     }
@@ -296,8 +296,8 @@ fn damage_is_found_and_the_older_generation_used() {
     let (sound, resumed, _) = go_on(&store, folder.path()).unwrap();
     assert!(sound == expected && resumed == 4);
     let bytes = fs::read(&newer).unwrap();
-    let steps = if insisted() { 401 } else { 12 };
-    let places = (0..300.min(bytes.len())).step_by(if insisted() { 1 } else { 17 });
+    let steps = if thorough() { 401 } else { 12 };
+    let places = (0..300.min(bytes.len())).step_by(if thorough() { 1 } else { 17 });
     let places = places.chain((0..steps).map(|step| step * (bytes.len() - 1) / (steps - 1)));
     for place in places {
         let mut damaged = bytes.clone();

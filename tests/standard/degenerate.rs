@@ -2,7 +2,7 @@
 //! does, and the simple ones to what their oracles say. With rates of the devices, which shares of pages then follow.
 
 use crate::adapter;
-use crate::common::{FETCHERS, TestStore, engine_options, insisted, small_pages};
+use crate::common::{FETCHERS, TestStore, engine_options, small_pages, thorough};
 use crate::everywhere::{Found, found, run};
 use crate::reference::degrees::degrees;
 use crate::reference::kcore::core_numbers;
@@ -202,7 +202,7 @@ pub fn assert_close(found: &Found, name: &str, expected: &[f64], what: &str) {
     }
 }
 
-/// Every algorithm on one engine; where nobody insists, on a GPU every fourth of them.
+/// Every algorithm on one engine; unless all is asked for, on a GPU every fourth of them.
 fn check_engine(engine: &Engine, turn: Option<usize>, what: &str, check: impl Fn(&'static str, &Found, &str)) {
     for (number, (name, runs)) in ALGORITHMS.into_iter().enumerate() {
         if turn.is_some_and(|turn| number % 4 != turn % 4) {
@@ -235,11 +235,11 @@ fn every_algorithm_on_every_team() {
         for (way, options) in teams() {
             turn += 1;
             let on_gpu = options.devices.iter().any(|device| *device != DeviceChoice::Cpu);
-            // Where nobody insists, every tenth team of GPUs.
-            if on_gpu && !insisted() && turn % 10 != 0 {
+            // Unless all is asked for, every tenth team of GPUs.
+            if on_gpu && !thorough() && turn % 10 != 0 {
                 continue;
             }
-            let turn = (on_gpu && !insisted()).then_some(turn / 10);
+            let turn = (on_gpu && !thorough()).then_some(turn / 10);
             check_engine(&store.engine(options), turn, &format!("{what}: {way}"), |name, found, what| {
                 expected[name].columns().for_each(|(column, values)| assert_close(found, column, values, what));
             });

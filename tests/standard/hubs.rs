@@ -2,7 +2,7 @@
 //! Whatever the distribution of work, a GPU comes to what the CPU does, or says that its driver ends loops.
 
 use crate::adapter;
-use crate::common::{FETCHERS, TestStore, engine_options, insisted, small_pages};
+use crate::common::{FETCHERS, TestStore, engine_options, small_pages, thorough};
 use crate::degenerate::{ALGORITHMS, assert_close};
 use crate::reference::{EdgeList, Weighted};
 use topostream::EngineOptions;
@@ -37,16 +37,16 @@ fn every_algorithm_over_hubs() {
         let options = EngineOptions { memory_bytes: 512 << 20, ..engine_options(None, 2, FETCHERS[1]) };
         let alone = store.engine(options.clone());
         for (number, (name, runs)) in ALGORITHMS.into_iter().enumerate() {
-            // Where nobody insists, those whose loops are longest, each in one way.
+            // Unless all is asked for, those whose loops are longest, each in one way.
             let few = ["communities", "bfs"].contains(&name);
             let of_directed = ["scc", "kcore", "kcore, by out-lists", "components"].contains(&name);
-            if (!insisted() && !few) || (!directed && of_directed) {
+            if (!thorough() && !few) || (!directed && of_directed) {
                 continue;
             }
             let expected =
                 runs(&alone).expect("the graph has vertices").unwrap_or_else(|error| panic!("{name}: {error}"));
             for (at, distribution) in DISTRIBUTIONS.into_iter().enumerate() {
-                if at % 3 != number % 3 && !(few && insisted()) {
+                if at % 3 != number % 3 && !(few && thorough()) {
                     continue;
                 }
                 let gpu = GpuSettings { distribution, ..GpuSettings::default() };

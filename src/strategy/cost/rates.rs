@@ -298,7 +298,7 @@ fn cpu_threads(name: &str) -> Option<u32> {
 /// What is wrong with a figure of the file, if anything is.
 fn defect_of(name: &str, figure: f64) -> Option<String> {
     let sound = (FIGURE_MIN..=FIGURE_MAX).contains(&figure);
-    (!sound).then(|| format!("{name}: expected a number from {FIGURE_MIN:e} to {FIGURE_MAX:e}, found {figure:e}"))
+    (!sound).then(|| format!("{name}: expected a number from {FIGURE_MIN:e} to {FIGURE_MAX:e}, found {figure:?}"))
 }
 
 #[derive(Deserialize)]
