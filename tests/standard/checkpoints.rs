@@ -34,8 +34,11 @@ fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
     run.answers().iter().map(|answer| column(&answer.values)).collect()
 }
 
+/// Checkpoints, and what is heard of them.
+pub type Heard = (Arc<Checkpoints>, Arc<Mutex<Vec<Event>>>);
+
 /// Opens a folder and keeps what it tells.
-pub fn open(folder: &Path, every: Every, resume: bool) -> Result<(Arc<Checkpoints>, Arc<Mutex<Vec<Event>>>), Error> {
+pub fn open(folder: &Path, every: Every, resume: bool) -> Result<Heard, Error> {
     let events = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&events);
     let tell = move |event: &Event| hears.lock().unwrap().push(event.clone());
@@ -233,7 +236,7 @@ fn stopped_after_every_superstep_on_gpus() {
 fn asynchronous_runs_go_on() {
     let store = directed();
     let options = EngineOptions { asynchronous: true, ..engine_options(Some(9), 2, FetcherKind::Auto) };
-    check("sssp", &store, &[options.clone()], &running(|_| sssp()));
+    check("sssp", &store, std::slice::from_ref(&options), &running(|_| sssp()));
     check("components", &store, &[options], &running(|_| Components { directed: true }));
 }
 
@@ -315,7 +318,7 @@ fn damage_is_found_and_the_older_generation_used() {
     fs::write(&newer, [&bytes[..], &[0]].concat()).unwrap();
     assert_eq!(go_on(&store, folder.path()).unwrap().1, 3, "something behind the end");
     fs::write(&older, &bytes[..bytes.len() / 2]).unwrap();
-    let error = go_on(&store, folder.path()).err().expect("none is whole").to_string();
+    let error = go_on(&store, folder.path()).map(drop).expect_err("none is whole").to_string();
     for word in ["no checkpoint here can be used", "checkpoint.0", "checkpoint.1", "remove them"] {
         assert!(error.contains(word), "{error}");
     }
@@ -329,7 +332,7 @@ fn other_runs_are_refused() {
     let refused = |store: &TestStore, asynchronous: bool, runs: &Runs<'_>, words: &[&str]| {
         let (checkpoints, _) = open(folder.path(), Every::Minute, true).unwrap();
         let options = EngineOptions { checkpoints: Some(checkpoints), asynchronous, ..one_cpu() };
-        let error = runs(&store.engine(options), &mut |_| {}).err().expect("another run").to_string();
+        let error = runs(&store.engine(options), &mut |_| {}).map(drop).expect_err("another run").to_string();
         for word in words {
             assert!(error.contains(word), "no {word:?} in {error}");
         }
@@ -358,10 +361,10 @@ fn other_runs_are_refused() {
 fn folders_are_guarded() {
     let store = directed();
     let (folder, _, _) = two_generations(&store);
-    let error = open(folder.path(), Every::Minute, false).err().expect("there is a checkpoint").to_string();
+    let error = open(folder.path(), Every::Minute, false).map(drop).expect_err("there is a checkpoint").to_string();
     assert!(error.contains("pagerank after 4 supersteps") && error.contains("--resume"), "{error}");
     let (held, _) = open(folder.path(), Every::Minute, true).unwrap();
-    let error = open(folder.path(), Every::Minute, true).err().expect("it is locked").to_string();
+    let error = open(folder.path(), Every::Minute, true).map(drop).expect_err("it is locked").to_string();
     assert!(error.contains("another run"), "{error}");
     held.clear().unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "cleared");

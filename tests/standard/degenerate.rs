@@ -124,7 +124,7 @@ pub const ALGORITHMS: [(&str, Runs); 22] = [
     ("bfs", |engine| Some(run(engine, Bfs { parents: false, ..Bfs::from(first(engine)?) }))),
     ("bfs, top-down", |engine| Some(run(engine, Bfs { bottom_up: false, ..Bfs::from(first(engine)?) }))),
     ("cross-edges", |engine| Some(run(engine, CrossEdges { from: everything(engine), to: everything(engine) }))),
-    ("degrees", |engine| Some(Degrees::of(engine.store()).map_err(Error::from).and_then(|of| run(engine, of)))),
+    ("degrees", |engine| Some(Degrees::of(engine.store()).and_then(|of| run(engine, of)))),
     ("degrees, counted", |engine| Some(run(engine, Degrees::counted()))),
     ("neighbourhood", |engine| Some(run(engine, Neighbourhood { sources: vec![first(engine)?], hops_max: Some(2) }))),
     ("sssp", |engine| Some(run(engine, weighted(first(engine)?)))),
