@@ -160,7 +160,7 @@ fn what_does_not_go_together_is_refused() {
         (Own { visits: vec![within], first: within, ..sound() }, "attribute 0, which is no bit attribute"),
         (Own { visits: vec![(Direction::Out, Visit::Frontier)], ..sound() }, "is_traversal"),
         (Own { first: in_lists, ..sound() }, "which `visits` does not name"),
-        (Own { seeds: seed(50, 0), ..sound() }, "vertex 50, and the graph has 50 vertices"),
+        (Own { seeds: seed(50, 0), ..sound() }, "vertex 50 does not exist: the graph has 50 vertices"),
         (Own { seeds: seed(0, 3), ..sound() }, "a seed is of attribute 3"),
         (Own { seeds: Seeds { active: vec![1], values: Vec::new() }, ..sound() }, "begins with active vertices"),
     ];
