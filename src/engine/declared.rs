@@ -46,7 +46,6 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
         .find_map(of_visit)
         .or(left_out)
         .or(tables)
-        .or_else(|| seed_defect(algorithm, store.vertices(), declared))
 }
 
 fn is_set(declared: &[Attribute], place: usize) -> bool {

@@ -202,10 +202,10 @@ pub fn assert_close(found: &Found, name: &str, expected: &[f64], what: &str) {
     }
 }
 
-/// Every algorithm on one engine; unless all is asked for, on a GPU every fourth of them.
+/// Every algorithm on one engine, or every fifth, from another one on at each turn.
 fn check_engine(engine: &Engine, turn: Option<usize>, what: &str, check: impl Fn(&'static str, &Found, &str)) {
     for (number, (name, runs)) in ALGORITHMS.into_iter().enumerate() {
-        if turn.is_some_and(|turn| number % 4 != turn % 4) {
+        if turn.is_some_and(|turn| number % 5 != turn % 5) {
             continue;
         }
         let what = format!("{what}: {name}");
@@ -235,11 +235,12 @@ fn every_algorithm_on_every_team() {
         for (way, options) in teams() {
             turn += 1;
             let on_gpu = options.devices.iter().any(|device| *device != DeviceChoice::Cpu);
-            // Unless all is asked for, every tenth team of GPUs.
-            if on_gpu && !thorough() && turn % 10 != 0 {
+            // Unless all is asked for, every third team of CPUs, and every thirtieth with GPUs.
+            let every = if on_gpu { 30 } else { 3 };
+            if !thorough() && turn % every != 0 {
                 continue;
             }
-            let turn = (on_gpu && !thorough()).then_some(turn / 10);
+            let turn = (!thorough()).then_some(turn / every);
             check_engine(&store.engine(options), turn, &format!("{what}: {way}"), |name, found, what| {
                 expected[name].columns().for_each(|(column, values)| assert_close(found, column, values, what));
             });
