@@ -41,11 +41,7 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
     let left_out = place.map(|place| format!("`left_out` is attribute {place}, which is no bit attribute"));
     let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
     let tables = tables.then(|| "a traversal has no tables of its own".into());
-    visits
-        .iter()
-        .find_map(of_visit)
-        .or(left_out)
-        .or(tables)
+    visits.iter().find_map(of_visit).or(left_out).or(tables)
 }
 
 fn is_set(declared: &[Attribute], place: usize) -> bool {
