@@ -7,7 +7,7 @@
 //!        checkpoint.new ── sync ── rename ─▶ checkpoint.0 or .1, by turns ┘
 //! ```
 //!
-//! An algorithm keeps what it knows in attributes, frontiers and the numbers of a [`Step`](crate::algorithm::Step): a checkpoint
+//! An algorithm keeps what it knows in attributes, frontiers and the numbers of a [`Step`]: a checkpoint
 //! is those, in the order of the vertices, whatever device or devices they were on. docs/checkpoints.md describes the file.
 //!
 //! | module | what |

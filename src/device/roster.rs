@@ -83,7 +83,7 @@ impl Roster {
     /// Opens the devices that are chosen, as far as that has not been done. Without a shader, `auto` is the CPU.
     ///
     /// # Errors
-    /// [`Error::NoDevice`](crate::Error::NoDevice) where there is none such; what the driver says.
+    /// [`Error::NoDevice`] where there is none such; what the driver says.
     pub fn open(&self, choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Kinds> {
         let mut seats = self.seats();
         if choices.is_empty() {

@@ -9,7 +9,7 @@
 //!
 //! All files are made in a staging folder within the folder that they are for, synced, and moved in by rename. Until
 //! [`StoreWriter::finish`] has moved the manifest there is no store; a writer that is dropped before removes what it has
-//! made, and nothing else. What a killed writer leaves is recognised by the next one ([`leftovers`]).
+//! made, and nothing else. What a killed writer leaves is recognised by the next one (`leftovers`).
 
 mod degrees;
 mod journal;
