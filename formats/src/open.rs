@@ -149,9 +149,12 @@ fn refusal(store: &Path, strange: &[(PathBuf, PathBuf)]) -> Error {
     ))
 }
 
+/// What the name of a stripe's mark begins with, before the stripe's number.
+pub(crate) const MARK_PREFIX: &str = ".topostream-stripe.";
+
 /// The name of a stripe's mark, in the stripe's folder.
 fn mark_name(stripe: usize) -> String {
-    format!(".topostream-stripe.{stripe}")
+    format!("{MARK_PREFIX}{stripe}")
 }
 
 /// The mark: what SPEC.md, section 10 says.

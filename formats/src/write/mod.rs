@@ -34,7 +34,7 @@ use crate::page::{Capacity, PAGE_BYTES_DEFAULT, PAGE_BYTES_MAX, PAGE_BYTES_MIN};
 use crate::store::Direction;
 use journal::{Journal, Moved};
 use site::{Mark, Site};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -271,6 +271,8 @@ impl StoreWriter {
     /// Marks the folders of stripes outside of the store's own as this store's.
     fn mark_stripes(&mut self) -> Result<()> {
         for (stripe, name, text) in crate::open::stripe_marks(&self.path, &self.layout.stripes, self.tag)? {
+            // One of a store that was removed: its pages are gone, or they would have been in the way.
+            fs::remove_file(self.path.join(&self.layout.stripes[stripe]).join(&name)).ok();
             let (path, mut file) = self.stage_in(stripe, name.into())?;
             file.write_all(text.as_bytes()).map_err(Error::io(&path, "write"))?;
             file.sync_all().map_err(Error::io(&path, "sync"))?;

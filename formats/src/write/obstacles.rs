@@ -53,7 +53,9 @@ fn only_leftovers(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<
     let is_ours = |name: &String| {
         let path = whole.join(name);
         let has_stripe = stripes.iter().any(|stripe| *stripe != whole && stripe.starts_with(&path));
-        name == STAGING || name == SYSTEM || left.contains(&path) || has_stripe
+        // A stripe that is named by a link in the store's folder.
+        let is_stripe = || fs::canonicalize(&path).is_ok_and(|led| led != whole && stripes.contains(&led));
+        name == STAGING || name == SYSTEM || left.contains(&path) || has_stripe || is_stripe()
     };
     foreign.retain(|name| !is_ours(name));
     if foreign == ["in"] && left.iter().any(|path| path.starts_with(&whole)) {
