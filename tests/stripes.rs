@@ -301,7 +301,7 @@ fn opening_names_the_stripe() {
         std::fs::remove_file(&file).unwrap();
         says(&[&name, &pages, &bytes, "found no such file"]);
         std::fs::create_dir(&file).unwrap();
-        says(&[&name, &pages, &bytes, "found no ordinary file"]);
+        says(&[&name, "expected an ordinary file"]);
         std::fs::remove_dir(&file).unwrap();
         std::fs::write(&file, &sound).unwrap();
         let away = folder.with_extension("away");
