@@ -142,7 +142,7 @@ impl Manifest {
         format!("{{\n\"topostream\": {version},\n\"crc32c\": {crc32c},\n\"graph\": {graph}\n}}\n")
     }
 
-    /// Reads a manifest from the bytes of a file; `path` is for messages.
+    /// Reads a manifest from the bytes of a file; `path` names the file in errors.
     ///
     /// # Errors
     /// [`Error::Version`] for a newer format; [`Error::File`] for anything that is not a sound manifest.

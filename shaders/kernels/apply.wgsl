@@ -3,7 +3,7 @@
 var<workgroup> header: vec2<u32>;
 var<workgroup> block_base: u32;
 
-// A thread takes every so manieth vertex, with all that is told of it.
+// A thread takes vertices at a fixed stride, with all values that were sent for them.
 fn apply_sparse(places: Places, count: u32, thread: u32, threads: u32) {
     // rounds: vertices of a piece of exchange memory (2^24 at most) / 2^18.
     for (var i = thread; i < count; i += threads) {
@@ -31,7 +31,7 @@ fn apply_word(places: Places, at: u32) -> u32 {
     return bits;
 }
 
-// A workgroup takes every so manieth block: first bits, then values, from where a line of memory begins.
+// A workgroup takes blocks at a fixed stride: first bits, then values, from where a line of memory begins.
 fn apply_dense(places: Places, count: u32, lane: u32, unit: u32, units: u32) {
     // rounds: blocks of a piece / 1024: 64 at most.
     for (var block = unit; block < message_blocks(); block += units) {
