@@ -178,7 +178,8 @@ fn random_range(random: &mut u64, part: &Part, own: bool) -> Range<u64> {
 /// Words that are good values of any type.
 fn random_word(random: &mut u64, of: AttributeType) -> u32 {
     match of {
-        AttributeType::F32 => ((draw(random) % 1000) as f32).to_bits(),
+        // At least 1, so that a maximum never keeps an initial share: GPUs may divide with an error of 2.5 ulp.
+        AttributeType::F32 => ((draw(random) % 1000 + 1) as f32).to_bits(),
         AttributeType::Fixed63 => draw(random) as u32 & 0x0fff_ffff,
         _ => draw(random) as u32,
     }
