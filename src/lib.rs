@@ -14,36 +14,21 @@
 //!
 //! Start reading at [`engine`]; an algorithm is a file in [`algorithms`].
 
-mod activations;
-mod adjacency;
-pub mod algorithm;
 pub mod algorithms;
-mod asynchronous;
-pub mod attributes;
-mod backlog;
-pub mod bits;
-pub mod cache;
 pub mod checkpoint;
+pub mod checks;
 pub mod device;
 pub mod engine;
 pub mod error;
 pub mod extract;
-pub mod fetch;
-pub mod graph500;
-pub mod graphalytics;
-mod huge;
-mod meters;
-mod pages;
-pub mod plan;
-mod prefetch;
+pub mod model;
+pub mod pages;
+pub mod predict;
 pub mod report;
-mod scan;
-mod shader;
-pub mod strategy;
+pub mod team;
 pub mod trace;
-pub mod vertex_set;
 
 pub use engine::{Engine, EngineOptions, Run};
 pub use error::Error;
+pub use model::vertex_set::VertexSet;
 pub use topostream_formats::{Direction, PageId, Store, VertexId};
-pub use vertex_set::VertexSet;

@@ -1,8 +1,9 @@
 //! What a run did: numbers with units, for people and for programs.
 
 use crate::device::{Transfer, Work};
-use crate::strategy::cost::Prediction;
-use crate::strategy::{Assignment, Strategy};
+use crate::pages::StripeReport;
+use crate::predict::Prediction;
+use crate::team::Sharing;
 use serde::Serialize;
 use topostream_formats::Direction;
 
@@ -109,21 +110,6 @@ pub struct ResumedReport {
     pub wall_ns: u64,
 }
 
-/// What was read from one of the directories that pages are striped over.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct StripeReport {
-    /// The directory.
-    pub path: String,
-    /// Pages read, repeated reads among them.
-    pub pages: u64,
-    /// Bytes read.
-    pub bytes: u64,
-    /// Nanoseconds with at least one read in flight here.
-    pub busy_ns: u64,
-    /// Reads that had to be repeated.
-    pub retries: u64,
-}
-
 /// What one superstep did, or all of them together.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct StepReport {
@@ -163,34 +149,6 @@ pub struct StepReport {
     pub merged_bytes: u64,
     /// Nanoseconds that this took.
     pub merge_ns: u64,
-}
-
-/// How several devices shared a run.
-#[derive(Clone, Debug, Serialize)]
-pub struct Sharing {
-    /// The strategy: never `auto`.
-    pub strategy: Strategy,
-    /// Which pages went to which device, under `replicate`: never `auto`.
-    pub assignment: Option<Assignment>,
-    /// Bytes of main memory that devices told each other through.
-    pub exchange_bytes: u64,
-    /// What each device did.
-    pub devices: Vec<DeviceReport>,
-}
-
-/// What one of several devices did.
-#[derive(Clone, Debug, Serialize)]
-pub struct DeviceReport {
-    /// The device.
-    pub device: String,
-    /// Its own vertices: the first, and one behind the last.
-    pub own: (u64, u64),
-    /// Pages that it worked on, over all supersteps.
-    pub pages: u64,
-    /// Neighbours in the lists that it opened.
-    pub edges: u64,
-    /// Nanoseconds in which it computed.
-    pub compute_ns: u64,
 }
 
 /// What bounded a run.
@@ -255,13 +213,6 @@ impl StepReport {
     /// The share of visited pages that were in the device's own memory.
     pub fn resident_rate(&self) -> f64 {
         ratio(self.transfer.resident_pages, self.pages)
-    }
-}
-
-impl StripeReport {
-    /// Bytes over the time in which any were being read, in GB/s.
-    pub fn gb_per_s(&self) -> f64 {
-        ratio(self.bytes, self.busy_ns)
     }
 }
 

@@ -14,7 +14,7 @@
 //! [Trace Event Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), which
 //! <https://ui.perfetto.dev> and `chrome://tracing` open; docs/architecture.md says why serde writes it.
 
-use crate::fetch::PageRef;
+use crate::pages::fetch::PageRef;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use reference::*;
 use topostream::Engine;
 use topostream::algorithms::{PageRank, Stop, Sums, Traffic};
-use topostream::plan::FRAMES_MIN;
+use topostream::pages::memory::FRAMES_MIN;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::FormatOptions;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topostream::algorithms::{Bfs, Traffic};
-use topostream::fetch::{Faults, FetcherKind};
+use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Engine, EngineOptions, Error, VertexId};
 use topostream_formats::Encoding;
 

@@ -6,12 +6,12 @@ mod mutations;
 mod rates_shared;
 
 use proptest::prelude::*;
-use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use topostream::strategy::Strategy;
-use topostream::strategy::cost::{
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use topostream::predict::{
     BusRates, DeviceRates, Hits, Kernel, KernelRates, Needs, Phase, Prediction, RATES_VERSION, Rates, Seat, Setting,
     Wall, Work, predict, shares,
 };
+use topostream::team::Strategy;
 
 const GIB: u64 = 1 << 30;
 const SECOND: f64 = 1e9;

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use reference::*;
 use std::collections::HashMap;
 use topostream::algorithms::{Components, Sssp};
-use topostream::plan::FRAMES_MIN;
+use topostream::pages::memory::FRAMES_MIN;
 use topostream::{Engine, Error, VertexId};
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Encoding, VertexOrder};
@@ -39,7 +39,11 @@ fn check_graph(name: &str, graph: &EdgeList) {
 }
 
 /// The usual options, with frames that have room for weights.
-fn frames(buffer: Option<u64>, threads: usize, fetcher: topostream::fetch::FetcherKind) -> topostream::EngineOptions {
+fn frames(
+    buffer: Option<u64>,
+    threads: usize,
+    fetcher: topostream::pages::fetch::FetcherKind,
+) -> topostream::EngineOptions {
     engine_options(buffer.map(|pages| 3 * pages), threads, fetcher)
 }
 

@@ -10,7 +10,7 @@ use topostream::device::DeviceChoice;
 use topostream::device::gpu::import::device_buffer;
 use topostream::device::gpu::{Adapter, Gpu, GpuOptions, HostImport, HostMemory, SharedBuffer, adapters};
 use topostream::error::GpuError;
-use topostream::fetch::{Frame, PagePool};
+use topostream::pages::fetch::{Frame, PagePool};
 use topostream_formats::buffer::AlignedBuffer;
 use wgpu::BufferUsages;
 

@@ -6,7 +6,8 @@ mod reference;
 use common::*;
 use proptest::prelude::*;
 use reference::*;
-use topostream::graph500::{CheckOptions, Checked, Rule, Violation, check_bfs, check_sssp, memory_bytes};
+use topostream::checks::graph500::{CheckOptions, Checked, check_bfs, check_sssp, memory_bytes};
+use topostream::error::{Rule, Violation};
 use topostream::{Error, PageId, Store, VertexId};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
@@ -35,14 +36,14 @@ type Parents = Vec<Option<u32>>;
 fn check_tree_of(store: &Store, source: u32, levels: &Levels, parents: Option<&Parents>) -> Result<Checked, Error> {
     let level = |vertex: u32| levels[vertex as usize];
     let parent = parents.map(|parents| |vertex: u32| parents[vertex as usize]);
-    let parent = parent.as_ref().map(|parent| parent as &topostream::graph500::Parents<'_>);
+    let parent = parent.as_ref().map(|parent| parent as &topostream::checks::graph500::Parents<'_>);
     check_bfs(store, VertexId(source), &level, parent, &CheckOptions::default())
 }
 
 fn check_ways(store: &Store, source: u32, distances: &[f64], parents: Option<&Parents>) -> Result<Checked, Error> {
     let distance = |vertex: u32| distances[vertex as usize];
     let parent = parents.map(|parents| |vertex: u32| parents[vertex as usize]);
-    let parent = parent.as_ref().map(|parent| parent as &topostream::graph500::Parents<'_>);
+    let parent = parent.as_ref().map(|parent| parent as &topostream::checks::graph500::Parents<'_>);
     check_sssp(store, VertexId(source), &distance, parent, &CheckOptions::default())
 }
 

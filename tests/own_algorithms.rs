@@ -10,12 +10,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use topostream::algorithm::{
+use topostream::algorithms::Traffic;
+use topostream::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit,
 };
-use topostream::algorithms::Traffic;
-use topostream::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
-use topostream::fetch::{Faults, FetcherKind};
+use topostream::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
+use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Engine, EngineOptions, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::write::Layout;

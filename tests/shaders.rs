@@ -15,15 +15,15 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use sample::some;
-use topostream::algorithm::{Algorithm, Shader, Visit};
 use topostream::algorithms::{
     Averaging, Betweenness, Bfs, Clustering, Components, CrossEdges, Degrees, DeltaPageRank, DeltaStepping, KCore,
     LabelPropagation, Model, Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp, Stop, Sums, Traffic,
     Widest,
 };
-use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
+use topostream::model::algorithm::{Algorithm, Shader, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::{Direction, VertexId, VertexSet};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;

@@ -3,8 +3,8 @@
 use crate::Result;
 use crate::baseline::{Csr, UNREACHED, bfs, each_page, reference_pagerank};
 use topostream::Run;
-use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::{Bfs, DanglingMass, PageRank};
+use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream_formats::page::Neighbours;
 use topostream_formats::{EdgeSource, Store};
 

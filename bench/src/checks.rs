@@ -5,7 +5,7 @@ use crate::measure::{Spread, ratio, timed};
 use crate::outcome::{Outcome, Table};
 use crate::runs::{Expected, Work, engine};
 use crate::{Common, Result, baseline::Csr, graph};
-use topostream::plan::FRAMES_MIN;
+use topostream::pages::memory::FRAMES_MIN;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::checksum::crc32c;
 use topostream_formats::page::check_page;

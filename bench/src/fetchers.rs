@@ -8,7 +8,7 @@ use crate::{Common, Result, graph};
 use std::future::poll_fn;
 use std::path::PathBuf;
 use std::time::Instant;
-use topostream::fetch::{self, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
+use topostream::pages::fetch::{self, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::{Direction, PageId, Store, Topology};
 

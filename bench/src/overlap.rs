@@ -8,7 +8,7 @@ use crate::runs::{Arrays, Expected, Measured, Work, engine};
 use crate::{Common, Result, graph};
 use std::path::{Path, PathBuf};
 use topostream::Engine;
-use topostream::plan::FRAMES_MIN;
+use topostream::pages::memory::FRAMES_MIN;
 use topostream::report::RunReport;
 use topostream_formats::{Direction, Store};
 

@@ -7,7 +7,7 @@ use crate::measure::{ratio, timed};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use topostream::algorithms::{Bfs, DanglingMass, PageRank, Stop};
-use topostream::fetch::FetcherKind;
+use topostream::pages::fetch::FetcherKind;
 use topostream::report::RunReport;
 use topostream::{Engine, EngineOptions};
 use topostream_formats::{Direction, Store, VertexId};

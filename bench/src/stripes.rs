@@ -7,8 +7,8 @@ use crate::runs::{Expected, Work, engine};
 use crate::{Common, Result, baseline::Csr, fetchers, graph};
 use std::path::PathBuf;
 use topostream::Engine;
-use topostream::fetch::{FetcherKind, Frame};
-use topostream::plan::FRAMES_MIN;
+use topostream::pages::fetch::{FetcherKind, Frame};
+use topostream::pages::memory::FRAMES_MIN;
 use topostream::report::RunReport;
 use topostream_formats::{Direction, Store};
 

@@ -1,7 +1,10 @@
 //! `least[v]` is the least vertex that `v` can be reached from, `v` itself counted.
 
 use std::ops::ControlFlow;
-use topostream::{Direction, algorithm::*, attributes::*, bits::Bits};
+use topostream::Direction;
+use topostream::model::algorithm::*;
+use topostream::model::attributes::*;
+use topostream::model::bits::Bits;
 
 pub struct LeastAncestor;
 

@@ -8,8 +8,8 @@ mod algorithm;
 
 use algorithm::LeastAncestor;
 use std::error::Error;
-use topostream::algorithm::AnswerValues;
 use topostream::device::DeviceChoice;
+use topostream::model::algorithm::AnswerValues;
 use topostream::{Engine, EngineOptions, Store};
 use topostream_formats::EdgeSource;
 use topostream_tools::format::{FormatOptions, format};

@@ -32,14 +32,14 @@
 //!
 //! It keeps 12 bytes and 1 bit a vertex, 2 bits with `f32` weights.
 
-use crate::algorithm::{
+use crate::algorithms::Stop;
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary,
     Supersteps, Visit,
 };
-use crate::algorithms::Stop;
-use crate::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
-use crate::bits::Bits;
-use crate::checkpoint::Parameters;
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
+use crate::model::bits::Bits;
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::edge::WeightType;

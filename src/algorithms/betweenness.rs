@@ -21,12 +21,12 @@
 //!
 //! 16.25 bytes a vertex: four numbers and two bits.
 
-use crate::algorithm::{
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U32Column};
-use crate::bits::Bits;
-use crate::checkpoint::{Parameters, sound};
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::{Parameters, sound};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::{ControlFlow, Range};

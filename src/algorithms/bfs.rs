@@ -12,13 +12,13 @@
 //! Against the edges the lists change their parts: in-lists are read top-down. Where the store has none, every superstep goes
 //! bottom-up over the out-lists of all vertices that are not reached yet.
 
-use crate::algorithm::{
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
     Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::bits::Bits;
-use crate::checkpoint::{Parameters, sound};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::ControlFlow;
 use topostream_formats::{Direction, VertexId};

@@ -4,7 +4,7 @@
 //! section 2.3.6). Loops count for nothing; repeated edges are refused where they are met.
 //!
 //! A superstep reads every list and, for each edge, holds two lists of neighbours against each other that lie in main or device
-//! memory: [tables](crate::adjacency) of the neighbours among a range of vertices. Each vertex that is in both has the edge between its
+//! memory: [tables](crate::pages::adjacency) of the neighbours among a range of vertices. Each vertex that is in both has the edge between its
 //! neighbours. Ranges are chosen so that a table fits in the memory that it is given; the graph is read once for each.
 //!
 //! - Directed: an edge adds one to each vertex that both of its ends neighbour.
@@ -15,15 +15,15 @@
 //! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and 4 an edge
 //! of the range.
 
-use crate::adjacency::{Adjacency, Kept, comes_before, count_against, degree, making_bytes, ranges};
-use crate::algorithm::{
+use crate::engine::{Engine, Observer, Run};
+use crate::error::{Error, Result};
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
     Supersteps, Table, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role, U32Column, zeroed};
-use crate::checkpoint::Parameters;
-use crate::engine::{Engine, Observer, Run};
-use crate::error::{Error, Result};
+use crate::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role, U32Column, zeroed};
+use crate::pages::adjacency::{Adjacency, Kept, comes_before, count_against, degree, making_bytes, ranges};
 use crate::report::RunReport;
 use rayon::prelude::*;
 use std::cmp::Ordering;

@@ -8,12 +8,12 @@
 //! reads all lists until one has changed nothing. Labels are read as they stand, so that one travels far in one superstep;
 //! whichever way it comes, the last ones are the same.
 
-use crate::algorithm::{
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::bits::Bits;
-use crate::checkpoint::{Parameters, sound};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::ControlFlow;
 use topostream_formats::Direction;

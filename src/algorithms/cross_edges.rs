@@ -7,14 +7,14 @@
 //! Only the pages with lists of the first set are read. 4 bytes a vertex, and two bits; the sets themselves take two more in
 //! main memory.
 
-use crate::algorithm::{
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps,
     Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::bits::Bits;
-use crate::checkpoint::Parameters;
-use crate::vertex_set::VertexSet;
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::vertex_set::VertexSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use topostream_formats::Direction;

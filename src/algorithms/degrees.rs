@@ -6,12 +6,12 @@
 //!
 //! 4 bytes a vertex where in-degrees are counted, else none.
 
-use crate::algorithm::{
+use crate::error::Result;
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::checkpoint::Parameters;
-use crate::error::Result;
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use topostream_formats::values::StoredValues;

@@ -31,12 +31,12 @@
 //!
 //! It keeps 16 bytes and 2 bits a vertex, and reads out-lists.
 
-use crate::algorithm::{
+use crate::algorithms::DanglingMass;
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
-use crate::algorithms::DanglingMass;
-use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
-use crate::checkpoint::Parameters;
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 

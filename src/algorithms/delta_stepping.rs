@@ -14,9 +14,11 @@
 use super::Sssp;
 use super::relaxation::VALUE;
 use super::sssp::SsspKernel;
-use crate::algorithm::{Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit};
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use crate::checkpoint::{Parameters, sound};
+use crate::model::algorithm::{
+    Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::Range;
 use topostream_formats::Direction;

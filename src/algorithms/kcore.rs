@@ -19,12 +19,12 @@
 //!
 //! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
 
-use crate::algorithm::{
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::bits::Bits;
-use crate::checkpoint::{Parameters, sound};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;

@@ -4,7 +4,7 @@
 //! counts once for an edge along and once for one against it; repeated edges and loops count as they stand. A vertex without
 //! neighbours keeps its label. It ends after a number of iterations, or before when one changes nothing.
 //!
-//! Labels are gathered and counted in a [table](crate::algorithm::Contents::Own) of each device's own: every vertex has room there for
+//! Labels are gathered and counted in a [table](crate::model::algorithm::Contents::Own) of each device's own: every vertex has room there for
 //! as many labels, each with its number, as it has neighbours, and finds a label's place by its hash. Vertices are taken range by range,
 //! so that the table has the size that is asked for; an undirected graph is read once an iteration all the same, a directed one once
 //! for each range. Counts stay with the vertex's owner: several devices share a run as under Strategy-S, whatever is asked for.
@@ -18,16 +18,16 @@
 
 mod tally;
 
-use crate::adjacency::{count_against, counting_bytes, degree, ranges};
-use crate::algorithm::{
+use crate::engine::{Engine, Observer, Run};
+use crate::error::{Error, Result};
+use crate::model::Part;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
     Supersteps, Table, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::checkpoint::{Parameters, sound};
-use crate::engine::{Engine, Observer, Run};
-use crate::error::{Error, Result};
-use crate::strategy::Part;
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::{Parameters, sound};
+use crate::pages::adjacency::{count_against, counting_bytes, degree, ranges};
 use rayon::prelude::*;
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};

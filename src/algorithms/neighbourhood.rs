@@ -8,12 +8,12 @@
 //! 4 bytes a vertex for the level, and a bit.
 
 use super::bfs::{UNREACHED, check_sources, reached};
-use crate::algorithm::{
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
     Supersteps, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::checkpoint::Parameters;
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::{Direction, VertexId};
 

@@ -12,11 +12,11 @@
 //!
 //! `PersonalizedPageRank` is the same where walks begin anew at seeds only, and shares all of it.
 
-use crate::algorithm::{
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
-use crate::checkpoint::Parameters;
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 

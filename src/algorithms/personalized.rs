@@ -15,11 +15,11 @@
 
 use super::PageRank;
 use super::pagerank::{PageRankKernel, SHARE};
-use crate::algorithm::{
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, Graph, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use crate::checkpoint::Parameters;
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use std::collections::HashSet;
 use std::ops::Range;
 use topostream_formats::{Direction, VertexId};

@@ -33,11 +33,11 @@
 //! limits do not: a [narrow](Radius::narrow) run keeps two bitmaps a vertex (36 bytes, 10 buffers), has twice the standard error, and
 //! as one bit more is then more than a ninth, its `radius` is the last hop at which a pass's sketch has changed.
 
-use crate::algorithm::{
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::checkpoint::{Parameters, sound};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::{Parameters, sound};
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::Mutex;

@@ -3,9 +3,9 @@
 //! whatever the type of the weights; and a set of vertices that an edge leads to whose `f32` weight is negative or no number.
 
 use super::bfs::check_sources;
-use crate::algorithm::{Graph, Refusal, State};
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use crate::bits::Bits;
+use crate::model::algorithm::{Graph, Refusal, State};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use crate::model::bits::Bits;
 use topostream_formats::VertexId;
 use topostream_formats::edge::WeightType;
 

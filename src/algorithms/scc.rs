@@ -17,12 +17,12 @@
 //!
 //! 4 bytes a vertex for the label, and three bits. Loops and repeated edges change nothing.
 
-use crate::algorithm::{
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
-use crate::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use crate::bits::Bits;
-use crate::checkpoint::{Parameters, sound};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;

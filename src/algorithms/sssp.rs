@@ -13,12 +13,12 @@
 //!   ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter.
 
 use super::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
-use crate::algorithm::{
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
 };
-use crate::attributes::{Attribute, Merge, U32Column};
-use crate::bits::Bits;
-use crate::checkpoint::Parameters;
+use crate::model::attributes::{Attribute, Merge, U32Column};
+use crate::model::bits::Bits;
 use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};

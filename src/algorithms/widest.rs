@@ -16,12 +16,12 @@
 //! It keeps 4 bytes a vertex, and 1 bit with `f32` weights.
 
 use super::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
-use crate::algorithm::{
+use crate::model::Parameters;
+use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
 };
-use crate::attributes::{Attribute, Merge, U32Column};
-use crate::bits::Bits;
-use crate::checkpoint::Parameters;
+use crate::model::attributes::{Attribute, Merge, U32Column};
+use crate::model::bits::Bits;
 use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};

@@ -1,7 +1,7 @@
 //! The parts of a checkpoint's file: docs/checkpoints.md has the table.
 
-use crate::algorithm::{Step, Visit};
 use crate::checkpoint::identity::Fields;
+use crate::model::algorithm::{Step, Visit};
 use crate::report::ResumedReport;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -17,21 +17,17 @@
 //! | `identity` | which run a checkpoint is of |
 //! | `writer`, `reader` | pieces with checksums |
 //! | `state` | attributes, frontiers and activations as sections |
-//! | `sound` | what algorithms look at before they go on |
 
 mod folder;
 mod format;
 mod identity;
 mod reader;
-pub(crate) mod sound;
 mod state;
 mod writer;
 
-pub use identity::Parameters;
-
-use crate::algorithm::{Algorithm, State, Step};
-use crate::attributes::Attribute;
 use crate::error::{Error, Result};
+use crate::model::algorithm::{Algorithm, State, Step};
+use crate::model::attributes::Attribute;
 use crate::report::CheckpointReport;
 use folder::{Folder, Found};
 use format::{Before, Header, SavedStep};

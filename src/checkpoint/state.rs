@@ -3,9 +3,9 @@
 use super::format::{Header, Section};
 use super::reader::Reader;
 use super::writer::{PIECE_BYTES, Writer, write as write_file};
-use crate::algorithm::{Algorithm, State, Step};
-use crate::attributes::{Attribute, AttributeType};
 use crate::error::Result;
+use crate::model::algorithm::{Algorithm, State, Step};
+use crate::model::attributes::{Attribute, AttributeType};
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;

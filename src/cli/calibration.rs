@@ -5,7 +5,7 @@ use etcetera::BaseStrategy;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use topostream::strategy::cost::Rates;
+use topostream::predict::Rates;
 
 /// The variable that names the file.
 pub const VARIABLE: &str = "TOPOSTREAM_CALIBRATION";

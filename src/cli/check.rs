@@ -2,10 +2,10 @@
 
 use super::{Failure, tables};
 use std::time::Instant;
-use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::Bfs;
-use topostream::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
-use topostream::plan::answer_bytes;
+use topostream::checks::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
+use topostream::model::algorithm::{Algorithm, AnswerValues};
+use topostream::pages::memory::answer_bytes;
 use topostream::{Engine, EngineOptions, Error, Run, Store, VertexId};
 
 /// Code, stacks: what a check takes whatever the graph.

@@ -56,7 +56,8 @@ impl Report {
 #[cfg(feature = "gpu")]
 impl Report {
     fn new() -> Result<Self, Failure> {
-        use topostream::device::{DeviceChoice, gpu::adapters};
+        use topostream::device::DeviceChoice;
+        use topostream::device::gpu::adapters;
         let adapters = adapters::list();
         let auto = adapters::pick(&adapters, &DeviceChoice::Auto)?;
         let auto = auto.map_or("cpu".into(), |at| adapters[at].index.to_string());

@@ -4,9 +4,9 @@ use super::run::AlgorithmArgs;
 use super::{Failure, Outcome, print, tables};
 use clap::Args;
 use serde::Serialize;
-use topostream::algorithm::{Algorithm, Supersteps, Visit};
-use topostream::strategy::Strategy;
-use topostream::strategy::cost::{Needs, Prediction, Rates, Seat, Setting, Work, choose, predict, shares};
+use topostream::model::algorithm::{Algorithm, Supersteps, Visit};
+use topostream::predict::{Needs, Prediction, Rates, Seat, Setting, Work, choose, predict, shares};
+use topostream::team::Strategy;
 use topostream::{Direction, Engine, EngineOptions};
 use topostream_tools::progress::Cancel;
 
@@ -142,8 +142,8 @@ fn rows(algorithm: &dyn Algorithm, work: &Work, engine: &Engine, rates: &Rates) 
         let names: Vec<String> = seats.iter().map(|seat| seat.name.clone()).collect();
         let Some(shares) = shares(rates, work, &seats) else { return Err(unknown(rates, &names)) };
         seats.iter_mut().zip(shares).for_each(|(seat, share)| seat.share = share);
-        let chosen = choose(Some(rates), algorithm, store, options, &seats);
-        let setting = Setting::new(rates, algorithm, store, options, seats, strategy);
+        let chosen = choose(Some(rates), algorithm, store, &options.asked(), &seats);
+        let setting = Setting::new(rates, algorithm, store, &options.asked(), seats, strategy);
         let Some(prediction) = predict(work, &setting) else { return Err(unknown(rates, &names)) };
         let fits = prediction.memory.as_ref().is_some_and(Needs::fit);
         let supersteps = Counted::of(algorithm, work);

@@ -5,12 +5,12 @@ use super::run::SumsName;
 use super::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use std::sync::Arc;
-use topostream::algorithm::Algorithm;
 use topostream::algorithms::{
     Averaging, Betweenness, Bfs, Clustering, Components, CrossEdges, Degrees, DeltaPageRank, DeltaStepping, KCore,
     LabelPropagation, Model, Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp, Stop, Widest,
 };
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
+use topostream::model::algorithm::Algorithm;
 use topostream::{Direction, VertexId, VertexSet};
 use topostream_formats::edge::WeightType;
 

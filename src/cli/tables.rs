@@ -5,9 +5,11 @@ use humansize::{BINARY, format_size};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use topostream::device::DeviceReport;
 use topostream::device::Transfer;
-use topostream::report::{CheckpointReport, DeviceReport, RunReport, StepReport, StripeReport};
-use topostream::strategy::cost::Prediction;
+use topostream::pages::StripeReport;
+use topostream::predict::Prediction;
+use topostream::report::{CheckpointReport, RunReport, StepReport};
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
 use topostream_tools::info::{ShardSummary, Summary};
@@ -357,8 +359,8 @@ fn prediction(report: &RunReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use topostream::report::Sharing;
-    use topostream::strategy::{Assignment, Strategy};
+    use topostream::team::Sharing;
+    use topostream::team::{Assignment, Strategy};
 
     #[test]
     fn stripes_are_shown_where_there_are_several() {

@@ -7,15 +7,16 @@
 mod exchange;
 
 use super::{Device, PageDone, PageTask, StepEnd, Work};
-use crate::algorithm::{Algorithm, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
-use crate::attributes::Attribute;
-use crate::bits::Bits;
+use crate::device::exchange::message::MessageLayout;
+use crate::device::exchange::{ExchangeMemory, Move};
 use crate::error;
-use crate::fetch::PageRef;
-use crate::plan::PagePlan;
-use crate::prefetch::EDGES_AHEAD;
-use crate::strategy::message::MessageLayout;
-use crate::strategy::{ExchangeMemory, Move, Part as DevicePart};
+use crate::model::Part as DevicePart;
+use crate::model::algorithm::{Algorithm, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
+use crate::model::attributes::Attribute;
+use crate::model::bits::Bits;
+use crate::model::prefetch::EDGES_AHEAD;
+use crate::pages::PagePlan;
+use crate::pages::fetch::PageRef;
 use crate::trace::{Detail, Lane, Timeline};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rayon::prelude::*;

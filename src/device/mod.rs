@@ -2,21 +2,20 @@
 
 mod choice;
 mod cpu;
+pub mod exchange;
 #[cfg(feature = "gpu")]
 pub mod gpu;
-pub mod roster;
 pub mod settings;
 
 pub use choice::DeviceChoice;
 pub use cpu::{CpuDevice, CpuSetup};
 
-use crate::algorithm::{Scalars, State, Step, Summary};
-use crate::cache::Policy;
+use crate::device::exchange::Move;
 use crate::error::Result;
-use crate::fetch::{Frame, PageRef};
-use crate::plan::PagePlan;
-use crate::report::Sharing;
-use crate::strategy::Move;
+use crate::model::algorithm::{Scalars, State, Step, Summary};
+use crate::pages::PagePlan;
+use crate::pages::cache::Policy;
+use crate::pages::fetch::{Frame, PageRef};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use topostream_formats::Error as StoreError;
@@ -118,6 +117,21 @@ impl Transfer {
     }
 }
 
+/// What one of several devices did.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct DeviceReport {
+    /// The device.
+    pub device: String,
+    /// Its own vertices: the first, and one behind the last.
+    pub own: (u64, u64),
+    /// Pages that it worked on, over all supersteps.
+    pub pages: u64,
+    /// Neighbours in the lists that it opened.
+    pub edges: u64,
+    /// Nanoseconds in which it computed.
+    pub compute_ns: u64,
+}
+
 /// Something that runs an algorithm over pages.
 pub trait Device: Send {
     /// For reports: what it is.
@@ -145,7 +159,7 @@ pub trait Device: Send {
     fn begin(&mut self, step: &Step) -> Result<()>;
 
     /// Has active vertices of pages that the superstep does not visit stay active in the next one, or notes that they are
-    /// [left out](crate::algorithm::Algorithm::left_out). Once at most between its beginning and its end.
+    /// [left out](crate::model::algorithm::Algorithm::left_out). Once at most between its beginning and its end.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).
@@ -193,9 +207,9 @@ pub trait Device: Send {
     /// See [`initialise`](Self::initialise).
     fn finish(self: Box<Self>) -> Result<State>;
 
-    /// How several devices share the run, and what each has done so far; none for one device.
-    fn sharing(&self) -> Option<Sharing> {
-        None
+    /// What each of several devices that share the run has done so far; nothing for one device.
+    fn reports(&self) -> Vec<DeviceReport> {
+        Vec::new()
     }
 }
 
@@ -207,7 +221,7 @@ pub trait Device: Send {
 /// ```
 ///
 /// What begins does not block for long, so that all devices work at the same time. The vertex phase and the census are those
-/// of the device's [own](crate::strategy::Part) vertices; [`Device::pages`] tells of all vertices that are visited, as far as
+/// of the device's [own](crate::model::Part) vertices; [`Device::pages`] tells of all vertices that are visited, as far as
 /// the device knows (of its own, where it visits those that are not in a set).
 pub trait Member: Device {
     /// Begins the moves of a round, in order; pages that were submitted or resident come before. What they write to the exchange

@@ -1,10 +1,10 @@
 //! Where a run begins, and what happens between supersteps, where checkpoints are asked for.
 
 use super::session::Session;
-use crate::algorithm::{Algorithm, Step, Visit};
 use crate::checkpoint::{Checkpoints, Moment, Reader};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::model::algorithm::{Algorithm, Step, Visit};
 use crate::report::RunReport;
 use std::sync::Arc;
 use std::time::Instant;

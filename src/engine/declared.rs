@@ -1,9 +1,9 @@
 //! What an algorithm says of itself, held against itself and the store before anything is read: whoever wrote it is told by an error, and
 //! not by a panic in the middle of a run.
 
-use crate::algorithm::{Algorithm, Graph, Step, Visit};
-use crate::attributes::{Attribute, AttributeType};
 use crate::error::{Error, Result};
+use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
+use crate::model::attributes::{Attribute, AttributeType};
 use topostream_formats::{Direction, Store};
 
 /// Sets of vertices that devices tell each other of at most: a word has a bit for each.

@@ -1,7 +1,7 @@
 //! One run at a time: each may use the whole budget, so that a second one on the same engine waits for the first.
 
 use crate::error::{Error, Result};
-use crate::fetch::CANCEL_TICK;
+use crate::pages::fetch::CANCEL_TICK;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;

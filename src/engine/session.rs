@@ -1,18 +1,19 @@
 //! One run: supersteps, pages requested and handed on, time accounted for.
 
 use super::{Engine, EngineOptions, Observer, TRIES_MAX, declared};
-use crate::algorithm::{Algorithm, Graph, Step, Summary, Visit};
-use crate::asynchronous::Turns;
-use crate::backlog::Backlog;
-use crate::cache::{PageCache, Policy};
-use crate::device::roster::{MakeCpu, Setting};
 use crate::device::{Device, PageDone, PageTask, StepEnd};
+use crate::engine::asynchronous::Turns;
+use crate::engine::roster::{MakeCpu, Setting};
 use crate::error::{Error, Result};
-use crate::fetch::{self, CANCEL_TICK, Fetcher, Frame, LET_GO, PageFilled, PageRead, PageRef};
-use crate::meters::StripeMeters;
-use crate::plan::{MemoryPlan, PagePlan};
+use crate::model::algorithm::{Algorithm, Graph, Step, Summary, Visit};
+use crate::pages::PagePlan;
+use crate::pages::backlog::Backlog;
+use crate::pages::cache::{PageCache, Policy};
+use crate::pages::fetch::{self, CANCEL_TICK, Fetcher, Frame, LET_GO, PageFilled, PageRead, PageRef};
+use crate::pages::memory::MemoryPlan;
+use crate::pages::meters::StripeMeters;
 use crate::report::{RunReport, StepReport};
-use crate::strategy::TeamPlan;
+use crate::team::{Sharing, TeamPlan};
 use crate::trace::EngineSpans;
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -37,6 +38,8 @@ pub(super) struct Session<'a> {
     retries: u64,
     meters: StripeMeters,
     pub(super) spans: EngineSpans,
+    /// How several devices share the run.
+    sharing: Option<Sharing>,
     /// Which pages come when, in asynchronous relaxation.
     turns: Option<Turns>,
     /// Ends waits now and then, so that a run whose disk or device does not answer can be cancelled.
@@ -85,6 +88,7 @@ impl<'a> Session<'a> {
             gpu: options.gpu.clone(),
             trace: options.trace.clone(),
         };
+        let sharing = team.as_ref().map(TeamPlan::sharing);
         let device = engine.roster.device(&setting, team)?;
         let (tries, spans) = (HashMap::new(), EngineSpans::new(options.trace.clone()));
         let meters = StripeMeters::new(store);
@@ -99,6 +103,7 @@ impl<'a> Session<'a> {
             cache,
             fetcher,
             device,
+            sharing,
             tries,
             retries: 0,
             meters,
@@ -142,7 +147,7 @@ impl<'a> Session<'a> {
         }
         report.wall_ns = elapsed_ns(started);
         report.bound = report.total.bound();
-        report.sharing = self.device.sharing();
+        report.sharing = self.sharing.clone().map(|sharing| Sharing { devices: self.device.reports(), ..sharing });
         report.retries = self.retries;
         report.stripes = self.meters.reports();
         report.checkpoints = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.report());

@@ -1,10 +1,10 @@
 //! The vertices around others: of an egonet.
 
-use crate::algorithm::{Algorithm, AnswerValues};
 use crate::algorithms::{Bfs, Neighbourhood};
 use crate::engine::{Engine, Run};
 use crate::error::Result;
-use crate::vertex_set::VertexSet;
+use crate::model::algorithm::{Algorithm, AnswerValues};
+use crate::model::vertex_set::VertexSet;
 use topostream_formats::VertexId;
 
 /// Which edges a hop follows.

@@ -31,7 +31,7 @@ pub use ego::{Hops, within_hops, within_hops_needs};
 pub use subgraph::{Subgraph, induced_needs};
 
 use crate::error::Result;
-use crate::vertex_set::VertexSet;
+use crate::model::vertex_set::VertexSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use subgraph::Wanted;

@@ -1,10 +1,10 @@
 //! A part of a graph, page by page.
 
 use super::ExtractOptions;
-use crate::bits::Bits;
 use crate::error::{Error, Result};
-use crate::pages::PageBuffers;
-use crate::vertex_set::VertexSet;
+use crate::model::bits::Bits;
+use crate::model::vertex_set::VertexSet;
+use crate::pages::buffers::PageBuffers;
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

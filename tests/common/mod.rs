@@ -12,9 +12,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::algorithms::{Bfs, Components, DanglingMass, PageRank, Sssp, Stop, Traffic};
-use topostream::fetch::{Faults, FetcherKind};
+use topostream::model::algorithm::{Algorithm, AnswerValues};
+use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::report::RunReport;
 use topostream::{Engine, EngineOptions, Error, Run, Store, VertexId};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};

@@ -6,15 +6,16 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
-use topostream::algorithm::{Algorithm, Graph, State, Step, Summary};
-use topostream::attributes::{Attribute, AttributeType, Role};
-use topostream::cache::Policy;
+use topostream::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
+use topostream::device::exchange::{ExchangeMemory, Move};
 use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
 use topostream::device::settings::GpuSettings;
 use topostream::device::{CpuDevice, CpuSetup, Member, PageTask};
-use topostream::fetch::{Frame, PagePool, PageRef};
-use topostream::strategy::message::{BLOCK_VERTICES, MessageLayout};
-use topostream::strategy::{ExchangeMemory, Move, Part};
+use topostream::model::Part;
+use topostream::model::algorithm::{Algorithm, Graph, State, Step, Summary};
+use topostream::model::attributes::{Attribute, AttributeType, Role};
+use topostream::pages::cache::Policy;
+use topostream::pages::fetch::{Frame, PagePool, PageRef};
 use topostream::{Direction, Error, PageId, Store};
 use topostream_formats::store::PageReader;
 
@@ -156,7 +157,7 @@ impl<A: Algorithm> Team<A> {
         Ok(state)
     }
 
-    pub fn answers<'a>(&'a self, state: &'a State) -> Vec<topostream::algorithm::Answer<'a>> {
+    pub fn answers<'a>(&'a self, state: &'a State) -> Vec<topostream::model::algorithm::Answer<'a>> {
         self.algorithm.answers(state)
     }
 

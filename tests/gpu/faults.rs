@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use topostream::algorithms::{Bfs, Traffic};
 use topostream::device::settings::{Distribution, PageTransfer};
 use topostream::error::GpuError;
-use topostream::fetch::{Faults, FetcherKind};
+use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Engine, EngineOptions, Error, VertexId};
 use topostream_formats::Encoding;
 

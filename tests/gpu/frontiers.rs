@@ -8,7 +8,7 @@ use crate::reference::*;
 use crate::setting::*;
 use topostream::Error;
 use topostream::device::settings::{Distribution, PageTransfer};
-use topostream::fetch::FetcherKind;
+use topostream::pages::fetch::FetcherKind;
 
 /// Both answers of a graph, on both devices.
 fn check_both(store: &TestStore, weighted: &Weighted, source: u32, setting: &Setting, what: &str) {

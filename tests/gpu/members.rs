@@ -13,11 +13,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use topostream::algorithm::{Algorithm, AnswerValues, State};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
-use topostream::attributes::{Attribute, AttributeType, Role};
+use topostream::device::exchange::{ExchangeMemory, Move};
 use topostream::device::settings::{FastPaths, GpuSettings, PageTransfer};
-use topostream::strategy::{ExchangeMemory, Move, Part};
+use topostream::model::Part;
+use topostream::model::algorithm::{Algorithm, AnswerValues, State};
+use topostream::model::attributes::{Attribute, AttributeType, Role};
 use topostream::{Error, VertexId};
 
 const TEAMS: [&[Kind]; 3] = [&[Kind::Gpu, Kind::Gpu], &[Kind::Gpu, Kind::Cpu, Kind::Gpu], &[Kind::Cpu, Kind::Gpu]];

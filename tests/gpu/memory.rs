@@ -9,7 +9,7 @@ use crate::setting::*;
 use std::process::Command;
 use topostream::algorithms::{PageRank, Traffic};
 use topostream::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
-use topostream::fetch::{Faults, FetcherKind};
+use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Engine, EngineOptions, Error};
 use topostream_formats::Encoding;
 

@@ -9,15 +9,15 @@ use crate::reference::*;
 use crate::setting::*;
 use crate::weighted::*;
 use std::ops::ControlFlow;
-use topostream::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
-};
 use topostream::algorithms::Traffic;
-use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
-use topostream::bits::Bits;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{Distribution, PageTransfer};
-use topostream::fetch::{Faults, FetcherKind};
+use topostream::model::algorithm::{
+    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use topostream::model::bits::Bits;
+use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Engine, EngineOptions, Error};
 use topostream_formats::Encoding;
 

@@ -5,7 +5,7 @@ use crate::common::*;
 use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
-use topostream::fetch::FetcherKind;
+use topostream::pages::fetch::FetcherKind;
 use topostream::{Engine, EngineOptions, Error};
 use topostream_formats::Encoding;
 use topostream_formats::write::Layout;

@@ -11,7 +11,7 @@ use topostream::algorithms::{Bfs, Traffic};
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{FastPaths, GpuSettings};
 use topostream::report::StepReport;
-use topostream::strategy::Strategy;
+use topostream::team::Strategy;
 use topostream::{EngineOptions, VertexId};
 use topostream_formats::Encoding;
 use topostream_tools::generate::Rmat;

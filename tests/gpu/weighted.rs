@@ -3,10 +3,10 @@
 use crate::common::*;
 use crate::reference::*;
 use std::ops::ControlFlow;
-use topostream::algorithm::{
+use topostream::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
-use topostream::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
+use topostream::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
 use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::{Edge, EdgeSource, MemorySource};

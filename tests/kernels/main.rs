@@ -16,11 +16,11 @@ use std::collections::HashMap;
 use gpu::{Buffers, Gpu};
 use graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
 use sample::insisted;
-use topostream::algorithm::{Shader, Visit};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
-use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
 use topostream::device::gpu::compose::layout::{CensusTotal, Counters, Fill, HubHeader, Step, grid};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
+use topostream::model::algorithm::{Shader, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
 use topostream::{Direction, VertexId};
 use topostream_formats::Encoding;
 

@@ -8,11 +8,11 @@ use super::gpu;
 use super::graph::Chance;
 use crate::gpu::Gpu;
 use topostream::Direction;
-use topostream::algorithm::{Shader, Visit};
-use topostream::attributes::{Attribute, AttributeType, Attributes, Initial, Merge, Role};
 use topostream::device::gpu::compose::layout::{self, merge_groups};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
-use topostream::strategy::Part;
+use topostream::model::Part;
+use topostream::model::algorithm::{Shader, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Attributes, Initial, Merge, Role};
 use topostream_formats::Encoding;
 
 const VERTICES: u64 = 3000;

@@ -7,12 +7,12 @@ use super::graph::Chance;
 use super::{gpu, words_each};
 use crate::gpu::{Buffers, Gpu};
 use topostream::Direction;
-use topostream::algorithm::{Shader, Visit};
-use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use topostream::device::exchange::message::MessageLayout;
 use topostream::device::gpu::compose::layout::{Message, Step, collected_words, message_groups, sparse_max};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
-use topostream::strategy::Part;
-use topostream::strategy::message::MessageLayout;
+use topostream::model::Part;
+use topostream::model::algorithm::{Shader, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream_formats::Encoding;
 
 const VERTICES: u32 = 50_003;

@@ -6,12 +6,12 @@ use super::graph::{Graph, VERTICES, edges};
 use super::{Rig, SHARINGS, Sharing, gpu, has, some_vertices};
 use crate::gpu::Gpu;
 use topostream::Direction;
-use topostream::algorithm::{Shader, Visit};
 use topostream::algorithms::{PageRank, Sums};
-use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
 use topostream::device::gpu::compose::layout::{CensusTotal, Step};
 use topostream::device::gpu::compose::{Declared, KernelName, Resource};
-use topostream::strategy::Part;
+use topostream::model::Part;
+use topostream::model::algorithm::{Shader, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
 use topostream_formats::Encoding;
 
 /// Parts whose ends lie anywhere, of one vertex, and of none.

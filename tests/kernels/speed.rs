@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use topostream::algorithm::{Algorithm, Visit};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
-use topostream::attributes::AttributeType;
 use topostream::device::gpu::compose::layout::{
     BatchHeader, BatchPage, Fill, HubHeader, Step, WORKGROUP, edges_per_unit, grid,
 };
 use topostream::device::gpu::compose::units::list_units;
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
+use topostream::model::algorithm::{Algorithm, Visit};
+use topostream::model::attributes::AttributeType;
 use topostream::{Direction, VertexId};
 use topostream_formats::Encoding;
 

@@ -2,8 +2,8 @@
 
 use crate::{PORTABLE, algorithms, everything, options, told};
 use topostream::Direction;
-use topostream::algorithm::{Shader, Visit};
 use topostream::device::gpu::compose::{Declared, KernelName, Resource, check, compose};
+use topostream::model::algorithm::{Shader, Visit};
 use topostream_formats::Encoding;
 
 /// Local variables of an algorithm may be called what kernels call buffers and functions.

@@ -5,7 +5,7 @@
 use crate::common::*;
 use crate::reference::*;
 use topostream::algorithms::Traffic;
-use topostream::strategy::{Assignment, Strategy};
+use topostream::team::{Assignment, Strategy};
 use topostream::{Engine, EngineOptions};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;

@@ -3,9 +3,9 @@
 use crate::common::{TestStore, generated, small_pages};
 use crate::everywhere::{Found, run, ways};
 use crate::reference::{EdgeList, Weighted, components};
-use topostream::algorithm::Algorithm;
 use topostream::algorithms::{Bfs, Components, Sssp};
 use topostream::device::DeviceChoice;
+use topostream::model::algorithm::Algorithm;
 use topostream::{EngineOptions, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;

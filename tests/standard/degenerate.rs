@@ -14,8 +14,8 @@ use topostream::algorithms::{
     LabelPropagation, Model, Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp, Stop, Traffic, Widest,
 };
 use topostream::device::DeviceChoice;
-use topostream::strategy::cost::{BusRates, DeviceRates, KernelRates, RATES_VERSION, Rates};
-use topostream::strategy::{Assignment, Strategy};
+use topostream::predict::{BusRates, DeviceRates, KernelRates, RATES_VERSION, Rates};
+use topostream::team::{Assignment, Strategy};
 use topostream::{Engine, EngineOptions, Error, VertexId, VertexSet};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;

@@ -4,7 +4,7 @@ use crate::common::{TestStore, engine_options, small_pages};
 use crate::everywhere::{Found, everywhere, run};
 use crate::reference::{EdgeList, Weighted, random_edges};
 use topostream::algorithms::{DeltaStepping, Sssp};
-use topostream::fetch::FetcherKind;
+use topostream::pages::fetch::FetcherKind;
 use topostream::{Engine, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;

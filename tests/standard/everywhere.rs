@@ -3,11 +3,11 @@
 use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, insisted, some};
 use std::collections::BTreeMap;
-use topostream::algorithm::{Algorithm, AnswerValues};
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{FastPaths, GpuSettings};
+use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::report::RunReport;
-use topostream::strategy::Strategy;
+use topostream::team::Strategy;
 use topostream::{Engine, EngineOptions, Error, Run, VertexId};
 
 /// How many turns the ways take: two of them each, on a GPU one at least.

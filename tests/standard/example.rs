@@ -11,7 +11,7 @@ use algorithm::LeastAncestor;
 use std::sync::Arc;
 use topostream::EngineOptions;
 use topostream::checkpoint::{Checkpoints, Every};
-use topostream::fetch::FetcherKind;
+use topostream::pages::fetch::FetcherKind;
 use topostream_formats::Encoding;
 
 #[test]

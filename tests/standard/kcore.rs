@@ -7,7 +7,7 @@ use crate::reference::{EdgeList, random_edges};
 use proptest::prelude::*;
 use topostream::Engine;
 use topostream::algorithms::KCore;
-use topostream::fetch::FetcherKind;
+use topostream::pages::fetch::FetcherKind;
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 

@@ -5,13 +5,13 @@ use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages, within};
 use crate::reference::{EdgeList, random_edges};
 use std::ops::{ControlFlow, Range};
-use topostream::algorithm::{
+use topostream::algorithms::{Clustering, Degrees, LabelPropagation};
+use topostream::device::DeviceChoice;
+use topostream::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
-use topostream::algorithms::{Clustering, Degrees, LabelPropagation};
-use topostream::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use topostream::device::DeviceChoice;
-use topostream::strategy::{Assignment, Strategy};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use topostream::team::{Assignment, Strategy};
 use topostream::{Direction, EngineOptions, Error};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;

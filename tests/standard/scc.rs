@@ -6,7 +6,7 @@ use crate::reference::scc::strong_components;
 use crate::reference::{EdgeList, random_edges};
 use proptest::prelude::*;
 use topostream::algorithms::Scc;
-use topostream::fetch::FetcherKind;
+use topostream::pages::fetch::FetcherKind;
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 

@@ -5,7 +5,7 @@ use crate::everywhere::{everywhere, run};
 use crate::reference::widest::widths;
 use crate::reference::{EdgeList, Weighted, random_edges};
 use topostream::algorithms::Widest;
-use topostream::fetch::FetcherKind;
+use topostream::pages::fetch::FetcherKind;
 use topostream::{Engine, EngineOptions, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;

@@ -6,7 +6,7 @@ use crate::graph::Wanted;
 use crate::machine::Machine;
 use crate::{Result, page_size};
 use std::path::{Path, PathBuf};
-use topostream::plan::FRAMES_MIN;
+use topostream::pages::memory::FRAMES_MIN;
 use topostream::{Engine, EngineOptions, Store};
 
 /// The options of both benchmarks of algorithms.

@@ -33,8 +33,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use topostream::device::gpu::adapters;
+use topostream::predict::Rates;
 use topostream::report::RunReport;
-use topostream::strategy::cost::Rates;
 use topostream_formats::Store;
 
 /// What several devices give that share a run: strategies, assignments, shards, capacity, merging, the cost model

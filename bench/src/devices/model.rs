@@ -5,8 +5,8 @@ use crate::Result;
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use serde::Serialize;
+use topostream::predict::{Terms, Wall};
 use topostream::report::RunReport;
-use topostream::strategy::cost::{Terms, Wall};
 
 const EXPECTATION: &str = "the model is given the pages and edges of a run and says how long it takes: within 30% in the median. It \
     errs most where supersteps are short, and where several devices wait for each other";

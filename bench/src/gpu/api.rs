@@ -6,14 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 use topostream::algorithms::{self, Bfs, DanglingMass, PageRank, Stop, Traffic};
 use topostream::device::settings::{FastPaths, GpuSettings};
+use topostream::predict::Rates;
 use topostream::report::{RunReport, StepReport};
-use topostream::strategy::cost::Rates;
 use topostream::{Engine, EngineOptions, Run};
 use topostream_formats::{Direction, Store, VertexId};
 
 pub use topostream::device::DeviceChoice;
 pub use topostream::device::settings::{Distribution, PageTransfer};
-pub use topostream::strategy::{Assignment, Strategy};
+pub use topostream::team::{Assignment, Strategy};
 
 /// Iterations of every PageRank here. The first may fill caches and is not counted.
 pub const ITERATIONS: u32 = 20;

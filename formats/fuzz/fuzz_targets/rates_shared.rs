@@ -1,7 +1,7 @@
 //! What the fuzz target of calibration files does with its bytes; an ordinary test replays the corpus through it.
 
 use std::path::Path;
-use topostream::strategy::cost::Rates;
+use topostream::predict::Rates;
 
 /// A file of rates. Whether it is one: then it can be written, and read again.
 pub fn rates(data: &[u8]) -> bool {

@@ -5,8 +5,8 @@ use std::future::poll_fn;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use topostream::Store;
-use topostream::fetch::{self, CANCEL_TICK, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
-use topostream::strategy::cost::disks;
+use topostream::pages::fetch::{self, CANCEL_TICK, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool, PageRead, PageRef};
+use topostream::predict::disks;
 use topostream_formats::PageId;
 use topostream_tools::progress::Cancel;
 

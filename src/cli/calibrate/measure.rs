@@ -4,12 +4,12 @@ use super::fit::{FREE, Sample, median, per_second, rates};
 use super::graphs::Graphs;
 use crate::cli::{Failure, opening};
 use std::path::Path;
-use topostream::algorithm::Algorithm;
 use topostream::algorithms::{Bfs, Components, PageRank, Sssp, Stop, Traffic};
 use topostream::device::DeviceChoice;
+use topostream::model::algorithm::Algorithm;
+use topostream::predict::{BusRates, DeviceRates, KernelRates};
 use topostream::report::{RunReport, StepReport};
-use topostream::strategy::Strategy;
-use topostream::strategy::cost::{BusRates, DeviceRates, KernelRates};
+use topostream::team::Strategy;
 use topostream::{Direction, Engine, EngineOptions, VertexId};
 use topostream_formats::WeightType;
 

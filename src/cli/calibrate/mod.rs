@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use topostream::EngineOptions;
 use topostream::device::DeviceChoice;
-use topostream::strategy::cost::{DeviceRates, RATES_VERSION, Rates};
+use topostream::predict::{DeviceRates, RATES_VERSION, Rates};
 use topostream_tools::progress::Cancel;
 
 /// Measure what this machine does in a second, for `plan`, `--strategy auto`, and the predictions of `run`.

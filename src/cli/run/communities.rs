@@ -5,9 +5,9 @@ use super::job::Job;
 use crate::cli::args::size;
 use crate::cli::{Failure, Outcome};
 use clap::Args;
-use topostream::algorithm::Algorithm;
 use topostream::algorithms::{Clustering, LabelPropagation};
 use topostream::engine::Observer;
+use topostream::model::algorithm::Algorithm;
 use topostream::{Engine, Store};
 use topostream_tools::progress::Cancel;
 

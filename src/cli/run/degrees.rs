@@ -8,8 +8,8 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use topostream::algorithm::{Algorithm, Answer, AnswerValues};
 use topostream::algorithms::{Degrees, histogram};
+use topostream::model::algorithm::{Algorithm, Answer, AnswerValues};
 use topostream::{Engine, Run, Store};
 use topostream_tools::progress::Cancel;
 

@@ -2,7 +2,7 @@
 
 use super::common::{Common, Shown};
 use crate::cli::{Failure, Outcome};
-use topostream::algorithm::Algorithm;
+use topostream::model::algorithm::Algorithm;
 use topostream::{Engine, Store};
 use topostream_tools::progress::Cancel;
 

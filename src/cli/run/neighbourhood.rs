@@ -4,9 +4,9 @@ use super::common::{Common, Shown, Source, source};
 use super::job::Job;
 use crate::cli::{Failure, Outcome};
 use clap::{Args, ValueEnum};
-use topostream::algorithm::Algorithm;
 use topostream::algorithms::{Bfs, Neighbourhood};
 use topostream::extract::Hops;
+use topostream::model::algorithm::Algorithm;
 use topostream::{Engine, Store, VertexId};
 use topostream_tools::progress::Cancel;
 

@@ -1,12 +1,12 @@
 //! What the CPU device tells other devices, and what it makes of theirs.
 
 use super::CpuDevice;
-use crate::algorithm::{Algorithm, State, Step};
-use crate::attributes::Attribute;
 use crate::device::Member;
+use crate::device::exchange::message::{BLOCK_VERTICES, DENSE, MessageLayout, SPARSE, blocks_of, words_of};
+use crate::device::exchange::{ExchangeMemory, Move};
 use crate::error::Result;
-use crate::strategy::message::{BLOCK_VERTICES, DENSE, MessageLayout, SPARSE, blocks_of, words_of};
-use crate::strategy::{ExchangeMemory, Move};
+use crate::model::algorithm::{Algorithm, State, Step};
+use crate::model::attributes::Attribute;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;

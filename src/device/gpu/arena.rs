@@ -3,9 +3,9 @@
 
 use super::import::{SharedBuffer, device_buffer};
 use super::open::Gpu;
-use crate::cache::{PageCache, Policy};
 use crate::error::Result;
-use crate::fetch::PageRef;
+use crate::pages::cache::{PageCache, Policy};
+use crate::pages::fetch::PageRef;
 
 /// Room for one page in device memory, and its page of weights where those are wanted. Like a frame it has one owner at a
 /// time: the cache, or a job.

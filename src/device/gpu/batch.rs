@@ -4,7 +4,7 @@ use super::arena::Slot;
 use super::compose::layout::{BatchHeader, BatchPage, HUB_EDGES, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid};
 use crate::device::Work;
 use crate::device::settings::Distribution;
-use crate::fetch::{Frame, PageRef};
+use crate::pages::fetch::{Frame, PageRef};
 use std::sync::Arc;
 use topostream_formats::directory::DirectoryEntry;
 

@@ -5,9 +5,9 @@ use super::buffers::{Span, chunks};
 use super::download::Piece;
 use super::driver::Driver;
 use super::superstep::read_buffer;
-use crate::algorithm::{State, Step};
-use crate::attributes::{Attribute, AttributeType};
 use crate::error::Result;
+use crate::model::algorithm::{State, Step};
+use crate::model::attributes::{Attribute, AttributeType};
 use crossbeam_channel::Sender;
 use std::sync::atomic::AtomicU32;
 

@@ -3,8 +3,8 @@
 use super::buffers::Span;
 use super::driver::Driver;
 use super::superstep::read_buffer;
-use crate::attributes::{Attribute, AttributeType};
 use crate::error::Result;
+use crate::model::attributes::{Attribute, AttributeType};
 use crossbeam_channel::Sender;
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub struct Piece {
     pub attribute: usize,
     /// Whose values.
     pub vertices: Range<u64>,
-    /// The values, as a dense [`Move`](crate::strategy::Move) has them.
+    /// The values, as a dense [`Move`](crate::device::exchange::Move) has them.
     pub words: Vec<u32>,
 }
 

@@ -8,12 +8,13 @@ use super::kernels::Kernels;
 use super::open::{Gpu, GpuOptions};
 use super::plan::DevicePlan;
 use super::transfer::TransferQueue;
-use crate::algorithm::Graph;
-use crate::attributes::Role;
+use crate::device::exchange::ExchangeMemory;
 use crate::device::settings::GpuSettings;
 use crate::error::Result;
-use crate::fetch::{PagePool, PageRef};
-use crate::strategy::{ExchangeMemory, Part};
+use crate::model::Part;
+use crate::model::algorithm::Graph;
+use crate::model::attributes::Role;
+use crate::pages::fetch::{PagePool, PageRef};
 use std::sync::Arc;
 use topostream_formats::Store;
 

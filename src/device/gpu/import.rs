@@ -28,9 +28,9 @@
 
 use super::open::Gpu;
 use super::vulkan;
+use crate::device::exchange::ExchangeMemory;
 use crate::error::{Error, GpuError};
-use crate::fetch::PagePool;
-use crate::strategy::ExchangeMemory;
+use crate::pages::fetch::PagePool;
 use std::ops::Deref;
 use std::sync::Arc;
 use topostream_formats::buffer::{AlignedBuffer, SharedMemory};

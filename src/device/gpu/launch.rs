@@ -5,10 +5,10 @@ use super::batch::{BatchTable, Job, Place};
 use super::compose::{KernelName, ModuleOptions, Resource};
 use super::driver::{Driver, Launch};
 use super::kernels::Kernel;
-use crate::algorithm::Visit;
-use crate::attributes::Role;
 use crate::device::settings::Distribution;
 use crate::error::Result;
+use crate::model::algorithm::Visit;
+use crate::model::attributes::Role;
 use std::sync::Arc;
 use topostream_formats::{Direction, Topology};
 

@@ -1,7 +1,7 @@
 //! Notes when vertices were first active, beside the driver: who has become active is looked through while the next superstep runs.
 
-use crate::activations::Activations;
 use crate::error::{Error, GpuError, Result};
+use crate::model::activations::Activations;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rayon::prelude::*;
 use std::sync::Arc;

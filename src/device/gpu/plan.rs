@@ -2,11 +2,11 @@
 
 use super::compose::layout::{BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, edges_per_unit};
 use super::open::Caps;
-use crate::algorithm::Table;
-use crate::attributes::{Attribute, AttributeType, Role};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
-use crate::strategy::Part;
+use crate::model::Part;
+use crate::model::algorithm::Table;
+use crate::model::attributes::{Attribute, AttributeType, Role};
 use serde::Serialize;
 use topostream_formats::page::Capacity;
 use topostream_formats::{Direction, Store};

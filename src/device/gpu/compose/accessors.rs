@@ -8,7 +8,7 @@
 
 use super::bindings::{Access, Buffer, Resource};
 use super::{Declared, KernelName, ModuleOptions};
-use crate::attributes::{AttributeType, Merge, Role};
+use crate::model::attributes::{AttributeType, Merge, Role};
 use std::collections::BTreeSet;
 
 /// What an accessor does.

@@ -1,8 +1,8 @@
 //! What `collect`, `ship` and `apply` do with the attributes of a message, generated from their declaration.
 
 use super::{Declared, KernelName, ModuleOptions};
-use crate::attributes::{Attribute, AttributeType};
-use crate::strategy::message::MessageLayout;
+use crate::device::exchange::message::MessageLayout;
+use crate::model::attributes::{Attribute, AttributeType};
 
 /// Why an algorithm has no messages, if it has none.
 pub(super) fn refused(algorithm: &Declared) -> Option<&'static str> {

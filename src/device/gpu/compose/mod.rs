@@ -23,8 +23,8 @@ pub mod units;
 pub use bindings::{Access, Binding, Resource};
 pub use check::{ShaderError, check};
 
-use crate::algorithm::{Algorithm, Contents, Shader, Table, Visit};
-use crate::attributes::Attribute;
+use crate::model::algorithm::{Algorithm, Contents, Shader, Table, Visit};
+use crate::model::attributes::Attribute;
 use std::fmt;
 use std::str::FromStr;
 use topostream_formats::{Direction, Encoding};
@@ -58,7 +58,7 @@ pub enum KernelName {
     Unpack,
     /// Finds what the superstep has activated among some vertices, and its values: the first half of writing a message.
     Collect,
-    /// Writes what `collect` has found to exchange memory, as a [message](crate::strategy::message).
+    /// Writes what `collect` has found to exchange memory, as a [message](crate::device::exchange::message).
     Ship,
     /// Takes in a message of another device.
     Apply,

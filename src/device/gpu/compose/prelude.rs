@@ -2,7 +2,7 @@
 
 use super::layout::{HUB_EDGES, LARGE_CHUNK, SLOTS_CACHED, WORKGROUP, edges_per_thread, edges_per_unit};
 use super::{Declared, KernelName, ModuleOptions, layout, messages};
-use crate::algorithm::Visit;
+use crate::model::algorithm::Visit;
 use std::collections::HashMap;
 use topostream_formats::{Direction, Encoding};
 

@@ -1,7 +1,7 @@
 //! Dense moves: values of ranges of vertices between attributes and the exchange memory, by copies and by the `merge` kernel.
 
 use super::Exchange;
-use crate::attributes::{Attribute, AttributeType};
+use crate::device::exchange::Move;
 use crate::device::gpu::buffers::Span;
 use crate::device::gpu::compose::layout::{self, Merge as MergeLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
@@ -10,7 +10,7 @@ use crate::device::gpu::superstep::{PATIENCE, uniform};
 use crate::device::gpu::timing::DeviceSpan;
 use crate::device::gpu::transfer::{Copy, TransferTicket, TransferTime};
 use crate::error::Result;
-use crate::strategy::Move;
+use crate::model::attributes::{Attribute, AttributeType};
 use crate::trace::Lane;
 use std::ops::Range;
 

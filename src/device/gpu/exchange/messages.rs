@@ -1,12 +1,12 @@
 //! Messages of a traversal: collected in scratch memory, shipped to the exchange memory, and applied by those who hear them.
 
 use super::Exchange;
+use crate::device::exchange::message::{HEADER_WORDS, MessageLayout, SPARSE};
 use crate::device::gpu::compose::layout::{self, Message as MessageUniform};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::driver::Driver;
 use crate::device::gpu::superstep::uniform;
 use crate::error::Result;
-use crate::strategy::message::{HEADER_WORDS, MessageLayout, SPARSE};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 

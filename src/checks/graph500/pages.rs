@@ -1,0 +1,208 @@
+//! What the edges of the graph tell: lists are read in file order, a few pages at a time.
+
+use super::{Broken, Checked, Lengths, Parents, Rule, Search, out_lists};
+use crate::error::Result;
+use crate::model::bits::Bits;
+use crate::pages::buffers::PageBuffers;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds};
+use topostream_formats::store::PageReader;
+use topostream_formats::{Encoding, PageId};
+
+/// Pages that a thread reads before all look for what was found: the first page with a defect is then soon known.
+const PAGES_A_THREAD: u32 = 8;
+
+/// One edge of a vertex that is reached.
+#[derive(Clone, Copy)]
+struct ReachedEdge {
+    source: u32,
+    dest: u32,
+    /// The value of the source, and of the destination.
+    from: f64,
+    to: f64,
+    /// The source's value and the edge's length.
+    sum: f64,
+}
+
+impl Search<'_> {
+    /// Every edge, and that tree edges are among them, at their weight.
+    pub(super) fn check_with_tree(&self, parent: &Parents<'_>, checked: &mut Checked) -> Result<()> {
+        let (joined, exact) = (Bits::new(self.store.vertices()), Bits::new(self.store.vertices()));
+        self.scan(checked, &|edge| {
+            if parent(edge.dest) == Some(edge.source) {
+                joined.insert(edge.dest);
+                if self.is_exact(&edge) {
+                    exact.insert(edge.dest);
+                }
+            }
+        })?;
+        let wrong = self.others().find(|&vertex| self.is_reached(vertex) && !exact.contains(vertex));
+        let Some((vertex, above)) = wrong.and_then(|vertex| Some((vertex, parent(vertex)?))) else { return Ok(()) };
+        let (rule, reason) = match joined.contains(vertex) {
+            false => (Rule::InGraph, "has no edge from there".into()),
+            true => {
+                let (value, up) = ((self.value)(vertex), (self.value)(above));
+                (Rule::TreeEdge, format!("is at distance {value}, which is no edge's weight from its parent at {up}"))
+            }
+        };
+        Err(self.wrong(Broken { rule, vertex, other: Some(above), reason, page: self.page_of(above) }))
+    }
+
+    /// The page where a vertex's list begins; none where it is in parts.
+    fn page_of(&self, vertex: u32) -> Option<PageId> {
+        let topology = out_lists(self.store);
+        let starts = topology.directory().starts();
+        let last = starts.partition_point(|&start| start <= vertex).checked_sub(1)?;
+        let first = starts.partition_point(|&start| start < starts[last]);
+        (!topology.is_grouped()).then_some(PageId(first as u32))
+    }
+
+    /// Every edge, and that what is reached has an edge from a vertex that is nearer by the edge's length, or as near and right
+    /// itself.
+    pub(super) fn check_without_tree(&self, checked: &mut Checked) -> Result<()> {
+        let right = Bits::new(self.store.vertices());
+        right.insert(self.source);
+        loop {
+            let found = AtomicBool::new(false);
+            self.scan(checked, &|edge| {
+                let vouches = edge.from < edge.to || (edge.from == edge.to && right.contains(edge.source));
+                if vouches && self.is_exact(&edge) && right.insert(edge.dest) {
+                    found.store(true, Relaxed);
+                }
+            })?;
+            let Some(vertex) = self.others().find(|&vertex| self.is_reached(vertex) && !right.contains(vertex)) else {
+                return Ok(());
+            };
+            if !found.into_inner() {
+                let (value, noun) = ((self.value)(vertex), self.lengths.noun());
+                let reason =
+                    format!("is at {noun} {value}, and no edge leads there from a vertex as much nearer as it is long");
+                return Err(self.wrong(Broken { rule: Rule::TreeEdge, vertex, other: None, reason, page: None }));
+            }
+        }
+    }
+
+    /// Whether a value is the sum that an edge offers.
+    fn is_exact(&self, edge: &ReachedEdge) -> bool {
+        self.leads_somewhere(edge.sum) && (edge.to - edge.sum).abs() <= self.lengths.tolerance() * edge.sum
+    }
+
+    /// Reads all out-lists and holds every edge of a vertex that is reached against rules 3 and 4; `take` is given each.
+    fn scan(&self, checked: &mut Checked, take: &(impl Fn(ReachedEdge) + Sync)) -> Result<()> {
+        let topology = out_lists(self.store);
+        let reader = PageReader::open(topology)?;
+        let weight_page_bytes = if self.lengths.has_weights() { topology.weight_page_bytes() } else { 0 };
+        let buffers = || PageBuffers::new(topology, self.lengths.has_weights());
+        let pages_at_once = PAGES_A_THREAD * rayon::current_num_threads() as u32;
+        for first in (0..topology.page_count()).step_by(pages_at_once as usize) {
+            let pages = first..topology.page_count().min(first.saturating_add(pages_at_once));
+            let one_page = |buffers: &mut PageBuffers, page| self.check_page(&reader, PageId(page), buffers, take);
+            // Of several defects, the one in the first page is reported, whichever thread is faster.
+            let results: Vec<Result<u64>> = pages.clone().into_par_iter().map_init(buffers, one_page).collect();
+            for result in results {
+                checked.edges += result?;
+            }
+            checked.pages += u64::from(pages.end - pages.start);
+        }
+        checked.bytes = checked.pages * (u64::from(topology.page_bytes()) + u64::from(weight_page_bytes));
+        Ok(())
+    }
+
+    /// Reads a page and checks it, its bytes first; returns how many edges it has.
+    fn check_page(
+        &self,
+        reader: &PageReader<'_>,
+        number: PageId,
+        buffers: &mut PageBuffers,
+        take: &impl Fn(ReachedEdge),
+    ) -> Result<u64> {
+        self.check_cancel()?;
+        let topology = out_lists(self.store);
+        buffers.fill(reader, self.store, topology, number)?;
+        let (page, weights) = buffers.open(self.store, topology, number)?;
+        let starts = topology.directory().starts();
+        let checked = match self.store.manifest().encoding {
+            Encoding::VertexId => self.check_lists(&page, VertexIds::new(&page), weights, take),
+            Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
+                self.check_lists(&page, RecordIdsOf::<2, 2>::new(&page, starts), weights, take)
+            }
+            Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
+                self.check_lists(&page, RecordIdsOf::<3, 3>::new(&page, starts), weights, take)
+            }
+            Encoding::RecordId { page_bytes, slot_bytes } => {
+                self.check_lists(&page, RecordIds::new(&page, starts, page_bytes, slot_bytes), weights, take)
+            }
+        };
+        match checked {
+            Ok(()) => Ok(page.header().edge_count.into()),
+            Err(broken) => Err(self.wrong(Broken { page: Some(number), ..broken })),
+        }
+    }
+
+    /// The lists of a page. Those of vertices that are not reached say nothing: what an undirected edge says stands in the list
+    /// of its other end too.
+    fn check_lists(
+        &self,
+        page: &Page<'_>,
+        neighbours: impl Neighbours,
+        weights: &[u32],
+        take: &impl Fn(ReachedEdge),
+    ) -> Result<(), Broken> {
+        for slot in 0..page.header().slot_count {
+            let (source, record) = (page.header().start_vertex + slot, page.record(slot));
+            let from = (self.value)(source);
+            if from < f64::INFINITY {
+                self.check_list(source, from, record, neighbours, weights, take)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn check_list(
+        &self,
+        source: u32,
+        from: f64,
+        record: Range<usize>,
+        neighbours: impl Neighbours,
+        weights: &[u32],
+        take: &impl Fn(ReachedEdge),
+    ) -> Result<(), Broken> {
+        for at in record {
+            let dest = neighbours.vertex(at);
+            let weight = weights.get(at).copied().unwrap_or(0);
+            let Some(length) = self.lengths.of(weight) else {
+                let reason = format!("has weight {}, which is no length", f32::from_bits(weight));
+                return Err(Broken { rule: Rule::EveryEdge, vertex: source, other: Some(dest), reason, page: None });
+            };
+            let edge = ReachedEdge { source, dest, from, to: (self.value)(dest), sum: from + length };
+            if edge.to > edge.sum * (1.0 + self.lengths.tolerance()) && self.leads_somewhere(edge.sum) {
+                return Err(self.too_far(&edge, length));
+            }
+            take(edge);
+        }
+        Ok(())
+    }
+
+    /// Whether a distance can be so long: `f32` ones end.
+    fn leads_somewhere(&self, sum: f64) -> bool {
+        match self.lengths {
+            Lengths::Float { .. } => (sum as f32).is_finite(),
+            _ => true,
+        }
+    }
+
+    #[cold]
+    fn too_far(&self, edge: &ReachedEdge, length: f64) -> Broken {
+        let &ReachedEdge { source, dest, from, to, .. } = edge;
+        let (noun, has_weights) = (self.lengths.noun(), self.lengths.has_weights());
+        let weight = if has_weights { format!(" with weight {length}") } else { String::new() };
+        let (rule, reason) = match to.is_finite() {
+            true => (Rule::EveryEdge, format!("leads from {noun} {from} to {noun} {to}{weight}")),
+            false => (Rule::Spans, format!("leads from {noun} {from} to a vertex that is not reached{weight}")),
+        };
+        Broken { rule, vertex: source, other: Some(dest), reason, page: None }
+    }
+}

@@ -1,0 +1,75 @@
+//! What the cost model says of a run that is done, from the pages and edges of its report.
+
+use super::EngineOptions;
+use crate::model::algorithm::{Algorithm, Visit};
+use crate::predict::{Hits, Kernel, Phase, Prediction, Rates, Seat, Setting, Work, pages, predict};
+use crate::report::{RunReport, StepReport};
+use crate::team::assignment::fractions;
+use crate::team::{Assignment, Strategy};
+use topostream_formats::{Direction, Store};
+
+/// What the model says of a run that is done, for the pages and edges that it had: equation 2 of GTS. None where a device of the run
+/// has not been measured.
+pub fn explain(
+    rates: &Rates,
+    algorithm: &dyn Algorithm,
+    store: &Store,
+    options: &EngineOptions,
+    report: &RunReport,
+) -> Option<Prediction> {
+    let work = measured(algorithm, store, report);
+    let seat = |name: &str, share: f64| {
+        let memory_bytes = (!name.starts_with("cpu, ")).then_some(u64::MAX);
+        Seat { name: name.to_owned(), memory_bytes, cache_bytes: None, share }
+    };
+    let (seats, strategy, assignment) = match &report.sharing {
+        None => (vec![seat(&report.device, 1.0)], Strategy::Replicate, None),
+        Some(sharing) => {
+            let edges: Vec<f64> = sharing.devices.iter().map(|device| device.edges as f64).collect();
+            let seats = sharing.devices.iter().zip(fractions(&edges)).map(|(of, share)| seat(&of.device, share));
+            (seats.collect(), sharing.strategy, sharing.assignment)
+        }
+    };
+    let mut setting = Setting::new(rates, algorithm, store, &options.asked(), seats, strategy);
+    if let Some(assignment) = assignment {
+        setting.aligned &= assignment == Assignment::Contiguous;
+    }
+    predict(&work, &setting).map(|prediction| Prediction { memory: None, ..prediction })
+}
+
+/// What an algorithm has done, superstep by superstep: equation 2 of GTS is evaluated for the levels of a run.
+fn measured(algorithm: &dyn Algorithm, store: &Store, report: &RunReport) -> Work {
+    let mut work = Work::without_phases(algorithm, store);
+    let next = report.steps.iter().skip(1).map(|step| step.active.unwrap_or(0)).chain([0]);
+    let has_in_lists = store.topology(Direction::In).is_some();
+    let all_at_first = algorithm.visits(has_in_lists).first().is_some_and(|(_, visit)| *visit == Visit::All);
+    let kernel = |direction| match (algorithm.is_traversal(), direction) {
+        (true, _) if algorithm.needs_weights() => Kernel::Weighted,
+        (true, _) if all_at_first => Kernel::Labels,
+        (true, Direction::Out) => Kernel::TopDown,
+        (true, Direction::In) => Kernel::BottomUp,
+        (false, Direction::Out) => Kernel::Push,
+        (false, Direction::In) => Kernel::Pull,
+    };
+    let phase = |(step, next): (&StepReport, u64)| {
+        let direction = step.direction.unwrap_or(Direction::Out);
+        done(&work, store, step, next, direction, kernel(direction))
+    };
+    work.phases = report.steps.iter().zip(next).map(phase).collect();
+    work
+}
+
+fn done(work: &Work, store: &Store, step: &StepReport, activated: u64, direction: Direction, kernel: Kernel) -> Phase {
+    let (pages, visits) = (pages(store, direction), step.pages as f64);
+    let bus_bytes = (step.transfer.copied_bytes + step.transfer.in_place_bytes) as f64;
+    Phase {
+        supersteps: 1.0,
+        kernel,
+        visits,
+        pages,
+        edges: step.edges as f64,
+        lists: if work.traversal && pages > 0.0 { visits / pages * work.vertices as f64 } else { 0.0 },
+        activated: activated as f64,
+        hits: Hits::Measured { disk_bytes: step.disk_bytes as f64, bus_bytes },
+    }
+}

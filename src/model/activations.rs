@@ -1,0 +1,120 @@
+//! When each vertex was first active: kept in main memory at the end of every superstep, so that a traversal whose answer it is
+//! (the levels of a breadth-first search) needs no attribute for it on any device.
+
+use crate::model::attributes::zeroed;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+
+/// The superstep in which each of some vertices was first active. Two bytes a vertex, and two more once a superstep has a number
+/// that needs them.
+#[derive(Debug)]
+pub struct Activations {
+    vertices: Range<u64>,
+    /// The lower half of the superstep's number, plus one; 0 for vertices that have not been active.
+    low: Vec<AtomicU16>,
+    /// The upper half.
+    high: OnceLock<Vec<AtomicU16>>,
+}
+
+/// Vertices that are copied by one thread at a time.
+const PIECE: u64 = 1 << 16;
+
+impl Activations {
+    /// None of these vertices has been active.
+    pub fn new(vertices: &Range<u64>) -> Self {
+        let low = zeroed(vertices.end - vertices.start);
+        Self { vertices: vertices.clone(), low, high: OnceLock::new() }
+    }
+
+    /// Main memory for so many vertices at the most, in bytes.
+    pub fn memory_bytes(vertices: u64) -> u64 {
+        // A search has no more supersteps than there are vertices.
+        if vertices <= u16::MAX.into() { 2 * vertices } else { 4 * vertices }
+    }
+
+    /// Notes that a vertex is active in a superstep, unless it has been before.
+    pub fn note(&self, vertex: u32, superstep: u32) {
+        if self.superstep(vertex).is_none() {
+            self.set(vertex, superstep + 1);
+        }
+    }
+
+    /// Notes that those of 32 vertices whose bits are set are active in a superstep, unless they have been before; `first` is the
+    /// first of the 32. Others' vertices are passed over.
+    #[cfg(feature = "gpu")]
+    pub fn note_word(&self, first: u32, bits: u32, superstep: u32) {
+        let mut left = bits;
+        while left != 0 {
+            let vertex = first + left.trailing_zeros();
+            left &= left - 1;
+            if self.vertices.contains(&u64::from(vertex)) {
+                self.note(vertex, superstep);
+            }
+        }
+    }
+
+    /// The superstep in which a vertex was first active.
+    pub fn superstep(&self, vertex: u32) -> Option<u32> {
+        self.get(vertex).checked_sub(1)
+    }
+
+    /// Copies what is held of vertices that are held there too.
+    pub fn copy_to(&self, other: &Self) {
+        let (start, end) = (self.vertices.start.max(other.vertices.start), self.vertices.end.min(other.vertices.end));
+        (0..end.saturating_sub(start).div_ceil(PIECE)).into_par_iter().for_each(|piece| {
+            let first = start + piece * PIECE;
+            (first..end.min(first + PIECE)).for_each(|vertex| other.set(vertex as u32, self.get(vertex as u32)));
+        });
+    }
+
+    fn place(&self, vertex: u32) -> usize {
+        (u64::from(vertex) - self.vertices.start) as usize
+    }
+
+    fn get(&self, vertex: u32) -> u32 {
+        let at = self.place(vertex);
+        let high = self.high.get().map_or(0, |high| high[at].load(Relaxed));
+        u32::from(high) << 16 | u32::from(self.low[at].load(Relaxed))
+    }
+
+    fn set(&self, vertex: u32, number: u32) {
+        let at = self.place(vertex);
+        self.low[at].store(number as u16, Relaxed);
+        if number > u16::MAX.into() {
+            let high = self.high.get_or_init(|| zeroed(self.low.len() as u64));
+            high[at].store((number >> 16) as u16, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn the_first_superstep_counts_however_large_its_number(
+            notes in prop::collection::vec((0u32..300, prop_oneof![0u32..5, 65_530u32..65_540, 1u32 << 17..1 << 31]), 0..200),
+        ) {
+            let held = Activations::new(&(100..400));
+            let mut expected = BTreeMap::new();
+            for (vertex, superstep) in notes {
+                held.note(100 + vertex, superstep);
+                expected.entry(100 + vertex).or_insert(superstep);
+            }
+            let all = Activations::new(&(0..500));
+            held.copy_to(&all);
+            for vertex in 0..500u32 {
+                let known = expected.get(&vertex).copied();
+                if (100..400).contains(&vertex) {
+                    prop_assert_eq!(held.superstep(vertex), known);
+                }
+                prop_assert_eq!(all.superstep(vertex), known);
+            }
+        }
+    }
+}

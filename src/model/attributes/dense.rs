@@ -1,0 +1,210 @@
+//! Attributes as words, for what devices tell each other: see [`Move`](crate::device::exchange::Move) for where the words of a range lie.
+
+use super::{Attributes, Cells, Column, F32Column, Fixed63Column, Merge, PARALLEL_MIN, U32Column};
+use crate::model::bits::Bits;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// What is done with the words of others.
+#[derive(Clone, Copy)]
+enum Take {
+    Merge(Merge),
+    Replace,
+}
+
+impl Attributes {
+    /// Writes the values of some vertices as words.
+    pub fn put(&self, place: usize, vertices: &Range<u64>, to: &[AtomicU32]) {
+        match &self.0[place] {
+            Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => {
+                each(vertices, 1, to, |vertex, word| word[0].store(cells.known(vertex).load(Relaxed), Relaxed));
+            }
+            Column::Fixed63(Fixed63Column(cells)) => each(vertices, 2, to, |vertex, words| {
+                let wide = cells.known(vertex).load(Relaxed);
+                words[0].store(wide as u32, Relaxed);
+                words[1].store((wide >> 32) as u32, Relaxed);
+            }),
+            Column::Bit(bits) => {
+                each(&bit_words(vertices), 1, to, |at, word| word[0].store(bits.half_word(at), Relaxed));
+            }
+        }
+    }
+
+    /// Merges what another device has put.
+    pub fn merge(&self, place: usize, merge: Merge, vertices: &Range<u64>, from: &[AtomicU32]) {
+        self.receive(place, Take::Merge(merge), vertices, from);
+    }
+
+    /// Replaces values by what another device has put; where they are held elsewhere, what is known of them.
+    pub fn take(&self, place: usize, vertices: &Range<u64>, from: &[AtomicU32]) {
+        self.receive(place, Take::Replace, vertices, from);
+    }
+
+    fn receive(&self, place: usize, how: Take, vertices: &Range<u64>, from: &[AtomicU32]) {
+        match &self.0[place] {
+            Column::U32(U32Column(cells)) => each(vertices, 1, from, |vertex, word| {
+                let (cell, word) = (cells.place(vertex), word[0].load(Relaxed));
+                cell.store(how.of_words(cell.load(Relaxed), word), Relaxed);
+            }),
+            Column::F32(F32Column(cells)) => each(vertices, 1, from, |vertex, word| {
+                let (cell, word) = (cells.place(vertex), word[0].load(Relaxed));
+                cell.store(how.of_floats(cell.load(Relaxed), word), Relaxed);
+            }),
+            Column::Fixed63(Fixed63Column(cells)) => each(vertices, 2, from, |vertex, words| {
+                let wide = u64::from(words[1].load(Relaxed)) << 32 | u64::from(words[0].load(Relaxed));
+                let cell = cells.place(vertex);
+                cell.store(how.of_sums(cell.load(Relaxed), wide), Relaxed);
+            }),
+            Column::Bit(bits) => each(&bit_words(vertices), 1, from, |at, word| {
+                let replace = matches!(how, Take::Replace);
+                bits.receive(at, bits_of_word(vertices, at), word[0].load(Relaxed), replace);
+            }),
+        }
+    }
+
+    /// Writes the values of these vertices, one behind the other, of an attribute of one word a vertex.
+    pub fn pack(&self, place: usize, vertices: &[u32], to: &[AtomicU32]) {
+        let cells = self.words(place);
+        let pairs = vertices.par_iter().zip(&to[..vertices.len()]).with_min_len(PARALLEL_MIN);
+        pairs.for_each(|(&vertex, word)| word.store(cells.known(vertex).load(Relaxed), Relaxed));
+    }
+
+    /// Replaces values by what another device has packed; where they are held elsewhere, what is known of them.
+    pub fn unpack(&self, place: usize, vertices: &[u32], from: &[AtomicU32]) {
+        let cells = self.words(place);
+        let pairs = vertices.par_iter().zip(&from[..vertices.len()]).with_min_len(PARALLEL_MIN);
+        pairs.for_each(|(&vertex, word)| cells.place(vertex).store(word.load(Relaxed), Relaxed));
+    }
+
+    /// Sets the values of some vertices to zero.
+    pub fn clear(&self, place: usize, vertices: &Range<u64>) {
+        let none: &[AtomicU32] = &[];
+        match &self.0[place] {
+            Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => {
+                each(vertices, 0, none, |vertex, _| cells.place(vertex).store(0, Relaxed));
+            }
+            Column::Fixed63(Fixed63Column(cells)) => {
+                each(vertices, 0, none, |vertex, _| cells.place(vertex).store(0, Relaxed));
+            }
+            Column::Bit(bits) => {
+                each(&bit_words(vertices), 0, none, |at, _| bits.receive(at, bits_of_word(vertices, at), 0, true));
+            }
+        }
+    }
+
+    /// Copies the values of some vertices to where all are held.
+    pub fn copy(&self, place: usize, vertices: &Range<u64>, to: &Self) {
+        const PIECE: u64 = 1 << 16;
+        let (first, end) = (vertices.start, vertices.end);
+        (0..(end - first).div_ceil(PIECE)).into_par_iter().for_each(|number| {
+            let piece = first + number * PIECE..(first + (number + 1) * PIECE).min(end);
+            // A sum takes two words, and a range of bits may begin within one.
+            let words: Vec<AtomicU32> = (0..2 * PIECE + 2).map(|_| AtomicU32::new(0)).collect();
+            self.put(place, &piece, &words);
+            to.take(place, &piece, &words);
+        });
+    }
+
+    /// Sets the values of some vertices as a device with memory of its own has them: the words of a [`Move::Put`].
+    ///
+    /// [`Move::Put`]: crate::device::exchange::Move::Put
+    pub fn set_words(&self, place: usize, vertices: &Range<u64>, words: &[u32]) {
+        let words: Vec<AtomicU32> = words.iter().map(|&word| AtomicU32::new(word)).collect();
+        self.take(place, vertices, &words);
+    }
+
+    /// A value's bits, of an attribute of one word a vertex.
+    pub fn value(&self, place: usize, vertex: u32) -> u32 {
+        self.words(place).known(vertex).load(Relaxed)
+    }
+
+    /// Takes in another device's value: merged where it is held here, else as what is known of it.
+    pub fn meet(&self, place: usize, merge: Merge, vertex: u32, value: u32) {
+        let cells = self.words(place);
+        let Some(cell) = cells.at(vertex) else { return cells.seen[vertex as usize].store(value, Relaxed) };
+        let of = |old: u32| match &self.0[place] {
+            Column::F32(_) => Take::Merge(merge).of_floats(old, value),
+            _ => Take::Merge(merge).of_words(old, value),
+        };
+        cell.fetch_update(Relaxed, Relaxed, |old| Some(of(old))).ok();
+    }
+
+    fn words(&self, place: usize) -> &Cells<AtomicU32> {
+        match &self.0[place] {
+            Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => cells,
+            other => panic!("attribute {place} is not of one word: {}", other.name()),
+        }
+    }
+}
+
+impl<T> Cells<T> {
+    /// Where what another device has told of a vertex goes.
+    fn place(&self, vertex: u32) -> &T {
+        self.at(vertex).unwrap_or_else(|| &self.seen[vertex as usize])
+    }
+}
+
+impl Take {
+    fn of_words(self, old: u32, word: u32) -> u32 {
+        match self {
+            Self::Replace => word,
+            Self::Merge(Merge::Add) => old.wrapping_add(word),
+            Self::Merge(Merge::Min) => old.min(word),
+            Self::Merge(Merge::Max) => old.max(word),
+            Self::Merge(Merge::Or) => old | word,
+        }
+    }
+
+    fn of_floats(self, old: u32, word: u32) -> u32 {
+        let (a, b) = (f32::from_bits(old), f32::from_bits(word));
+        match self {
+            Self::Replace => word,
+            Self::Merge(Merge::Add) => (a + b).to_bits(),
+            Self::Merge(Merge::Min) => a.min(b).to_bits(),
+            Self::Merge(Merge::Max) => a.max(b).to_bits(),
+            Self::Merge(Merge::Or) => old | word,
+        }
+    }
+
+    fn of_sums(self, old: u64, wide: u64) -> u64 {
+        match self {
+            Self::Replace => wide,
+            Self::Merge(Merge::Add) => old.wrapping_add(wide),
+            Self::Merge(Merge::Min) => old.min(wide),
+            Self::Merge(Merge::Max) => old.max(wide),
+            Self::Merge(Merge::Or) => old | wide,
+        }
+    }
+}
+
+/// The words of 32 bits that a range of vertices touches.
+fn bit_words(vertices: &Range<u64>) -> Range<u64> {
+    vertices.start / 32..vertices.end.div_ceil(32)
+}
+
+/// Which bits of a word of 32 are of vertices in the range.
+fn bits_of_word(vertices: &Range<u64>, word: u32) -> u32 {
+    let first = vertices.start.saturating_sub(32 * u64::from(word));
+    let end = (vertices.end - 32 * u64::from(word)).min(32);
+    ((1u64 << end) - 1) as u32 & (u32::MAX << first)
+}
+
+impl Bits {
+    /// Merges a word of 32 bits, as far as the mask says, or replaces it.
+    fn receive(&self, at: u32, mask: u32, word: u32, replace: bool) {
+        if replace {
+            self.forget(at, mask & !word);
+        }
+        self.set_words(at as usize, &[word & mask]);
+    }
+}
+
+/// Calls `act` for every item with its words.
+fn each(items: &Range<u64>, words: usize, all: &[AtomicU32], act: impl Fn(u32, &[AtomicU32]) + Sync) {
+    let count = (items.end - items.start) as usize;
+    (0..count).into_par_iter().with_min_len(PARALLEL_MIN).for_each(|number| {
+        let vertex = (items.start + number as u64) as u32;
+        act(vertex, &all[number * words..(number + 1) * words]);
+    });
+}

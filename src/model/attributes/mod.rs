@@ -1,0 +1,453 @@
+//! Vertex attributes: what an algorithm keeps for every vertex, declared as data so that any device can lay it out.
+
+mod dense;
+
+use crate::model::Part;
+use crate::model::bits::Bits;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// The type of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeType {
+    /// Unsigned 32-bit integers.
+    U32,
+    /// Single-precision floats.
+    F32,
+    /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: exact addition, so that a sum is
+    /// the same bits in whatever order its terms come.
+    Fixed63,
+    /// One bit.
+    Bit,
+}
+
+/// What the edge function does with an attribute. The first three are GTS's WA: they must be resident on the device, and are
+/// what Strategy-S splits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Written and read at random. Where several devices share a run, what is read of another device's vertex may be its value at
+    /// the end of the last superstep.
+    Writable,
+    /// Written at random, and read by vertex phases, answers and whoever writes it only.
+    Accumulated,
+    /// Written and read of the vertex only whose list it is.
+    Own,
+    /// Only read, at random: it must be resident on the device, but need not be merged.
+    Gathered,
+    /// Only read, and only of the vertex whose list it is: it may be streamed with its page (GTS: RA).
+    ReadOnly,
+}
+
+impl Role {
+    /// Whether the edge function writes it.
+    pub fn is_written(self) -> bool {
+        matches!(self, Self::Writable | Self::Accumulated | Self::Own)
+    }
+}
+
+/// How the values that two devices hold of an attribute become one at the end of a superstep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Merge {
+    /// Their sum.
+    Add,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+    /// Either bit.
+    Or,
+}
+
+/// The first value of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initial {
+    /// The same bits for every vertex; 0 for [`AttributeType::Fixed63`] and [`AttributeType::Bit`].
+    Bits(u32),
+    /// Each vertex's own number; of [`AttributeType::U32`] only.
+    Vertex,
+}
+
+impl Initial {
+    /// The bits of a vertex's first value.
+    pub fn of(self, vertex: u32) -> u32 {
+        match self {
+            Self::Bits(bits) => bits,
+            Self::Vertex => vertex,
+        }
+    }
+}
+
+/// The declaration of one attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// For messages, and for the accessors that shaders get.
+    pub name: &'static str,
+    /// Its type.
+    pub of: AttributeType,
+    /// What happens to it within a superstep.
+    pub role: Role,
+    /// How two devices' values become one.
+    pub merge: Merge,
+    /// What it is at first.
+    pub initial: Initial,
+}
+
+impl Attribute {
+    /// Words of 4 bytes that a [dense move](crate::device::exchange::Move) of these vertices takes.
+    pub fn words(&self, vertices: &std::ops::Range<u64>) -> u64 {
+        let count = vertices.end - vertices.start;
+        match self.of {
+            AttributeType::U32 | AttributeType::F32 => count,
+            AttributeType::Fixed63 => 2 * count,
+            AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
+        }
+    }
+
+    /// Main memory for `vertices` values, in bytes.
+    pub fn memory_bytes(&self, vertices: u64) -> u64 {
+        match self.of {
+            AttributeType::U32 | AttributeType::F32 => 4 * vertices,
+            AttributeType::Fixed63 => 8 * vertices,
+            AttributeType::Bit => Bits::memory_bytes(vertices),
+        }
+    }
+}
+
+/// The attributes of a run on the CPU device, in the order of their declaration.
+#[derive(Debug)]
+pub struct Attributes(Vec<Column>);
+
+#[derive(Debug)]
+enum Column {
+    U32(U32Column),
+    F32(F32Column),
+    Fixed63(Fixed63Column),
+    Bit(Bits),
+}
+
+/// A `u32` for every vertex that is held.
+#[derive(Debug)]
+pub struct U32Column(Cells<AtomicU32>);
+
+/// An `f32` for every vertex that is held.
+#[derive(Debug)]
+pub struct F32Column(Cells<AtomicU32>);
+
+/// A fixed-point sum for every vertex that is held: see [`AttributeType::Fixed63`].
+#[derive(Debug)]
+pub struct Fixed63Column(Cells<AtomicU64>);
+
+/// The values of the vertices that may be written here, and what is known of the others.
+#[derive(Debug)]
+struct Cells<T> {
+    /// The first vertex with a cell.
+    first: u32,
+    cells: Vec<T>,
+    /// What their owners have last told of all vertices; empty where nobody asks.
+    seen: Vec<T>,
+}
+
+impl<T: Default> Cells<T> {
+    fn new(part: &Part, role: Role) -> Self {
+        let held = if part.sharded && role.is_written() { part.own.clone() } else { 0..part.vertices };
+        let seen = if part.has_seen(role) { part.vertices } else { 0 };
+        Self { first: held.start as u32, cells: zeroed(held.end - held.start), seen: zeroed(seen) }
+    }
+}
+
+impl<T> Cells<T> {
+    /// Where a vertex's value is written; none for other devices' vertices.
+    #[inline(always)]
+    fn at(&self, vertex: u32) -> Option<&T> {
+        self.cells.get(vertex.wrapping_sub(self.first) as usize)
+    }
+
+    /// Where a vertex's value is read.
+    #[inline(always)]
+    fn known(&self, vertex: u32) -> &T {
+        self.at(vertex).unwrap_or_else(|| &self.seen[vertex as usize])
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, vertex: u32) {
+        crate::model::prefetch::line_of(&self.cells, vertex.wrapping_sub(self.first) as usize);
+    }
+}
+
+impl Attributes {
+    /// Allocates what a part of the vertices needs of the attributes, zeroed.
+    pub fn new(declared: &[Attribute], part: &Part) -> Self {
+        let column = |attribute: &Attribute| match attribute.of {
+            AttributeType::U32 => Column::U32(U32Column(Cells::new(part, attribute.role))),
+            AttributeType::F32 => Column::F32(F32Column(Cells::new(part, attribute.role))),
+            AttributeType::Fixed63 => Column::Fixed63(Fixed63Column(Cells::new(part, attribute.role))),
+            AttributeType::Bit if attribute.role.is_written() => Column::Bit(Bits::of_part(part)),
+            AttributeType::Bit => Column::Bit(Bits::new(part.vertices)),
+        };
+        Self(declared.iter().map(column).collect())
+    }
+
+    /// Sets the first values, as declared. What will be added up with other devices' values is its owner's only.
+    pub fn set_initial(&self, declared: &[Attribute], part: &Part) {
+        for (column, attribute) in
+            self.0.iter().zip(declared).filter(|(_, attribute)| attribute.initial != Initial::Bits(0))
+        {
+            let vertices = if attribute.merge == Merge::Add { part.own.clone() } else { 0..part.vertices };
+            let vertices = vertices.start as usize..vertices.end as usize;
+            vertices.into_par_iter().with_min_len(PARALLEL_MIN).for_each(|vertex| {
+                let bits = attribute.initial.of(vertex as u32);
+                column.set_bits(vertex as u32, bits);
+                column.see(vertex as u32, bits);
+            });
+        }
+    }
+
+    /// Sets one value by its bits; where its owner is another device, as if it had been told so.
+    pub fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
+        self.0[place].set_bits(vertex, bits);
+        self.0[place].see(vertex, bits);
+    }
+
+    /// The attribute that was declared at `place` as [`AttributeType::U32`].
+    pub fn u32(&self, place: usize) -> &U32Column {
+        match &self.0[place] {
+            Column::U32(column) => column,
+            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+        }
+    }
+
+    /// The attribute that was declared at `place` as [`AttributeType::F32`].
+    pub fn f32(&self, place: usize) -> &F32Column {
+        match &self.0[place] {
+            Column::F32(column) => column,
+            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+        }
+    }
+
+    /// The attribute that was declared at `place` as [`AttributeType::Fixed63`].
+    pub fn fixed63(&self, place: usize) -> &Fixed63Column {
+        match &self.0[place] {
+            Column::Fixed63(column) => column,
+            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+        }
+    }
+
+    /// The attribute that was declared at `place` as [`AttributeType::Bit`].
+    pub fn bits(&self, place: usize) -> &Bits {
+        match &self.0[place] {
+            Column::Bit(column) => column,
+            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+        }
+    }
+}
+
+/// What is done for many vertices is shared out in parts of at least so many.
+const PARALLEL_MIN: usize = 1 << 14;
+
+/// Zeros for every vertex.
+pub(crate) fn zeroed<T: Default>(count: u64) -> Vec<T> {
+    let mut zeros = crate::model::huge::vec_with_capacity(count as usize);
+    zeros.resize_with(count as usize, T::default);
+    zeros
+}
+
+impl Column {
+    fn set_bits(&self, vertex: u32, bits: u32) {
+        match self {
+            Self::U32(column) => column.set(vertex, bits),
+            Self::F32(column) => column.set(vertex, f32::from_bits(bits)),
+            Self::Bit(column) => {
+                if bits != 0 {
+                    column.learn(vertex);
+                }
+            }
+            Self::Fixed63(_) => panic!("sums begin at zero"),
+        }
+    }
+
+    /// Notes what a vertex's owner has told, where that is asked for.
+    fn see(&self, vertex: u32, bits: u32) {
+        if let Self::U32(U32Column(cells)) | Self::F32(F32Column(cells)) = self
+            && let Some(cell) = cells.seen.get(vertex as usize)
+        {
+            cell.store(bits, Relaxed);
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::U32(_) => "u32",
+            Self::F32(_) => "f32",
+            Self::Fixed63(_) => "fixed63",
+            Self::Bit(_) => "bit",
+        }
+    }
+}
+
+impl U32Column {
+    /// Asks for a vertex's value ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        self.0.prefetch(vertex);
+    }
+
+    /// Lowers a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    #[inline(always)]
+    pub fn min(&self, vertex: u32, value: u32) -> bool {
+        let Some(cell) = self.0.at(vertex) else { return false };
+        value < cell.load(Relaxed) && value < cell.fetch_min(value, Relaxed)
+    }
+
+    /// Raises a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    #[inline(always)]
+    pub fn max(&self, vertex: u32, value: u32) -> bool {
+        let Some(cell) = self.0.at(vertex) else { return false };
+        value > cell.load(Relaxed) && value > cell.fetch_max(value, Relaxed)
+    }
+
+    /// Sets bits of a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    #[inline(always)]
+    pub fn or(&self, vertex: u32, bits: u32) -> bool {
+        let Some(cell) = self.0.at(vertex) else { return false };
+        bits & !cell.load(Relaxed) != 0 && bits & !cell.fetch_or(bits, Relaxed) != 0
+    }
+
+    /// Adds to a vertex's value modulo 2^32, whoever else does at the same time, if it may be written here.
+    #[inline(always)]
+    pub fn add(&self, vertex: u32, term: u32) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.fetch_add(term, Relaxed);
+        }
+    }
+
+    /// A vertex's value.
+    #[inline(always)]
+    pub fn get(&self, vertex: u32) -> u32 {
+        self.0.known(vertex).load(Relaxed)
+    }
+
+    /// Sets a vertex's value, if it may be written here.
+    #[inline(always)]
+    pub fn set(&self, vertex: u32, value: u32) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.store(value, Relaxed);
+        }
+    }
+}
+
+impl F32Column {
+    /// Asks for a vertex's value ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        self.0.prefetch(vertex);
+    }
+
+    /// A vertex's value.
+    #[inline(always)]
+    pub fn get(&self, vertex: u32) -> f32 {
+        f32::from_bits(self.0.known(vertex).load(Relaxed))
+    }
+
+    /// Sets a vertex's value, if it may be written here.
+    #[inline(always)]
+    pub fn set(&self, vertex: u32, value: f32) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.store(value.to_bits(), Relaxed);
+        }
+    }
+
+    /// Adds to a vertex's value, whoever else does at the same time, if it may be written here.
+    #[inline(always)]
+    pub fn add(&self, vertex: u32, term: f32) {
+        let sum = |bits: u32| Some((f32::from_bits(bits) + term).to_bits());
+        if let Some(cell) = self.0.at(vertex) {
+            cell.fetch_update(Relaxed, Relaxed, sum).ok();
+        }
+    }
+
+    /// A vertex's value; it is zero from here on.
+    #[inline(always)]
+    pub fn take(&self, vertex: u32) -> f32 {
+        let value = self.get(vertex);
+        self.set(vertex, 0.0);
+        value
+    }
+}
+
+/// 1.0 in fixed point with 63 fractional bits.
+const ONE: f64 = (1u64 << 63) as f64;
+
+/// A number from 0 to 2 in fixed point, rounded to the nearest.
+#[inline(always)]
+pub fn to_fixed63(value: f64) -> u64 {
+    (value * ONE + 0.5) as u64
+}
+
+impl Fixed63Column {
+    /// A vertex's sum.
+    #[inline(always)]
+    pub fn get(&self, vertex: u32) -> f64 {
+        self.0.known(vertex).load(Relaxed) as f64 / ONE
+    }
+
+    /// A vertex's sum as a whole number: for who counts, and not in fractions.
+    #[inline(always)]
+    pub fn count(&self, vertex: u32) -> u64 {
+        self.0.known(vertex).load(Relaxed)
+    }
+
+    /// A vertex's sum; it is zero from here on.
+    #[inline(always)]
+    pub fn take(&self, vertex: u32) -> f64 {
+        let cell = self.0.known(vertex);
+        let sum = cell.load(Relaxed);
+        cell.store(0, Relaxed);
+        sum as f64 / ONE
+    }
+
+    /// Adds to a vertex's sum, whoever else does at the same time, if it may be written here.
+    #[inline(always)]
+    pub fn add(&self, vertex: u32, fixed: u64) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.fetch_add(fixed, Relaxed);
+        }
+    }
+
+    /// Asks for a vertex's sum ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        self.0.prefetch(vertex);
+    }
+
+    /// Sets a vertex's sum, if it may be written here: for whoever has all of its terms.
+    #[inline(always)]
+    pub fn set(&self, vertex: u32, fixed: u64) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.store(fixed, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn fixed_point_sums_do_not_depend_on_order(mut terms in prop::collection::vec(0.0f64..0.01, 0..100), seed: u64) {
+            let add_all = |terms: &[f64]| {
+                let column = Fixed63Column(Cells::new(&Part::whole(1), Role::Accumulated));
+                terms.iter().for_each(|&term| column.add(0, to_fixed63(term)));
+                column.get(0)
+            };
+            let exact: f64 = terms.iter().sum();
+            let sum = add_all(&terms);
+            prop_assert!((sum - exact).abs() <= 1e-15);
+            let at = seed as usize % terms.len().max(1);
+            terms.rotate_left(at);
+            terms.reverse();
+            prop_assert_eq!(add_all(&terms).to_bits(), sum.to_bits());
+        }
+    }
+}

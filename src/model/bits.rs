@@ -1,0 +1,310 @@
+//! A bit for every vertex, set by many threads at once, and quick to walk where few are set.
+
+use crate::model::Part;
+use crate::model::attributes::zeroed;
+use rayon::prelude::*;
+use std::ops::{Range, RangeInclusive};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Vertices of one word.
+const WORD: u64 = 64;
+/// Vertices of one summary bit: a word's worth of words.
+const BLOCK: u64 = WORD * WORD;
+
+/// A bit set over `0..len` with a summary: one bit for every 4096 that says whether any of them may be set.
+#[derive(Debug)]
+pub struct Bits {
+    words: Vec<AtomicU64>,
+    summary: Vec<AtomicU64>,
+    len: u64,
+    /// The vertices that may be inserted; of the others, none counts as missing.
+    own: Range<u64>,
+}
+
+impl Bits {
+    /// An empty set over `0..len`.
+    pub fn new(len: u64) -> Self {
+        let (words, summary) = (len.div_ceil(WORD), len.div_ceil(BLOCK).div_ceil(WORD));
+        Self { words: zeroed(words), summary: zeroed(summary), len, own: 0..len }
+    }
+
+    /// An empty set that edges may add a part's own vertices to.
+    pub fn of_part(part: &Part) -> Self {
+        Self { own: part.writable(), ..Self::new(part.vertices) }
+    }
+
+    /// Main memory of a set over `0..len`, in bytes.
+    pub fn memory_bytes(len: u64) -> u64 {
+        len.div_ceil(WORD) * 8 + len.div_ceil(BLOCK).div_ceil(WORD) * 8
+    }
+
+    /// How many vertices there are, in the set or not.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are no vertices at all.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether a vertex is in the set.
+    #[inline(always)]
+    pub fn contains(&self, vertex: u32) -> bool {
+        self.words[(vertex / 64) as usize].load(Relaxed) >> (vertex % 64) & 1 != 0
+    }
+
+    /// Adds a vertex, if it may be written here; true for exactly one of those who add it at the same time. Tests before it
+    /// writes: on skewed graphs most are there already.
+    #[inline(always)]
+    pub fn insert(&self, vertex: u32) -> bool {
+        self.own.contains(&u64::from(vertex)) && self.learn(vertex)
+    }
+
+    /// Takes a vertex out.
+    #[inline(always)]
+    pub fn remove(&self, vertex: u32) {
+        self.words[(vertex / 64) as usize].fetch_and(!(1 << (vertex % 64)), Relaxed);
+    }
+
+    /// Adds a vertex, whosever it is: what another device has told.
+    #[inline(always)]
+    pub fn learn(&self, vertex: u32) -> bool {
+        let (word, bit) = (&self.words[(vertex / 64) as usize], 1 << (vertex % 64));
+        if word.load(Relaxed) & bit != 0 {
+            return false;
+        }
+        let before = word.fetch_or(bit, Relaxed);
+        if before == 0 {
+            let block = u64::from(vertex) / BLOCK;
+            let (summary, bit) = (&self.summary[(block / WORD) as usize], 1 << (block % WORD));
+            if summary.load(Relaxed) & bit == 0 {
+                summary.fetch_or(bit, Relaxed);
+            }
+        }
+        before & bit == 0
+    }
+
+    /// Adds what another set over as many vertices has, whosever it is.
+    pub fn learn_all(&self, other: &Self) {
+        for (at, word) in other.words.iter().enumerate() {
+            let bits = word.load(Relaxed);
+            if bits != 0 {
+                self.words[at].fetch_or(bits, Relaxed);
+                let block = at as u64 * WORD / BLOCK;
+                self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
+            }
+        }
+    }
+
+    /// Empties the set; takes time in proportion to what is in it.
+    pub fn clear(&self) {
+        for (at, summary) in self.summary.iter().enumerate() {
+            let mut blocks = summary.swap(0, Relaxed);
+            while blocks != 0 {
+                let block = at * 64 + blocks.trailing_zeros() as usize;
+                blocks &= blocks - 1;
+                let words = block * 64..(block * 64 + 64).min(self.words.len());
+                self.words[words].iter().for_each(|word| word.store(0, Relaxed));
+            }
+        }
+    }
+
+    /// The first vertex from `from` on that is in the set.
+    pub fn next_set(&self, from: u64) -> Option<u64> {
+        let mut at = from;
+        while at < self.len {
+            if at.is_multiple_of(BLOCK) {
+                at = self.next_block(at / BLOCK)? * BLOCK;
+            }
+            let rest = self.words[(at / WORD) as usize].load(Relaxed) >> (at % WORD);
+            if rest != 0 {
+                return Some(at + u64::from(rest.trailing_zeros()));
+            }
+            at = (at / WORD + 1) * WORD;
+        }
+        None
+    }
+
+    /// The first block from `from` on that the summary has.
+    fn next_block(&self, from: u64) -> Option<u64> {
+        let mut at = from;
+        while ((at / WORD) as usize) < self.summary.len() {
+            let rest = self.summary[(at / WORD) as usize].load(Relaxed) >> (at % WORD);
+            if rest != 0 {
+                return Some(at + u64::from(rest.trailing_zeros()));
+            }
+            at = (at / WORD + 1) * WORD;
+        }
+        None
+    }
+
+    /// The first vertex from `from` on that may be inserted and is not in the set.
+    pub fn next_unset(&self, from: u64) -> Option<u64> {
+        let mut at = from.max(self.own.start);
+        while at < self.own.end {
+            let rest = !self.words[(at / WORD) as usize].load(Relaxed) >> (at % WORD);
+            if rest != 0 {
+                let found = at + u64::from(rest.trailing_zeros());
+                return (found < self.own.end).then_some(found);
+            }
+            at = (at / WORD + 1) * WORD;
+        }
+        None
+    }
+
+    /// Calls `take` for each vertex of `range` that is in the set (or, with `inverted`, that is not, and may be inserted).
+    #[inline(always)]
+    pub fn for_each_in(&self, range: RangeInclusive<u32>, inverted: bool, mut take: impl FnMut(u32)) {
+        let (mut first, mut last) = range.into_inner();
+        if inverted {
+            if self.own.is_empty() {
+                return;
+            }
+            (first, last) = (first.max(self.own.start as u32), last.min((self.own.end - 1) as u32));
+        }
+        if first > last {
+            return;
+        }
+        let flip = if inverted { u64::MAX } else { 0 };
+        for word in first / 64..=last / 64 {
+            let mut rest = self.words[word as usize].load(Relaxed) ^ flip;
+            if word == first / 64 {
+                rest &= u64::MAX << (first % 64);
+            }
+            if word == last / 64 {
+                rest &= u64::MAX >> (63 - last % 64);
+            }
+            while rest != 0 {
+                take(word * 64 + rest.trailing_zeros());
+                rest &= rest - 1;
+            }
+        }
+    }
+
+    /// Adds the vertices of a range that another set over as many has.
+    pub fn learn_from(&self, other: &Self, range: RangeInclusive<u32>) {
+        let (first, last) = range.into_inner();
+        for word in first / 64..=last / 64 {
+            let mut bits = other.words[word as usize].load(Relaxed);
+            if word == first / 64 {
+                bits &= u64::MAX << (first % 64);
+            }
+            if word == last / 64 {
+                bits &= u64::MAX >> (63 - last % 64);
+            }
+            if bits != 0 && self.words[word as usize].fetch_or(bits, Relaxed) == 0 {
+                let block = u64::from(word) * 64 / BLOCK;
+                self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
+            }
+        }
+    }
+
+    /// Adds what words of 32 bits have, the first of which is the set's word `first` of 32.
+    pub fn set_words(&self, first: usize, words: &[u32]) {
+        for (at, &bits) in (first..).zip(words).filter(|(_, bits)| **bits != 0) {
+            self.words[at / 2].fetch_or(u64::from(bits) << (at % 2 * 32), Relaxed);
+            let block = at as u64 * 32 / BLOCK;
+            self.summary[(block / WORD) as usize].fetch_or(1 << (block % WORD), Relaxed);
+        }
+    }
+
+    /// The bits of 32 vertices.
+    pub fn half_word(&self, at: u32) -> u32 {
+        (self.words[at as usize / 2].load(Relaxed) >> (at % 2 * 32)) as u32
+    }
+
+    /// Takes out those of 32 vertices whose bits are set.
+    pub fn forget(&self, at: u32, bits: u32) {
+        self.words[at as usize / 2].fetch_and(!(u64::from(bits) << (at % 2 * 32)), Relaxed);
+    }
+
+    /// How many vertices are in the set, and the sum of `value` over them.
+    pub fn census(&self, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
+        self.census_of(0..self.len, value)
+    }
+
+    /// How many of these vertices are in the set, and the sum of `value` over them.
+    pub fn census_of(&self, vertices: Range<u64>, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
+        if vertices.is_empty() {
+            return (0, 0);
+        }
+        let block = |block: u64| {
+            let (mut count, mut sum) = (0, 0);
+            let first = (block * BLOCK).max(vertices.start);
+            let last = ((block + 1) * BLOCK).min(vertices.end) - 1;
+            self.for_each_in(first as u32..=last as u32, false, |vertex| {
+                count += 1;
+                sum += value(vertex);
+            });
+            (count, sum)
+        };
+        let mut blocks = Vec::new();
+        let mut at = self.next_block(vertices.start / BLOCK);
+        while let Some(found) = at.filter(|found| found * BLOCK < vertices.end) {
+            blocks.push(found);
+            at = self.next_block(found + 1);
+        }
+        let add = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
+        if blocks.len() < 16 {
+            return blocks.into_iter().map(block).fold((0, 0), add);
+        }
+        blocks.into_par_iter().map(block).reduce(|| (0, 0), add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_sorted_set(
+            len in 1u64..20_000,
+            draws in prop::collection::vec(any::<u32>(), 0..300),
+            bounds in (any::<u32>(), any::<u32>()),
+        ) {
+            let bits = Bits::new(len);
+            let mut set = BTreeSet::new();
+            for draw in draws {
+                let vertex = draw % len as u32;
+                prop_assert_eq!(bits.insert(vertex), set.insert(vertex));
+            }
+            let walk = |next: &dyn Fn(u64) -> Option<u64>| {
+                let (mut found, mut at) = (BTreeSet::new(), 0);
+                while let Some(vertex) = next(at) {
+                    found.insert(vertex as u32);
+                    at = vertex + 1;
+                }
+                found
+            };
+            let others: BTreeSet<u32> = (0..len as u32).filter(|vertex| !set.contains(vertex)).collect();
+            prop_assert_eq!(&walk(&|at| bits.next_set(at)), &set);
+            prop_assert_eq!(&walk(&|at| bits.next_unset(at)), &others);
+            let (a, b) = (bounds.0 % len as u32, bounds.1 % len as u32);
+            let range = a..=b;
+            for (inverted, expected) in [(false, &set), (true, &others)] {
+                let mut found = BTreeSet::new();
+                bits.for_each_in(range.clone(), inverted, |vertex| { found.insert(vertex); });
+                prop_assert_eq!(found, expected.iter().copied().filter(|v| range.contains(v)).collect());
+            }
+            if a <= b {
+                let copy = Bits::new(len);
+                copy.learn_from(&bits, range.clone());
+                let mut found = BTreeSet::new();
+                let mut at = 0;
+                while let Some(vertex) = copy.next_set(at) {
+                    found.insert(vertex as u32);
+                    at = vertex + 1;
+                }
+                prop_assert_eq!(found, set.iter().copied().filter(|v| range.contains(v)).collect());
+            }
+            let sum: u64 = set.iter().map(|&vertex| u64::from(vertex)).sum();
+            prop_assert_eq!(bits.census(u64::from), (set.len() as u64, sum));
+            bits.clear();
+            prop_assert_eq!(bits.next_set(0), None);
+        }
+    }
+}

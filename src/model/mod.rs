@@ -1,0 +1,30 @@
+//! What an algorithm is: its declaration, its values and the graph that it sees. No pages, no devices.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`algorithm`] | the trait that an algorithm implements, and the supersteps that it is asked for |
+//! | [`attributes`] | a value for each vertex: types, roles, and arrays in main memory |
+//! | [`bits`], [`vertex_set`] | sets of vertices |
+//! | `activations` | the superstep in which each vertex was first active |
+//! | `part` | the range of vertices that a device holds |
+//! | `parameters`, `sound` | what a checkpoint records about an algorithm, and checks of what it restores |
+//! | `shader` | an algorithm's WGSL |
+//! | `huge`, `prefetch` | hints to the system and the processor about arrays that are accessed at random |
+//!
+//! Everything above may use this module; it uses errors only.
+
+pub mod activations;
+pub mod algorithm;
+pub mod attributes;
+pub mod bits;
+mod huge;
+mod parameters;
+mod part;
+pub mod prefetch;
+mod shader;
+pub(crate) mod sound;
+pub mod vertex_set;
+
+pub use parameters::Parameters;
+pub use part::Part;
+pub use shader::Shader;

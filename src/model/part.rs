@@ -1,0 +1,72 @@
+//! Which vertices are a device's own, where several devices share a run.
+
+use crate::model::attributes::{Attribute, Merge, Role};
+use std::ops::Range;
+
+/// A device's part of a run.
+///
+/// Under Strategy-P (`sharded` is false) the device holds the values of all vertices; its own are those whose vertex phase it
+/// runs, and whose values it tells at the end. Under Strategy-S it holds what edges write for its own vertices only: what an edge
+/// function writes to others is dropped, since their owner sees the same edge.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// Vertices of the graph.
+    pub vertices: u64,
+    /// The vertices that are its own; may be none.
+    pub own: Range<u64>,
+    /// Whether it holds what edges write for its own vertices only.
+    pub sharded: bool,
+}
+
+/// Vertices of a word of every bit set, on every device: where parts of attributes that are held begin.
+const WORD: u64 = 64;
+
+impl Part {
+    /// The part of a device that is alone.
+    pub fn whole(vertices: u64) -> Self {
+        Self { vertices, own: 0..vertices, sharded: false }
+    }
+
+    /// Whether nobody else has a part.
+    pub fn is_whole(&self) -> bool {
+        !self.sharded && self.own == (0..self.vertices)
+    }
+
+    /// The vertices that an attribute of this role has values of here. Begins at a multiple of 64.
+    pub fn held(&self, role: Role) -> Range<u64> {
+        match role {
+            Role::Writable | Role::Accumulated | Role::Own if self.sharded => self.own_words(),
+            _ => 0..self.vertices,
+        }
+    }
+
+    /// The vertices whose degrees are looked at: the vertex phase's, and those of a census.
+    pub fn own_words(&self) -> Range<u64> {
+        self.own.start / WORD * WORD..self.own.end
+    }
+
+    /// Whether an attribute of this role has, beside the values that are held, what the owners of other vertices have last
+    /// told of theirs.
+    pub fn has_seen(&self, role: Role) -> bool {
+        self.sharded && role == Role::Writable
+    }
+
+    /// The vertices whose values it has to have where a run goes on from a checkpoint. What is added up with other devices' values is
+    /// its owner's only.
+    pub fn recalled(&self, attribute: &Attribute) -> Range<u64> {
+        let written = attribute.role.is_written();
+        let held_elsewhere = self.sharded && written && !self.has_seen(attribute.role);
+        if held_elsewhere || (written && attribute.merge == Merge::Add) { self.own.clone() } else { 0..self.vertices }
+    }
+
+    /// Whether a vertex is its own.
+    #[inline(always)]
+    pub fn owns(&self, vertex: u32) -> bool {
+        self.own.contains(&u64::from(vertex))
+    }
+
+    /// The vertices that edges may write to here.
+    pub fn writable(&self) -> Range<u64> {
+        if self.sharded { self.own.clone() } else { 0..self.vertices }
+    }
+}

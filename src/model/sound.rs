@@ -1,0 +1,49 @@
+//! What algorithms look at before they go on from a checkpoint: numbers that they use as places must be some.
+
+use crate::model::algorithm::{State, Step};
+use crate::model::attributes::U32Column;
+use rayon::prelude::*;
+
+/// Whether a step's scalar is a place among so many.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn place(scalar: f64, count: usize) -> Result<(), String> {
+    match scalar >= 0.0 && scalar < count as f64 && scalar.fract() == 0.0 {
+        true => Ok(()),
+        false => Err(format!("its superstep says {scalar} where a whole number below {count} is expected")),
+    }
+}
+
+/// Whether each of a step's scalars is a place among so many.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn places(step: &Step, counts: [usize; 4]) -> Result<(), String> {
+    step.scalars.iter().zip(counts).try_for_each(|(&scalar, count)| place(scalar, count))
+}
+
+/// Values of the halves of a number of 32 bits.
+pub const HALF: usize = 1 << 16;
+/// More than any level or number of hops, and little enough to be counted on from.
+pub const FAR: usize = 1 << 31;
+
+/// Whether every vertex has a value that is one of a vertex, or is allowed otherwise.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn vertices(
+    state: &State,
+    column: &U32Column,
+    vertex_of: impl Fn(u32) -> Option<u32> + Sync,
+) -> Result<(), String> {
+    let vertices = state.graph.vertices;
+    let wrong = |&vertex: &u64| vertex_of(column.get(vertex as u32)).is_some_and(|one| u64::from(one) >= vertices);
+    match (0..vertices).into_par_iter().find_any(wrong) {
+        Some(vertex) => {
+            let value = column.get(vertex as u32);
+            Err(format!("vertex {vertex} has the value {value}, which stands for no vertex of {vertices}"))
+        }
+        None => Ok(()),
+    }
+}

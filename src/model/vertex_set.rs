@@ -1,0 +1,138 @@
+//! Sets of vertices of one graph: from a file of original ids, or from what a run has found.
+
+use crate::error::{Error, Result};
+use crate::model::bits::Bits;
+use std::path::Path;
+use topostream_formats::readers::{InputFile, VertexValues};
+use topostream_formats::{OriginalIds, Store, VertexId};
+
+/// A set of vertices: one bit for each vertex of the graph.
+#[derive(Debug)]
+pub struct VertexSet {
+    bits: Bits,
+}
+
+/// Main memory for reading a file of ids.
+const READING_BYTES: u64 = 4 << 20;
+
+/// Ids that are looked up together where that takes a pass over all vertices.
+const IDS_AT_ONCE: usize = 1 << 20;
+
+impl VertexSet {
+    /// An empty set of vertices of a graph with so many.
+    pub fn new(vertices: u64) -> Self {
+        Self { bits: Bits::new(vertices) }
+    }
+
+    /// The vertices below `vertices` that a function says are in.
+    pub fn of(vertices: u64, mut is_in: impl FnMut(u32) -> bool) -> Self {
+        let set = Self::new(vertices);
+        for vertex in (0..vertices).map(|vertex| vertex as u32) {
+            if is_in(vertex) {
+                set.bits.learn(vertex);
+            }
+        }
+        set
+    }
+
+    /// Reads a file of original ids, one a line, plain or compressed, with `#` and `%` for comments; an id may come more than
+    /// once. Takes some megabytes beside the set, however long the file is.
+    ///
+    /// # Errors
+    /// By line, where it holds something else; the first id, in the file or in some part of it, that the graph does not have.
+    pub fn read(path: &Path, store: &Store) -> Result<Self> {
+        Self::read_file(&InputFile::new(path), store)
+    }
+
+    /// The same of a file that may be a pipe.
+    ///
+    /// # Errors
+    /// As of [`Self::read`].
+    pub fn read_file(file: &InputFile, store: &Store) -> Result<Self> {
+        let (path, set, ids) = (file.path(), Self::new(store.vertices()), store.ids()?);
+        let mut file = VertexValues::open_file(file, READING_BYTES)?;
+        let mut waiting = Vec::new();
+        while let Some(id) = file.next_id()? {
+            if !ids.is_ascending() {
+                waiting.push(id);
+            } else if let Some(vertex) = ids.vertex(id) {
+                set.bits.learn(vertex.0);
+            } else {
+                return Err(file.error("the id of a vertex of the graph").into());
+            }
+            if waiting.len() == IDS_AT_ONCE {
+                set.insert_all(&mut waiting, &ids, path)?;
+            }
+        }
+        set.insert_all(&mut waiting, &ids, path)?;
+        Ok(set)
+    }
+
+    /// Adds vertices by their original ids, in one pass over all vertices.
+    fn insert_all(&self, waiting: &mut Vec<u64>, ids: &OriginalIds, path: &Path) -> Result<()> {
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        waiting.sort_unstable();
+        waiting.dedup();
+        let found = Bits::new(waiting.len() as u64);
+        for vertex in 0..self.bits.len() {
+            if let Ok(at) = waiting.binary_search(&ids.original(VertexId(vertex as u32))) {
+                found.learn(at as u32);
+                self.bits.learn(vertex as u32);
+            }
+        }
+        if let Some(missing) = found.next_unset(0) {
+            let id = waiting[missing as usize];
+            return Err(Error::Parameter(format!("{}: the graph has no vertex with id {id}", path.display())));
+        }
+        waiting.clear();
+        Ok(())
+    }
+
+    /// Main memory that [`read`](Self::read) takes beside the set and original ids, in bytes.
+    pub fn reading_bytes() -> u64 {
+        READING_BYTES + 8 * IDS_AT_ONCE as u64
+    }
+
+    /// Main memory of a set, in bytes.
+    pub fn memory_bytes(vertices: u64) -> u64 {
+        Bits::memory_bytes(vertices)
+    }
+
+    /// Adds a vertex; whether it was not there.
+    ///
+    /// # Panics
+    /// Where the graph has no such vertex; likewise in [`contains`](Self::contains).
+    pub fn insert(&self, vertex: VertexId) -> bool {
+        self.bits.learn(vertex.0)
+    }
+
+    /// Whether a vertex is in.
+    #[inline(always)]
+    pub fn contains(&self, vertex: VertexId) -> bool {
+        self.bits.contains(vertex.0)
+    }
+
+    /// How many are in.
+    pub fn count(&self) -> u64 {
+        self.bits.census(|_| 0).0
+    }
+
+    /// How many vertices the graph has.
+    pub fn vertices(&self) -> u64 {
+        self.bits.len()
+    }
+
+    /// Those that are in, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = VertexId> {
+        let next = |from: u64| self.bits.next_set(from);
+        let after = move |vertex: &u64| next(vertex + 1);
+        std::iter::successors(next(0), after).map(|vertex| VertexId(vertex as u32))
+    }
+
+    /// The bits.
+    pub fn bits(&self) -> &Bits {
+        &self.bits
+    }
+}

@@ -1,0 +1,257 @@
+//! The pages that a superstep has still to read, and which of them is next.
+//!
+//! ```text
+//!  missing pages ─┬─ stripe 0: 0, 3, 6, …   in flight: its share at most ─┐
+//!  in file order  ├─ stripe 1: 1, 4, 7, …                                 ├─ next: the stripe with the fewest in flight
+//!                 └─ stripe 2: 2, 5, 8, …                                 ┘
+//! ```
+//!
+//! What may be in flight is shared out evenly among the stripes that have something to do, so that a slow one does not come
+//! to hold all frames while the others idle. Within a stripe, pages go in file order; with one stripe, that is all there is.
+
+use crate::pages::fetch::PageRef;
+use std::collections::VecDeque;
+
+/// A queue of missing pages for each stripe.
+#[derive(Clone, Debug)]
+pub struct Backlog {
+    stripes: Vec<Stripe>,
+    /// How many reads may be in flight on all stripes together, and how many are.
+    in_flight_max: usize,
+    in_flight: usize,
+    /// How many may be on any one of them, however many frames there are.
+    stripe_in_flight_max: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Stripe {
+    missing: VecDeque<PageRef>,
+    in_flight: usize,
+}
+
+impl Backlog {
+    /// Pages in file order, over so many stripes.
+    pub fn new(pages: Vec<PageRef>, stripes: usize, in_flight_max: usize, stripe_in_flight_max: usize) -> Self {
+        let mut backlog =
+            Self { stripes: vec![Stripe::default(); stripes], in_flight_max, in_flight: 0, stripe_in_flight_max };
+        pages.into_iter().for_each(|page| backlog.of(page).missing.push_back(page));
+        backlog
+    }
+
+    /// The page to be read next; none while nothing is missing or every stripe with missing pages has its share in flight.
+    pub fn next(&self) -> Option<PageRef> {
+        if self.in_flight >= self.in_flight_max {
+            return None;
+        }
+        let share = self.share();
+        let ready = self.stripes.iter().filter(|stripe| stripe.in_flight < share);
+        let fronts = ready.filter_map(|stripe| stripe.missing.front().map(|&page| (stripe.in_flight, page)));
+        fronts.min_by_key(|(in_flight, page)| (*in_flight, page.page)).map(|(_, page)| page)
+    }
+
+    /// How many reads a stripe may have in flight: an even part of all, one at least.
+    fn share(&self) -> usize {
+        let busy = self.stripes.iter().filter(|stripe| stripe.in_flight > 0 || !stripe.missing.is_empty()).count();
+        (self.in_flight_max / busy.max(1)).min(self.stripe_in_flight_max).max(1)
+    }
+
+    /// The page that is [next](Self::next) is being read.
+    pub fn begin(&mut self, page: PageRef) {
+        let stripe = self.of(page);
+        let front = stripe.missing.pop_front();
+        assert_eq!(front, Some(page), "pages of a stripe are read in their order");
+        stripe.in_flight += 1;
+        self.in_flight += 1;
+    }
+
+    /// A read has ended, one way or the other.
+    pub fn end(&mut self, page: PageRef) {
+        self.of(page).in_flight -= 1;
+        self.in_flight -= 1;
+    }
+
+    /// A page has to be read again: it is the next of its stripe.
+    pub fn again(&mut self, page: PageRef) {
+        self.of(page).missing.push_front(page);
+    }
+
+    fn of(&mut self, page: PageRef) -> &mut Stripe {
+        let stripe = page.stripe(self.stripes.len());
+        &mut self.stripes[stripe]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use topostream_formats::{Direction, PageId};
+
+    fn page(number: u32) -> PageRef {
+        PageRef { direction: Direction::Out, page: PageId(number) }
+    }
+
+    /// Pages and limits.
+    #[derive(Clone, Debug)]
+    struct Case {
+        pages: Vec<u32>,
+        stripes: usize,
+        in_flight_max: usize,
+        stripe_max: usize,
+    }
+
+    impl Case {
+        fn backlog(&self) -> Backlog {
+            let pages = self.pages.iter().map(|&number| page(number)).collect();
+            Backlog::new(pages, self.stripes, self.in_flight_max, self.stripe_max)
+        }
+
+        fn stripe_of(&self, page: PageRef) -> u32 {
+            page.page.0 % self.stripes as u32
+        }
+    }
+
+    fn cases(stripes: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = Case> {
+        let pages = prop::collection::btree_set(0u32..200, 0..80);
+        (pages, stripes, 1usize..40, 1usize..20).prop_map(|(pages, stripes, in_flight_max, stripe_max)| Case {
+            pages: pages.into_iter().collect(),
+            stripes,
+            in_flight_max,
+            stripe_max,
+        })
+    }
+
+    /// What should be going on, kept by other means: plain lists of pages.
+    struct Model<'a> {
+        case: &'a Case,
+        missing: Vec<PageRef>,
+        reading: Vec<PageRef>,
+    }
+
+    impl Model<'_> {
+        fn count(&self, pages: &[PageRef], stripe: u32) -> usize {
+            pages.iter().filter(|&&page| self.case.stripe_of(page) == stripe).count()
+        }
+
+        fn share(&self) -> usize {
+            let both = [&self.missing[..], &self.reading].concat();
+            let busy: std::collections::HashSet<u32> = both.iter().map(|&page| self.case.stripe_of(page)).collect();
+            (self.case.in_flight_max / busy.len().max(1)).clamp(1, self.case.stripe_max)
+        }
+
+        /// Whether a stripe has something to read and may.
+        fn could_read(&self, stripe: u32) -> bool {
+            let room = self.reading.len() < self.case.in_flight_max;
+            room && self.count(&self.missing, stripe) > 0 && self.count(&self.reading, stripe) < self.share()
+        }
+    }
+
+    /// Reads everything; `draws` decide which read ends when, and which pages are read twice. Returns the order of first
+    /// reads.
+    fn read_all(case: &Case, draws: &[u16]) -> Vec<PageRef> {
+        let mut backlog = case.backlog();
+        let all: Vec<PageRef> = case.pages.iter().map(|&number| page(number)).collect();
+        let mut model = Model { case, missing: all, reading: Vec::new() };
+        let (mut order, mut twice, mut draws) = (Vec::new(), Vec::new(), draws.iter().cycle());
+        loop {
+            while let Some(next) = backlog.next() {
+                assert!(model.could_read(case.stripe_of(next)), "{next:?} is beyond its stripe's share");
+                let fewest = |stripe: &u32| model.count(&model.reading, *stripe);
+                let least =
+                    (0..case.stripes as u32).filter(|&stripe| model.could_read(stripe)).map(|s| fewest(&s)).min();
+                assert_eq!(Some(fewest(&case.stripe_of(next))), least, "another stripe has less to do");
+                backlog.begin(next);
+                let at = model.missing.iter().position(|&missing| missing == next).expect("pages are missing once");
+                model.reading.push(model.missing.remove(at));
+                if !twice.contains(&next) {
+                    order.push(next);
+                }
+            }
+            assert!((0..case.stripes as u32).all(|stripe| !model.could_read(stripe)), "a stripe is left idle");
+            if model.reading.is_empty() {
+                assert!(model.missing.is_empty());
+                return order;
+            }
+            let draw = *draws.next().expect("some draws");
+            let ended = model.reading.remove(draw as usize / 2 % model.reading.len());
+            backlog.end(ended);
+            if draw % 2 == 1 && !twice.contains(&ended) {
+                twice.push(ended);
+                backlog.again(ended);
+                model.missing.push(ended);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Every page once, none beyond a stripe's share, no stripe idle that need not be, each stripe in file order.
+        #[test]
+        fn stripes_are_kept_busy(case in cases(1..=7), draws in prop::collection::vec(any::<u16>(), 1..50)) {
+            let order = read_all(&case, &draws);
+            let mut sorted: Vec<u32> = order.iter().map(|page| page.page.0).collect();
+            sorted.sort_unstable();
+            prop_assert_eq!(&sorted, &case.pages);
+            for stripe in 0..case.stripes as u32 {
+                let of: Vec<u32> = order.iter().filter(|&&p| case.stripe_of(p) == stripe).map(|p| p.page.0).collect();
+                prop_assert!(of.is_sorted(), "stripe {}: {:?}", stripe, of);
+            }
+        }
+
+        #[test]
+        fn one_stripe_is_file_order(case in cases(1..=1), draws in prop::collection::vec(any::<u16>(), 1..50)) {
+            let order = read_all(&case, &draws);
+            prop_assert!(order.iter().map(|page| page.page.0).eq(case.pages));
+        }
+
+        /// A stripe that never answers: all pages of the others are read.
+        #[test]
+        fn a_dead_stripe_holds_up_no_other(case in cases(2..=5)) {
+            let mut backlog = case.backlog();
+            let mut read = 0;
+            // One read at a time is one that the dead stripe never gives back; a run has two at least.
+            prop_assume!(case.in_flight_max >= 2);
+            while let Some(next) = backlog.next() {
+                backlog.begin(next);
+                if case.stripe_of(next) != 0 {
+                    backlog.end(next);
+                    read += 1;
+                }
+            }
+            prop_assert_eq!(read, case.pages.iter().filter(|&&number| case.stripe_of(page(number)) != 0).count());
+        }
+    }
+
+    /// Two reads at once over five stripes: all of them get their turn.
+    #[test]
+    fn fewer_reads_than_stripes() {
+        let case = Case { pages: (0..50).collect(), stripes: 5, in_flight_max: 2, stripe_max: 64 };
+        let order = read_all(&case, &[0]);
+        assert!(order.iter().map(|page| page.page.0).eq(0..50), "{order:?}");
+    }
+
+    #[test]
+    fn a_page_that_failed_is_the_next_of_its_stripe() {
+        let mut backlog = Backlog::new((0..6).map(page).collect(), 2, 2, 64);
+        for number in [0, 1] {
+            assert_eq!(backlog.next(), Some(page(number)));
+            backlog.begin(page(number));
+        }
+        backlog.end(page(0));
+        backlog.again(page(0));
+        assert_eq!(backlog.next(), Some(page(0)));
+    }
+
+    /// What one stripe does not need, the others may use.
+    #[test]
+    fn shares_grow_when_stripes_are_done() {
+        let mut backlog = Backlog::new((0..20).map(|row| page(2 * row)).collect(), 2, 8, 64);
+        let mut read = 0;
+        while let Some(next) = backlog.next() {
+            backlog.begin(next);
+            read += 1;
+        }
+        assert_eq!(read, 8);
+    }
+}

@@ -1,0 +1,162 @@
+//! How main memory is divided before a run.
+
+use super::fetch::IN_FLIGHT_MAX;
+use crate::error::{Error, Result};
+use crate::model::activations::Activations;
+use crate::model::algorithm::Algorithm;
+use crate::model::bits::Bits;
+use serde::Serialize;
+use topostream_formats::{Direction, Store};
+
+/// Main memory of a run, by part, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryPlan {
+    /// The algorithm's attributes (WA and RA).
+    pub attributes_bytes: u64,
+    /// When vertices were first active, where that is an answer.
+    pub activations_bytes: u64,
+    /// The algorithm's tables.
+    pub tables_bytes: u64,
+    /// The frontiers of a traversal.
+    pub frontier_bytes: u64,
+    /// The out-degrees.
+    pub degrees_bytes: u64,
+    /// The page directories, and what is derived from them.
+    pub directory_bytes: u64,
+    /// Code, stacks, channels, and what the algorithm itself holds.
+    pub program_bytes: u64,
+    /// What several devices that share the run need in main memory: what they tell each other through, and the attributes of
+    /// those that compute there.
+    pub sharing_bytes: u64,
+    /// Frames of the page buffer.
+    pub frames: u32,
+    /// Bytes of one frame.
+    pub frame_bytes: u64,
+    /// Stripes that are read at the same time.
+    pub stripes: u32,
+}
+
+/// Code, stacks, channels: what a run takes whatever the graph.
+pub(crate) const PROGRAM_BYTES: u64 = 24 << 20;
+/// The fewest frames that a run works with: two to compute on, two to read into.
+pub const FRAMES_MIN: u32 = 4;
+/// Reads in flight on a stripe are bounded by this many bytes too.
+const IN_FLIGHT_BYTES: u64 = 64 << 20;
+
+impl MemoryPlan {
+    /// Shares out `memory_bytes`: what the algorithm needs first, and what several devices need beside it (`sharing_bytes`), then the page buffer; no more than the graph fills, and no
+    /// more than `buffer_bytes` where that is given.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with all parts where it cannot be done.
+    pub fn new(
+        algorithm: &dyn Algorithm,
+        store: &Store,
+        memory_bytes: u64,
+        buffer_bytes: Option<u64>,
+        sharing_bytes: u64,
+    ) -> Result<Self> {
+        let vertices = store.vertices();
+        let out = store.topology(Direction::Out).expect("every store has out-lists");
+        let weights = if algorithm.needs_weights() { out.weight_page_bytes() } else { 0 };
+        let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
+        let traversal = algorithm.is_traversal();
+        let mut plan = Self {
+            attributes_bytes: attributes_bytes(algorithm, store),
+            activations_bytes: activations_bytes(algorithm, vertices),
+            tables_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
+            frontier_bytes: if traversal { 2 * Bits::memory_bytes(vertices) } else { 0 },
+            degrees_bytes: 4 * vertices,
+            directory_bytes: directory_bytes(store),
+            program_bytes: PROGRAM_BYTES + algorithm.held_bytes(),
+            sharing_bytes,
+            frames: 0,
+            frame_bytes: u64::from(out.page_bytes()) + u64::from(weights),
+            stripes: store.stripe_count() as u32,
+        };
+        let left = memory_bytes.saturating_sub(plan.total_bytes());
+        let frames = buffer_bytes.unwrap_or(left).min(left) / plan.frame_bytes;
+        if frames < FRAMES_MIN.into() || buffer_bytes.is_some_and(|buffer| buffer > left) {
+            let buffer = buffer_bytes.unwrap_or(0).max(u64::from(FRAMES_MIN) * plan.frame_bytes);
+            return Err(plan.too_small(algorithm.name(), memory_bytes, buffer_bytes, buffer));
+        }
+        plan.frames = frames.min(pages + IN_FLIGHT_MAX as u64).max(FRAMES_MIN.into()) as u32;
+        Ok(plan)
+    }
+
+    /// Bytes of everything.
+    pub fn total_bytes(&self) -> u64 {
+        let vertices = self.attributes_bytes + self.activations_bytes + self.frontier_bytes + self.degrees_bytes;
+        vertices
+            + self.tables_bytes
+            + self.directory_bytes
+            + self.program_bytes
+            + self.sharing_bytes
+            + self.buffer_bytes()
+    }
+
+    /// Bytes of the page buffer.
+    pub fn buffer_bytes(&self) -> u64 {
+        u64::from(self.frames) * self.frame_bytes
+    }
+
+    /// How many reads may be in flight: a full queue for every stripe, as far as half of the frames go.
+    pub fn in_flight_max(&self) -> usize {
+        (self.stripes as usize * self.stripe_in_flight_max()).min(self.frames as usize / 2)
+    }
+
+    /// How many reads may be in flight on one stripe.
+    pub fn stripe_in_flight_max(&self) -> usize {
+        ((IN_FLIGHT_BYTES / self.frame_bytes) as usize).clamp(2, IN_FLIGHT_MAX)
+    }
+
+    /// Frames that a scan streams through: half, as long as they can be in flight or computed on. They cost no hits, since
+    /// what they hold at the end of one scan is visited first in the next.
+    pub fn stream_frames(&self) -> usize {
+        (self.frames as usize / 2).clamp(2, 2 * IN_FLIGHT_MAX * self.stripes as usize)
+    }
+
+    fn too_small(&self, algorithm: &str, memory_bytes: u64, asked: Option<u64>, buffer_bytes: u64) -> Error {
+        let least = u64::from(FRAMES_MIN) * self.frame_bytes;
+        let (what, needed_bytes, budget_bytes) = match asked {
+            Some(asked) if asked < least => (format!("the page buffer of {algorithm}"), least, asked),
+            _ => (algorithm.to_owned(), self.total_bytes().saturating_add(buffer_bytes), memory_bytes),
+        };
+        let sharing = match self.sharing_bytes {
+            0 => String::new(),
+            bytes => format!("shared with other devices {bytes}, "),
+        };
+        let parts = format!(
+            "attributes {}, activations {}, tables {}, frontiers {}, degrees {}, page directory {}, program {}, {sharing}page buffer {} of at least \
+             {FRAMES_MIN} pages",
+            self.attributes_bytes,
+            self.activations_bytes,
+            self.tables_bytes,
+            self.frontier_bytes,
+            self.degrees_bytes,
+            self.directory_bytes,
+            self.program_bytes,
+            buffer_bytes,
+        );
+        Error::Memory { what, needed_bytes, budget_bytes, parts }
+    }
+}
+
+/// Main memory of the page directories of a store, in bytes.
+pub(crate) fn directory_bytes(store: &Store) -> u64 {
+    36 * store.topologies().map(|topology| u64::from(topology.page_count())).sum::<u64>()
+}
+
+/// Main memory of what an algorithm knows of every vertex in the end, in bytes.
+pub fn answer_bytes(algorithm: &dyn Algorithm, store: &Store) -> u64 {
+    attributes_bytes(algorithm, store) + activations_bytes(algorithm, store.vertices())
+}
+
+fn attributes_bytes(algorithm: &dyn Algorithm, store: &Store) -> u64 {
+    let declared = algorithm.attributes(store.topology(Direction::In).is_some());
+    declared.iter().map(|attribute| attribute.memory_bytes(store.vertices())).sum()
+}
+
+fn activations_bytes(algorithm: &dyn Algorithm, vertices: u64) -> u64 {
+    if algorithm.keeps_activations() { Activations::memory_bytes(vertices) } else { 0 }
+}

@@ -1,0 +1,54 @@
+//! The pages that a superstep visits.
+
+use super::cache::Policy;
+use super::fetch::PageRef;
+use crate::model::algorithm::{State, Step, Visit};
+use topostream_formats::{PageId, Store};
+
+/// The pages that a superstep visits, in file order, and how the page buffer treats them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PagePlan {
+    /// The pages.
+    pub pages: Vec<PageRef>,
+    /// How frames are used anew.
+    pub policy: Policy,
+}
+
+impl PagePlan {
+    /// Finds the pages with lists that the step visits.
+    pub fn new(store: &Store, state: &State, step: &Step) -> Self {
+        let topology = store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let direction = topology.direction();
+        let page_ref = |page| PageRef { direction, page: PageId(page) };
+        let next: Box<dyn Fn(u64) -> Option<u64>> = match step.visit {
+            Visit::All => {
+                let pages = (0..topology.page_count()).map(page_ref).collect();
+                return Self { pages, policy: Policy::Scan };
+            }
+            Visit::Frontier => {
+                let frontier = state.frontier(step.superstep);
+                Box::new(|from| frontier.next_set(from))
+            }
+            Visit::Within(attribute) => {
+                let bits = state.attributes.bits(attribute);
+                Box::new(|from| bits.next_set(from))
+            }
+            Visit::Without(attribute) => {
+                let bits = state.attributes.bits(attribute);
+                Box::new(|from| bits.next_unset(from))
+            }
+        };
+        let (directory, mut pages) = (topology.directory(), Vec::new());
+        // A vertex's list has a part in each shard.
+        for shard in topology.shards() {
+            let mut from = 0;
+            while let Some(vertex) = next(from) {
+                let first = directory.page_of(shard, topostream_formats::VertexId(vertex as u32));
+                let entry = &directory.entries()[first.index()];
+                pages.extend((first.0..first.0 + entry.run.max(1)).map(page_ref));
+                from = u64::from(entry.start_vertex) + u64::from(entry.slot_count);
+            }
+        }
+        Self { pages, policy: Policy::Lru }
+    }
+}

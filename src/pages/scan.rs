@@ -1,0 +1,95 @@
+//! Lists outside a run: what is made of the graph before one, page by page, in bounded memory.
+
+use crate::error::{Error, Result};
+use crate::pages::buffers::PageBuffers;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds};
+use topostream_formats::store::PageReader;
+use topostream_formats::{Encoding, PageId, Store, Topology};
+
+/// Pages that a thread reads before all look for what was found: the first page with a defect is then soon known.
+const PAGES_A_THREAD: usize = 8;
+
+/// A list, or the part of one that a page has: whose it is, and its neighbours in the order in which they stand.
+pub type TakeList<'a> = dyn Fn(u32, &[u32]) + Sync + 'a;
+
+/// Reads the lists of some pages of a topology, each page checked, and gives them to `take`, on all threads in any order.
+///
+/// # Errors
+/// [`Error::Store`] with the first page that cannot be had; [`Error::Interrupted`].
+pub fn lists(
+    store: &Store,
+    topology: &Topology,
+    pages: &[PageId],
+    cancel: &AtomicBool,
+    take: &TakeList<'_>,
+) -> Result<()> {
+    let reader = PageReader::open(topology)?;
+    let scan = Scan { store, topology, reader: &reader, cancel, take };
+    let room = || (PageBuffers::new(topology, false), Vec::new());
+    for some in pages.chunks(PAGES_A_THREAD * rayon::current_num_threads()) {
+        let one_page = |(buffers, list): &mut (PageBuffers, Vec<u32>), &page| scan.page(page, buffers, list);
+        // Of several defects, the one in the first page is reported, whichever thread is faster.
+        let results: Vec<Result<()>> = some.par_iter().map_init(room, one_page).collect();
+        results.into_iter().collect::<Result<()>>()?;
+    }
+    Ok(())
+}
+
+/// Main memory that [`lists`] takes at most, in bytes: a page and its longest list, in room that doubles, for each thread; and the
+/// numbers of the pages.
+pub fn memory_bytes(topology: &Topology) -> u64 {
+    let threads = rayon::current_num_threads() as u64;
+    3 * threads * u64::from(topology.page_bytes()) + 4 * u64::from(topology.page_count())
+}
+
+/// The pages with lists of vertices in a range, in file order.
+pub fn pages_of(topology: &Topology, vertices: &std::ops::Range<u64>) -> Vec<PageId> {
+    let entries = topology.directory().entries();
+    let has = |first: u64, slots: u32| first < vertices.end && vertices.start < first + u64::from(slots);
+    let wanted = entries.iter().enumerate().filter(|(_, entry)| has(entry.start_vertex.into(), entry.slot_count));
+    wanted.map(|(page, _)| PageId(page as u32)).collect()
+}
+
+struct Scan<'a> {
+    store: &'a Store,
+    topology: &'a Topology,
+    reader: &'a PageReader<'a>,
+    cancel: &'a AtomicBool,
+    take: &'a TakeList<'a>,
+}
+
+impl Scan<'_> {
+    fn page(&self, number: PageId, buffers: &mut PageBuffers, list: &mut Vec<u32>) -> Result<()> {
+        if self.cancel.load(Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        buffers.fill(self.reader, self.store, self.topology, number)?;
+        let (page, _) = buffers.open(self.store, self.topology, number)?;
+        let starts = self.topology.directory().starts();
+        match self.store.manifest().encoding {
+            Encoding::VertexId => self.each(&page, VertexIds::new(&page), list),
+            Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
+                self.each(&page, RecordIdsOf::<2, 2>::new(&page, starts), list);
+            }
+            Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
+                self.each(&page, RecordIdsOf::<3, 3>::new(&page, starts), list);
+            }
+            Encoding::RecordId { page_bytes, slot_bytes } => {
+                self.each(&page, RecordIds::new(&page, starts, page_bytes, slot_bytes), list);
+            }
+        }
+        Ok(())
+    }
+
+    fn each(&self, page: &Page<'_>, neighbours: impl Neighbours, list: &mut Vec<u32>) {
+        for slot in 0..page.header().slot_count {
+            list.clear();
+            list.extend(page.record(slot).map(|at| neighbours.vertex(at)));
+            if !list.is_empty() {
+                (self.take)(page.header().start_vertex + slot, list);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What a run needs of the memory of each device, and of main memory.
+
+use super::{Setting, Work};
+use crate::model::attributes::{Attribute, Role};
+use crate::model::bits::Bits;
+use crate::team::Strategy;
+use serde::Serialize;
+
+/// Batches, queues, sums on a device: an estimate, since part of it depends on limits that only the driver knows.
+const WORKING_BYTES: u64 = 16 << 20;
+
+/// What a run needs of memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Needs {
+    /// Main memory without the page buffer, in bytes: what the program needs, and what devices that compute there hold.
+    pub main_bytes: u64,
+    /// The page buffer, in bytes.
+    pub buffer_bytes: u64,
+    /// Whether main memory is enough.
+    pub main_fits: bool,
+    /// Each device's, in their order.
+    pub devices: Vec<DeviceNeeds>,
+}
+
+/// What a run needs of a device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeviceNeeds {
+    /// The device.
+    pub device: String,
+    /// What its part takes, in bytes, without cached pages.
+    pub bytes: u64,
+    /// What it has; none for a device that computes in main memory.
+    pub budget_bytes: Option<u64>,
+    /// What is left for pages, in bytes, as far as there are any.
+    pub cache_bytes: u64,
+}
+
+impl DeviceNeeds {
+    /// Whether it fits.
+    pub fn fits(&self) -> bool {
+        self.budget_bytes.is_none_or(|budget| self.bytes <= budget)
+    }
+}
+
+impl Needs {
+    /// Works out what is needed.
+    pub fn of(work: &Work, setting: &Setting<'_>) -> Self {
+        let devices: Vec<DeviceNeeds> =
+            (0..setting.seats.len()).map(|device| device_needs(work, setting, device)).collect();
+        let Setting { main_bytes, buffer_bytes, main_fits, .. } = *setting;
+        Self { main_bytes, buffer_bytes, main_fits, devices }
+    }
+
+    /// Whether everything fits.
+    pub fn fit(&self) -> bool {
+        self.main_fits && self.devices.iter().all(DeviceNeeds::fits)
+    }
+}
+
+fn device_needs(work: &Work, setting: &Setting<'_>, device: usize) -> DeviceNeeds {
+    let seat = &setting.seats[device];
+    let sharded = setting.strategy == Strategy::Shard && setting.seats.len() > 1;
+    let own = match sharded {
+        true => work.vertices.div_ceil(setting.seats.len() as u64),
+        false => work.vertices,
+    };
+    let mut bytes = device_bytes(work, own, sharded);
+    let budget_bytes = if seat.is_cpu() { None } else { seat.memory_bytes };
+    if !seat.is_cpu() {
+        bytes += 4 * own + 16 * work.directory_pages + WORKING_BYTES;
+    }
+    if budget_bytes.is_some_and(|budget| bytes > budget) {
+        bytes -= streamed_bytes(work);
+    }
+    let seen = (work.pages * setting.seen(work, device) * work.page_bytes) as u64;
+    let room = budget_bytes.map_or(0, |budget| budget.saturating_sub(bytes));
+    let cache_bytes = room.min(seen).min(seat.cache_bytes.unwrap_or(u64::MAX));
+    DeviceNeeds { device: seat.name.clone(), bytes, budget_bytes, cache_bytes }
+}
+
+/// Attributes, tables and frontiers of a device that has `own` vertices.
+fn device_bytes(work: &Work, own: u64, sharded: bool) -> u64 {
+    let attribute = |attribute: &Attribute| {
+        let all = attribute.memory_bytes(work.vertices);
+        match attribute.role {
+            Role::Writable if sharded => attribute.memory_bytes(own) + all,
+            role if role.is_written() => attribute.memory_bytes(own),
+            _ => all,
+        }
+    };
+    let frontiers = if work.traversal { 2 * Bits::memory_bytes(work.vertices) } else { 0 };
+    work.attributes.iter().map(attribute).sum::<u64>() + work.table_bytes + frontiers
+}
+
+/// What may be left in main memory and be read with its page.
+fn streamed_bytes(work: &Work) -> u64 {
+    let streamed = work.attributes.iter().filter(|attribute| attribute.role == Role::ReadOnly);
+    streamed.map(|attribute| attribute.memory_bytes(work.vertices)).sum()
+}

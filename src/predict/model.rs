@@ -1,0 +1,284 @@
+//! The equations.
+
+use super::work::{Hits, Phase};
+use super::{DeviceRates, Kernel, Needs, Setting, Work};
+use crate::device::exchange::message::MessageLayout;
+use crate::model::attributes::{Attribute, Merge, Role};
+use crate::team::Strategy;
+use serde::Serialize;
+
+/// What a run is expected to take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prediction {
+    /// How devices share it; never `auto`.
+    pub strategy: Strategy,
+    /// Time by term.
+    pub terms: Terms,
+    /// Nanoseconds of all of it. Less than the sum of terms: the disk, the bus and kernels work at the same time.
+    pub total_ns: f64,
+    /// Which term most of the time is due to.
+    pub wall: Wall,
+    /// Memory by device; none of a run that is done.
+    pub memory: Option<Needs>,
+}
+
+/// Nanoseconds by term, added up over supersteps; where devices work at the same time, the slowest one's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Terms {
+    /// Reading pages that are in no memory.
+    pub ssd_ns: f64,
+    /// Pages from main memory to devices.
+    pub bus_ns: f64,
+    /// Edge functions.
+    pub kernel_ns: f64,
+    /// First values, vertex phases, censuses.
+    pub vertex_ns: f64,
+    /// What devices write for each other.
+    pub merge_up_ns: f64,
+    /// What they read of each other, and merge.
+    pub merge_down_ns: f64,
+    /// What supersteps take with nothing to do, and nothing to tell.
+    pub overhead_ns: f64,
+}
+
+/// What a run waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wall {
+    /// Disks.
+    Ssd,
+    /// The way from main memory to devices.
+    Bus,
+    /// Computation on edges and vertices.
+    Kernel,
+    /// What devices tell each other.
+    Merge,
+    /// The beginnings and ends of supersteps.
+    Overhead,
+}
+
+/// What a run is expected to take; none where a device has not been measured.
+pub fn predict(work: &Work, setting: &Setting<'_>) -> Option<Prediction> {
+    let memory = Needs::of(work, setting);
+    let rates: Vec<DeviceRates> =
+        setting.seats.iter().map(|seat| setting.rates.device(&seat.name)).collect::<Option<_>>()?;
+    let model = Model { work, setting, memory: &memory, rates: &rates };
+    let mut terms = Terms::default();
+    let mut walls = [0.0; 3];
+    for phase in &work.phases {
+        let streaming = [model.ssd_ns(phase), model.bus_ns(phase), model.kernel_ns(phase)];
+        let slowest = (0..3).max_by(|&a, &b| streaming[a].total_cmp(&streaming[b])).expect("three");
+        walls[slowest] += streaming[slowest];
+        terms.ssd_ns += streaming[0];
+        terms.bus_ns += streaming[1];
+        terms.kernel_ns += streaming[2];
+        terms.vertex_ns += phase.supersteps * model.slowest(|device| model.vertex_ns(device));
+        terms.overhead_ns += phase.supersteps * model.slowest(|device| model.overhead_ns(device));
+        let (up, down) = model.merge_ns(phase);
+        terms.merge_up_ns += up;
+        terms.merge_down_ns += down;
+    }
+    terms.vertex_ns += model.slowest(|device| 1e9 * model.held() / model.rate(device, |of| of.initialise));
+    let [ssd, bus, kernel] = walls;
+    let merge = terms.merge_up_ns + terms.merge_down_ns;
+    let parts = [
+        (Wall::Ssd, ssd),
+        (Wall::Bus, bus),
+        (Wall::Kernel, kernel + terms.vertex_ns),
+        (Wall::Merge, merge),
+        (Wall::Overhead, terms.overhead_ns),
+    ];
+    let total_ns = parts.iter().map(|(_, ns)| ns).sum();
+    let wall = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("five").0;
+    Some(Prediction { strategy: setting.strategy, terms, total_ns, wall, memory: Some(memory) })
+}
+
+struct Model<'a> {
+    work: &'a Work,
+    setting: &'a Setting<'a>,
+    memory: &'a Needs,
+    rates: &'a [DeviceRates],
+}
+
+impl Model<'_> {
+    fn devices(&self) -> f64 {
+        self.rates.len() as f64
+    }
+
+    fn sharded(&self) -> bool {
+        self.setting.strategy == Strategy::Shard && self.rates.len() > 1
+    }
+
+    fn slowest(&self, ns: impl Fn(usize) -> f64) -> f64 {
+        (0..self.rates.len()).map(ns).fold(0.0, f64::max)
+    }
+
+    /// Vertices that a device's values are held of: what is read and written at random is spread over so many.
+    fn held(&self) -> f64 {
+        let vertices = self.work.vertices as f64;
+        if self.sharded() { vertices / self.devices() } else { vertices }
+    }
+
+    fn rate(&self, device: usize, rate: impl Fn(&super::KernelRates) -> f64) -> f64 {
+        self.rates[device].at(self.held(), rate)
+    }
+
+    fn all_page_bytes(&self, phase: &Phase) -> f64 {
+        (phase.pages * self.work.page_bytes).max(1.0)
+    }
+
+    /// Bytes that are read from disk: once for all devices.
+    fn disk_bytes(&self, phase: &Phase) -> f64 {
+        if let Hits::Measured { disk_bytes, .. } = phase.hits {
+            return disk_bytes;
+        }
+        let mut cached = self.memory.buffer_bytes as f64;
+        // In a scan main memory keeps other pages than the devices; in a traversal they may be the same ones.
+        if !phase.kernel.is_traversal() {
+            let seen = if self.sharded() { 1.0 / self.devices() } else { 1.0 };
+            cached += seen * self.memory.devices.iter().map(|device| device.cache_bytes as f64).sum::<f64>();
+        }
+        let share = cached / self.all_page_bytes(phase);
+        phase.misses(share, self.setting.cold) * self.work.page_bytes
+    }
+
+    fn ssd_ns(&self, phase: &Phase) -> f64 {
+        1e9 * self.disk_bytes(phase) / (self.setting.rates.disk_bytes_per_s * self.setting.disks)
+    }
+
+    fn bus_ns(&self, phase: &Phase) -> f64 {
+        let together = if self.rates.len() > 1 { self.setting.rates.together } else { 1.0 };
+        self.slowest(|device| {
+            let Some(bus) = self.rates[device].bus else { return 0.0 };
+            let rate = if phase.kernel.is_traversal() { bus.search_bytes_per_s } else { bus.in_place_bytes_per_s };
+            let seen = self.setting.seen(self.work, device);
+            let bytes = match phase.hits {
+                // What was measured is of all devices with a bus together.
+                Hits::Measured { bus_bytes, .. } => bus_bytes * self.setting.seats[device].share / self.bus_share(),
+                Hits::Expected { .. } => {
+                    let cached = self.memory.devices[device].cache_bytes as f64;
+                    let share = cached / (self.all_page_bytes(phase) * seen).max(1.0);
+                    seen * phase.misses(share, self.setting.cold) * self.work.page_bytes
+                }
+            };
+            1e9 * bytes / (rate * together)
+        })
+    }
+
+    /// The share of the edges that goes to devices with a bus.
+    fn bus_share(&self) -> f64 {
+        let with_bus = self.setting.seats.iter().zip(self.rates).filter(|(_, rates)| rates.bus.is_some());
+        with_bus.map(|(seat, _)| seat.share).sum::<f64>().max(1e-9)
+    }
+
+    fn overhead_ns(&self, device: usize) -> f64 {
+        let telling = if self.rates.len() > 1 { self.rates[device].telling_ns } else { 0.0 };
+        self.rates[device].superstep_ns + telling
+    }
+
+    fn kernel_ns(&self, phase: &Phase) -> f64 {
+        self.slowest(|device| {
+            let (edges, lists) = (self.edges_ns(phase, device), self.lists_ns(phase, device));
+            edges + lists + self.check_ns(phase, device)
+        })
+    }
+
+    /// Edges whose other end is another device's vertex are seen and dropped: that takes as long as an edge whose values are
+    /// in the nearest cache, as on the smallest graph that was measured.
+    fn edges_ns(&self, phase: &Phase, device: usize) -> f64 {
+        let rate = self.rate(device, |of| of.edges_per_s(phase.kernel));
+        if !self.sharded() {
+            return 1e9 * phase.edges * self.setting.seats[device].share / rate;
+        }
+        let seen = self.setting.seen_by(phase.kernel, self.work, device) * phase.edges;
+        let own = phase.edges / self.devices();
+        let dropped = self.rates[device].kernels[0].edges_per_s(phase.kernel).max(rate);
+        1e9 * (own / rate + (seen - own).max(0.0) / dropped)
+    }
+
+    fn lists_ns(&self, phase: &Phase, device: usize) -> f64 {
+        let seen = self.setting.seen_by(phase.kernel, self.work, device);
+        1e9 * phase.lists * seen / self.rate(device, |of| of.lists_per_s(phase.kernel))
+    }
+
+    /// Pages that have just been read are checked by those who compute.
+    fn check_ns(&self, phase: &Phase, device: usize) -> f64 {
+        let Some(rate) = self.rates[device].check_bytes_per_s else { return 0.0 };
+        1e9 * self.disk_bytes(phase) * self.setting.seen_by(phase.kernel, self.work, device) / rate
+    }
+
+    fn vertex_ns(&self, device: usize) -> f64 {
+        let own = self.work.vertices as f64 / self.devices();
+        let rate = match self.work.traversal {
+            true => self.rate(device, |of| of.census),
+            false => self.rate(device, |of| of.vertex_phase),
+        };
+        1e9 * own / rate
+    }
+
+    /// What a device writes for the others and reads of theirs, of the device that takes longest.
+    fn merge_ns(&self, phase: &Phase) -> (f64, f64) {
+        if self.rates.len() == 1 {
+            return (0.0, 0.0);
+        }
+        let (up, down) = match self.work.traversal {
+            true => self.message_bytes(phase),
+            false => self.exchange_bytes(phase),
+        };
+        let ns = |bytes: f64| self.slowest(|device| 1e9 * bytes / self.rates[device].merge_bytes_per_s);
+        (ns(up), ns(down))
+    }
+
+    /// Sums are reduced: a device writes what it has of the others' vertices, and reads what they have of its own. What edges read
+    /// of any vertex is gathered: it writes its own, and reads the others'.
+    fn exchange_bytes(&self, phase: &Phase) -> (f64, f64) {
+        let (sharded, aligned) = (self.sharded(), self.setting.aligned);
+        let reduced = |attribute: &Attribute| match attribute.role {
+            _ if sharded => false,
+            Role::Writable | Role::Accumulated => true,
+            Role::Own => !aligned,
+            Role::Gathered | Role::ReadOnly => false,
+        };
+        let gathered = |attribute: &Attribute| match attribute.role {
+            Role::Gathered => true,
+            Role::ReadOnly => !aligned || sharded,
+            Role::Writable => attribute.merge != Merge::Add,
+            Role::Own | Role::Accumulated => attribute.merge != Merge::Add && !sharded && !aligned,
+        };
+        let bytes = |wanted: &dyn Fn(&Attribute) -> bool| {
+            let wanted = self.work.attributes.iter().filter(|attribute| wanted(attribute));
+            wanted.map(|attribute| attribute.memory_bytes(self.work.vertices) as f64).sum::<f64>()
+        };
+        let (reduced, gathered) = (bytes(&reduced), bytes(&gathered));
+        let others = 1.0 - 1.0 / self.devices();
+        let up = reduced * others + gathered / self.devices();
+        let down = (reduced + gathered) * others;
+        // First values are gathered too: once more than there are supersteps, which is left out.
+        (phase.supersteps * up, phase.supersteps * down)
+    }
+
+    /// Each device tells the others which vertices it has activated, and reads what they tell. A vertex that k of the superstep's
+    /// edges lead to is activated by all devices that see any of them.
+    fn message_bytes(&self, phase: &Phase) -> (f64, f64) {
+        let (devices, steps) = (self.devices(), phase.supersteps.max(1.0));
+        let each = if phase.activated > 0.0 { (phase.edges / phase.activated).max(1.0) } else { 0.0 };
+        let told = match self.sharded() || !phase.kernel.writes_neighbours() {
+            true => phase.activated / devices,
+            false => phase.activated * (1.0 - (1.0 - 1.0 / devices).powf(each)),
+        };
+        let layout = MessageLayout::new(&self.work.attributes, self.sharded());
+        let (_, places) = layout.choose(&(0..self.work.vertices), (told / steps) as u64);
+        let up = 4.0 * places.words as f64 * steps;
+        (up, up * (devices - 1.0))
+    }
+}
+
+impl Setting<'_> {
+    /// The share of the pages that a device sees where this is done with edges.
+    fn seen_by(&self, kernel: Kernel, work: &Work, device: usize) -> f64 {
+        match self.strategy == Strategy::Shard && self.seats.len() > 1 && !kernel.writes_neighbours() {
+            true => 1.0 / self.seats.len() as f64,
+            false => self.seen(work, device),
+        }
+    }
+}

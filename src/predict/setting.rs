@@ -1,0 +1,184 @@
+//! What a run is done with: devices, memory, disks, and how they share it.
+
+use super::{Rates, Work};
+use crate::device::settings::GpuSettings;
+use crate::model::algorithm::Algorithm;
+use crate::pages::memory::MemoryPlan;
+use crate::team::{Assignment, Strategy, TeamPlan, TeamRequest};
+use std::path::PathBuf;
+use topostream_formats::{Direction, Store};
+
+/// A device of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seat {
+    /// Its name, as reports of runs give it.
+    pub name: String,
+    /// The memory of its own that it may take, in bytes; none for the CPU, which computes in main memory.
+    pub memory_bytes: Option<u64>,
+    /// The most of it that may be page cache.
+    pub cache_bytes: Option<u64>,
+    /// The share of the pages that it works on under `replicate`.
+    pub share: f64,
+}
+
+/// The share of an adapter's memory that a run takes where nothing else is said.
+const MEMORY_SHARE: f64 = 0.9;
+/// What a run takes where the adapter does not tell how much it has.
+const MEMORY_UNKNOWN: u64 = 1 << 30;
+
+impl Seat {
+    /// The CPU.
+    pub fn cpu(threads: usize) -> Self {
+        Self { name: format!("cpu, {threads} threads"), memory_bytes: None, cache_bytes: None, share: 1.0 }
+    }
+
+    /// A GPU, with the memory that its driver tells of.
+    pub fn gpu(name: &str, memory_bytes: Option<u64>, settings: &GpuSettings) -> Self {
+        let known = memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
+        let memory_bytes = Some(settings.memory_bytes.unwrap_or(known));
+        Self { name: name.to_owned(), memory_bytes, cache_bytes: settings.cache_bytes, share: 1.0 }
+    }
+
+    /// Whether it computes in main memory.
+    pub fn is_cpu(&self) -> bool {
+        self.memory_bytes.is_none()
+    }
+}
+
+/// What the user allows a run, as far as the model depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Main memory for everything together, in bytes.
+    pub memory_bytes: u64,
+    /// The part of it that the timeline takes.
+    pub trace_bytes: u64,
+    /// The most of it that is page buffer; what is left where none is given.
+    pub buffer_bytes: Option<u64>,
+    /// How several devices share the run.
+    pub strategy: Strategy,
+    /// Which pages go to which device.
+    pub assignment: Assignment,
+}
+
+/// What a run is done with.
+#[derive(Clone, Debug)]
+pub struct Setting<'a> {
+    /// What the machine does in a second.
+    pub rates: &'a Rates,
+    /// The devices.
+    pub seats: Vec<Seat>,
+    /// How they share the run: never `auto`.
+    pub strategy: Strategy,
+    /// Whether the lists that a device sees are those of its own vertices.
+    pub aligned: bool,
+    /// Disks that pages are striped over.
+    pub disks: f64,
+    /// Main memory without the page buffer, in bytes.
+    pub main_bytes: u64,
+    /// Whether main memory is enough.
+    pub main_fits: bool,
+    /// The most that the page buffer takes, in bytes.
+    pub buffer_bytes: u64,
+    /// Whether no page is in memory at the beginning.
+    pub cold: bool,
+}
+
+impl<'a> Setting<'a> {
+    /// What the options of an engine come to for an algorithm, with devices that share pages evenly.
+    pub fn new(
+        rates: &'a Rates,
+        algorithm: &dyn Algorithm,
+        store: &Store,
+        asked: &Asked,
+        seats: Vec<Seat>,
+        strategy: Strategy,
+    ) -> Self {
+        let sharing_bytes = sharing_bytes(algorithm, store, asked.assignment, &seats, strategy);
+        let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes);
+        let trace_bytes = asked.trace_bytes;
+        let within = plan(asked.memory_bytes.saturating_sub(trace_bytes), asked.buffer_bytes);
+        // Where it does not fit, what more memory would do is of interest too.
+        let main_fits = within.is_ok();
+        let plan = within.or_else(|_| plan(1 << 60, None));
+        let (main, buffer) =
+            plan.map_or((0, 0), |plan| (trace_bytes + plan.total_bytes() - plan.buffer_bytes(), plan.buffer_bytes()));
+        let grouped = store.topology(Direction::Out).is_some_and(|out| out.is_grouped());
+        let aligned = !grouped
+            && match asked.assignment {
+                Assignment::Contiguous => true,
+                // Contiguous where all devices are of one kind.
+                Assignment::Auto => alike(&seats),
+                Assignment::Modulo | Assignment::Random | Assignment::Biased => false,
+            };
+        Self {
+            rates,
+            seats,
+            strategy,
+            aligned,
+            disks: disks(store),
+            main_bytes: main,
+            main_fits,
+            buffer_bytes: buffer,
+            cold: true,
+        }
+    }
+
+    /// The share of the pages that a device sees.
+    pub fn seen(&self, work: &Work, device: usize) -> f64 {
+        let devices = self.seats.len() as f64;
+        if self.strategy != Strategy::Shard || self.seats.len() == 1 {
+            return self.seats[device].share;
+        }
+        let by_owner = work.phases.first().is_some_and(|phase| !phase.kernel.writes_neighbours());
+        match by_owner {
+            true => 1.0 / devices,
+            // Of K groups, a device that owns a part of 1/N meets so many.
+            false => ((work.shards as f64 / devices).ceil() / work.shards as f64).min(1.0),
+        }
+    }
+}
+
+/// Whether all devices are of one kind.
+fn alike(seats: &[Seat]) -> bool {
+    seats.windows(2).all(|pair| pair[0].is_cpu() == pair[1].is_cpu())
+}
+
+/// Main memory that several devices need beside what one would, in bytes.
+fn sharing_bytes(
+    algorithm: &dyn Algorithm,
+    store: &Store,
+    assignment: Assignment,
+    seats: &[Seat],
+    strategy: Strategy,
+) -> u64 {
+    if seats.len() < 2 {
+        return 0;
+    }
+    // Which pages are whose makes no difference to memory, and is not worth reading them for.
+    let assignment = if assignment == Assignment::Biased { Assignment::Modulo } else { assignment };
+    let speeds: Vec<f64> = seats.iter().map(|seat| seat.share).collect();
+    let (alike, binding_bytes_max) = (alike(seats), u64::MAX);
+    let request = TeamRequest { store, speeds: &speeds, alike, strategy, assignment, binding_bytes_max };
+    let cpu: Vec<bool> = seats.iter().map(Seat::is_cpu).collect();
+    TeamPlan::new(algorithm, &request).map_or(0, |team| team.memory_bytes(&cpu))
+}
+
+/// How many disks hold the pages of a store: file systems are taken for disks.
+pub fn disks(store: &Store) -> f64 {
+    let files = store.topology(Direction::Out).map_or(&[][..], |topology| topology.page_files());
+    let mut disks: Vec<u64> = files.iter().map(file_system).collect();
+    disks.sort_unstable();
+    disks.dedup();
+    disks.len().max(1) as f64
+}
+
+#[cfg(unix)]
+fn file_system(path: &PathBuf) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).map_or(0, |found| found.dev())
+}
+
+#[cfg(not(unix))]
+fn file_system(_path: &PathBuf) -> u64 {
+    0
+}

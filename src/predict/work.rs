@@ -1,0 +1,189 @@
+//! What a run will do, as far as declarations and the store tell: pages, edges, vertices that are activated.
+
+use super::rates::Kernel;
+use crate::model::algorithm::{Algorithm, Supersteps, Visit};
+use crate::model::attributes::Attribute;
+use topostream_formats::{Direction, Store};
+
+/// Supersteps that `auto` reckons with where an algorithm cannot say how many it takes.
+pub const SUPERSTEPS_DEFAULT: u32 = 10;
+
+/// What a run does.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// Vertices of the graph.
+    pub vertices: u64,
+    /// What the algorithm keeps.
+    pub attributes: Vec<Attribute>,
+    /// Bytes of its tables, which every device has.
+    pub table_bytes: u64,
+    /// Whether it has frontiers.
+    pub traversal: bool,
+    /// Bytes of a page, with its weights where they are read.
+    pub page_bytes: f64,
+    /// Pages of the directories.
+    pub directory_pages: u64,
+    /// The most pages of a topology that is visited.
+    pub pages: f64,
+    /// Groups of pages by destination; 1 where any page may point to any vertex.
+    pub shards: u64,
+    /// What its supersteps do, those that are alike together.
+    pub phases: Vec<Phase>,
+}
+
+/// Supersteps that are alike, all numbers added up over them and over all devices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// How many there are; a fraction where it is an estimate.
+    pub supersteps: f64,
+    /// What is done with edges.
+    pub kernel: Kernel,
+    /// Pages that are visited.
+    pub visits: f64,
+    /// Pages of the topology.
+    pub pages: f64,
+    /// Neighbours that are looked at.
+    pub edges: f64,
+    /// Lists of the visited pages, where a traversal looks which of them to open.
+    pub lists: f64,
+    /// Vertices that are activated.
+    pub activated: f64,
+    /// How many visits find their page in memory.
+    pub hits: Hits,
+}
+
+/// How many visits find their page in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Hits {
+    /// Not known before the run: a cache of a share b of the pages hits 1 - (1 - b)^power of the visits that are not a page's
+    /// first.
+    Expected {
+        /// 1 for scans, which keep a fixed share; more for traversals, whose small supersteps come back to the same pages.
+        power: f64,
+    },
+    /// Measured.
+    Measured {
+        /// Bytes read from disk.
+        disk_bytes: f64,
+        /// Bytes that devices with memory of their own read of main memory.
+        bus_bytes: f64,
+    },
+}
+
+/// How an algorithm without a fixed number of supersteps goes through a graph; in multiples of all pages, edges, vertices.
+/// Measured on R-MAT graphs of scales 18 and 20, edge factor 16, pages of 64 KiB and 1 MiB, from vertices of the large component:
+/// graphs with small diameters. On a grid or a road network a traversal has as many supersteps as the graph is wide.
+struct Pattern {
+    supersteps: f64,
+    passes: f64,
+    edges: f64,
+    activated: f64,
+    power: f64,
+}
+
+const TOP_DOWN: Pattern = Pattern { supersteps: 6.0, passes: 4.1, edges: 0.99, activated: 0.55, power: 2.0 };
+const BOTTOM_UP: Pattern = Pattern { supersteps: 3.0, passes: 3.0, edges: 0.4, activated: 0.5, power: 1.5 };
+/// The supersteps of a direction-optimizing search that are top-down: the first, and the last ones.
+const TOP_DOWN_RESTS: Pattern = Pattern { supersteps: 3.0, passes: 1.2, edges: 0.01, activated: 0.05, power: 1.5 };
+const WEIGHTED: Pattern = Pattern { supersteps: 11.0, passes: 7.7, edges: 2.1, activated: 1.1, power: 2.0 };
+const COMPONENTS: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 3.4, activated: 1.7, power: 1.0 };
+/// Components of a directed graph: every list in every superstep.
+const COMPONENTS_DIRECTED: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 5.0, activated: 1.0, power: 1.0 };
+
+impl Work {
+    /// What an algorithm is expected to do over a store, in as many supersteps as it can at most take; in `unknown` where it reads
+    /// whole graphs and cannot say how often.
+    pub fn of(algorithm: &dyn Algorithm, store: &Store, unknown: u32) -> Self {
+        let mut work = Self::without_phases(algorithm, store);
+        let has_in_lists = store.topology(Direction::In).is_some();
+        let visits = algorithm.visits(has_in_lists);
+        let weighted = algorithm.needs_weights();
+        work.phases = match visits.first() {
+            None => Vec::new(),
+            Some(_) if !work.traversal => {
+                let supersteps = match algorithm.supersteps() {
+                    Supersteps::Exactly(supersteps) | Supersteps::AtMost(supersteps) => supersteps,
+                    Supersteps::Unknown => unknown,
+                };
+                vec![work.scans(store, visits[0].0, supersteps.into())]
+            }
+            Some((direction, visit)) => {
+                let bottom_up = visits.iter().find(|(_, visit)| matches!(visit, Visit::Without(_)));
+                let (first, pattern) = match visit {
+                    _ if weighted => (Kernel::Weighted, WEIGHTED),
+                    Visit::All if visits.len() == 1 => (Kernel::Labels, COMPONENTS_DIRECTED),
+                    Visit::All => (Kernel::Labels, COMPONENTS),
+                    _ if bottom_up.is_some() => (Kernel::TopDown, TOP_DOWN_RESTS),
+                    _ => (Kernel::TopDown, TOP_DOWN),
+                };
+                let mut phases = vec![work.patterned(store, *direction, first, &pattern)];
+                if let Some((direction, _)) = bottom_up {
+                    phases.push(work.patterned(store, *direction, Kernel::BottomUp, &BOTTOM_UP));
+                }
+                phases
+            }
+        };
+        work
+    }
+
+    /// What is known without supersteps.
+    pub(crate) fn without_phases(algorithm: &dyn Algorithm, store: &Store) -> Self {
+        let out = store.topology(Direction::Out).expect("every store has out-lists");
+        let weights = if algorithm.needs_weights() { out.weight_page_bytes() } else { 0 };
+        let has_in_lists = store.topology(Direction::In).is_some();
+        let visited = algorithm.visits(has_in_lists);
+        let pages = visited.iter().map(|(direction, _)| pages(store, *direction)).fold(0.0, f64::max);
+        Self {
+            vertices: store.vertices(),
+            attributes: algorithm.attributes(has_in_lists),
+            table_bytes: algorithm.tables().iter().map(|table| 4 * table.contents.words()).sum(),
+            traversal: algorithm.is_traversal(),
+            page_bytes: f64::from(out.page_bytes()) + f64::from(weights),
+            directory_pages: store.topologies().map(|topology| u64::from(topology.page_count())).sum(),
+            pages,
+            shards: out.shards().len() as u64,
+            phases: Vec::new(),
+        }
+    }
+
+    fn scans(&self, store: &Store, direction: Direction, supersteps: f64) -> Phase {
+        let pages = pages(store, direction);
+        Phase {
+            supersteps,
+            kernel: if direction == Direction::Out { Kernel::Push } else { Kernel::Pull },
+            visits: supersteps * pages,
+            pages,
+            edges: supersteps * store.edges() as f64,
+            lists: 0.0,
+            activated: 0.0,
+            hits: Hits::Expected { power: 1.0 },
+        }
+    }
+
+    fn patterned(&self, store: &Store, direction: Direction, kernel: Kernel, pattern: &Pattern) -> Phase {
+        let (pages, vertices) = (pages(store, direction), self.vertices as f64);
+        Phase {
+            supersteps: pattern.supersteps,
+            kernel,
+            visits: pattern.passes * pages,
+            pages,
+            edges: pattern.edges * store.edges() as f64,
+            lists: pattern.passes * vertices,
+            activated: pattern.activated * vertices,
+            hits: Hits::Expected { power: pattern.power },
+        }
+    }
+}
+
+impl Phase {
+    /// Visits that miss a cache of a share of the pages, which is empty at the beginning where it is cold.
+    pub fn misses(&self, share: f64, cold: bool) -> f64 {
+        let Hits::Expected { power } = self.hits else { return 0.0 };
+        let first = if cold { self.visits.min(self.pages) } else { 0.0 };
+        first + (self.visits - first) * (1.0 - share.clamp(0.0, 1.0)).powf(power)
+    }
+}
+
+pub(crate) fn pages(store: &Store, direction: Direction) -> f64 {
+    store.topology(direction).map_or(0.0, |topology| f64::from(topology.page_count()))
+}

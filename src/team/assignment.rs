@@ -1,0 +1,358 @@
+//! Which device sees which page: h(j) under Strategy-P, and the vertices that go with it.
+
+use super::Assignment;
+use crate::error::Result;
+use crate::model::Part;
+use crate::model::algorithm::Ends;
+use rayon::prelude::*;
+use std::fs::File;
+use std::ops::Range;
+use topostream_formats::directory::DirectoryEntry;
+use topostream_formats::store::read_exact_at;
+use topostream_formats::{Direction, Encoding, Error as StoreError, PageId, Shard, Store, Topology, VertexId};
+
+/// The most devices of a run: sets of devices are bits of a word.
+pub const DEVICES_MAX: usize = 32;
+
+/// For each page, the devices that see it, a bit each: where lists are read along their edges, and against them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageMap {
+    along: Vec<u32>,
+    against: Vec<u32>,
+}
+
+impl PageMap {
+    /// The devices that see each of the pages that a superstep in this direction may visit.
+    pub fn of(&self, direction: Direction) -> &[u32] {
+        match direction {
+            Direction::Out => &self.along,
+            Direction::In => &self.against,
+        }
+    }
+
+    /// Strategy-P: each page is one device's, in proportion to shares.
+    ///
+    /// # Errors
+    /// Where a page's neighbours are asked for and cannot be read.
+    pub fn replicated(store: &Store, assignment: Assignment, shares: &[f64]) -> Result<Self> {
+        let map = |direction| -> Result<Vec<u32>> {
+            let Some(topology) = store.topology(direction) else { return Ok(Vec::new()) };
+            let entries = topology.directory().entries();
+            let devices = match assignment {
+                Assignment::Modulo => modulo(entries.len(), shares),
+                Assignment::Random => random(entries.len(), shares),
+                Assignment::Auto | Assignment::Contiguous => contiguous(entries, shares),
+                Assignment::Biased => biased(store, topology, shares)?,
+            };
+            Ok(devices.into_iter().map(|device| 1 << device).collect())
+        };
+        Ok(Self { along: map(Direction::Out)?, against: map(Direction::In)? })
+    }
+
+    /// Strategy-S: a page goes to the devices that own some of the vertices that its edges may write to: those that it points to,
+    /// as far as the store tells, or those whose lists it has. A page that concerns nobody goes nowhere.
+    pub fn sharded(store: &Store, parts: &[Part], writes: impl Fn(Direction) -> Ends) -> Self {
+        let owners = |vertices: Range<u64>| {
+            let meets = |part: &Part| part.own.start < vertices.end && vertices.start < part.own.end;
+            (0..).zip(parts).filter(|(_, part)| meets(part)).fold(0u32, |set, (device, _)| set | 1 << device)
+        };
+        let everybody = owners(0..store.vertices().max(1));
+        let map = |direction| {
+            let Some(topology) = store.topology(direction) else { return Vec::new() };
+            let devices = |(entry, destinations): (&DirectoryEntry, Range<u64>)| {
+                let first = u64::from(entry.start_vertex);
+                let lists = || owners(first..first + u64::from(entry.slot_count));
+                match writes(direction) {
+                    Ends::Neighbour => owners(destinations),
+                    Ends::List => lists(),
+                    Ends::Both => lists() | owners(destinations),
+                    Ends::Any => everybody,
+                }
+            };
+            topology.directory().entries().iter().zip(destinations(topology)).map(devices).collect()
+        };
+        Self { along: map(Direction::Out), against: map(Direction::In) }
+    }
+}
+
+/// The vertices that each page's lists may point to.
+fn destinations(topology: &Topology) -> impl Iterator<Item = Range<u64>> {
+    let pages = |shard: &Shard| std::iter::repeat_n(shard.destinations.clone(), shard.pages.len());
+    topology.shards().iter().flat_map(pages)
+}
+
+/// The vertices of each device's part where the store has shards that can be shared out among so many: whole shards, as many for
+/// each as can be.
+pub fn parts_of_shards(store: &Store, devices: usize) -> Option<Vec<Range<u64>>> {
+    let shards = store.topology(Direction::Out)?.shards();
+    if shards.len() < devices.max(2) {
+        return None;
+    }
+    let end = |device: usize| shards[(device + 1) * shards.len() / devices - 1].destinations.end;
+    let begin = |device: usize| if device == 0 { 0 } else { end(device - 1) };
+    Some((0..devices).map(|device| begin(device)..end(device)).collect())
+}
+
+/// Shares as fractions of 1, whatever figures they come from: what is negative, infinite or not a number counts as nothing, and
+/// where nothing is left all devices have the same share. A run over a graph without edges measures a speed of 0 for every device.
+pub fn fractions(shares: &[f64]) -> Vec<f64> {
+    let sound = |share: &f64| if share.is_finite() { share.max(0.0) } else { 0.0 };
+    let largest = shares.iter().map(sound).fold(0.0, f64::max);
+    // Divided by the largest first: the sum of large figures could be infinite.
+    let total: f64 = shares.iter().map(|share| sound(share) / largest).sum();
+    match total.is_finite() && total > 0.0 {
+        true => shares.iter().map(|share| sound(share) / largest / total).collect(),
+        false => vec![1.0 / shares.len() as f64; shares.len()],
+    }
+}
+
+/// Cuts the vertices into ranges in proportion to shares.
+pub fn equal_parts(vertices: u64, shares: &[f64]) -> Vec<Range<u64>> {
+    let mut parts = Vec::new();
+    let (mut begin, mut sum) = (0, 0.0);
+    for (at, share) in fractions(shares).iter().enumerate() {
+        sum += share;
+        let end = if at + 1 == shares.len() { vertices } else { (vertices as f64 * sum) as u64 };
+        parts.push(begin..end.clamp(begin, vertices));
+        begin = end.clamp(begin, vertices);
+    }
+    parts
+}
+
+/// The vertices whose lists each device sees in a topology whose pages are assigned by consecutive ranges.
+pub fn aligned_parts(topology: &Topology, devices: &[u32], count: usize, vertices: u64) -> Vec<Range<u64>> {
+    let entries = topology.directory().entries();
+    let begins = (0..count).map(|device| {
+        // The first vertex of the first page that is not an earlier device's.
+        let first = devices.partition_point(|&set| set < 1 << device);
+        entries.get(first).map_or(vertices, |entry| u64::from(entry.start_vertex))
+    });
+    let mut begins: Vec<u64> = begins.collect();
+    begins.push(vertices);
+    begins.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
+/// Pages in turn: the next one goes to the device that is furthest behind its share.
+fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
+    let shares = fractions(shares);
+    let mut due = vec![0.0; shares.len()];
+    let mut next = || {
+        due.iter_mut().zip(&shares).for_each(|(due, share)| *due += share);
+        // The first of those that are equally far behind, whatever additions have lost.
+        let most = due.iter().copied().fold(f64::MIN, f64::max) - 1e-9;
+        let device = due.iter().position(|&due| due >= most).unwrap_or(0);
+        due[device] -= 1.0;
+        device
+    };
+    (0..pages).map(|_| next()).collect()
+}
+
+/// By a hash of the page's number: the same on every run.
+fn random(pages: usize, shares: &[f64]) -> Vec<usize> {
+    let shares = fractions(shares);
+    let device = |page: usize| {
+        let mut left = mixed(page as u64) as f64 / u64::MAX as f64;
+        let at = shares.iter().position(|share| {
+            left -= share;
+            left < 0.0
+        });
+        at.unwrap_or(shares.len() - 1)
+    };
+    (0..pages).map(device).collect()
+}
+
+/// The finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+fn mixed(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ z >> 31
+}
+
+/// Consecutive pages with edges in proportion to shares. The pages of a long list stay together.
+fn contiguous(entries: &[DirectoryEntry], shares: &[f64]) -> Vec<usize> {
+    let shares = fractions(shares);
+    let edges = entries.last().map_or(0, |last| last.first_edge + u64::from(last.edge_count)) as f64;
+    let mut ends: Vec<f64> = shares
+        .iter()
+        .scan(0.0, |sum, share| {
+            Some({
+                *sum += share * edges;
+                *sum
+            })
+        })
+        .collect();
+    // What roundings leave behind the last end is the last device's.
+    ends.pop();
+    let mut devices: Vec<usize> = Vec::with_capacity(entries.len());
+    for (at, entry) in entries.iter().enumerate() {
+        let continues = at > 0 && entry.start_vertex == entries[at - 1].start_vertex;
+        let middle = entry.first_edge as f64 + f64::from(entry.edge_count) / 2.0;
+        let device = ends.iter().position(|&end| middle < end).unwrap_or(ends.len());
+        devices.push(if continues { devices[at - 1] } else { device.max(devices.last().copied().unwrap_or(0)) });
+    }
+    devices
+}
+
+/// Bytes of a page that are looked at to find out where its neighbours live.
+const SAMPLE_BYTES: u64 = 4096;
+/// What a device may have beyond its share of the edges.
+const SLACK: f64 = 1.05;
+
+/// Page by page, where most of a sample of its neighbours have their own lists, as far as there is room (linear deterministic
+/// greedy: Stanton and Kliot, KDD 2012).
+fn biased(store: &Store, topology: &Topology, shares: &[f64]) -> Result<Vec<usize>> {
+    let entries = topology.directory().entries();
+    let samples = samples(store, topology)?;
+    let shares = fractions(shares);
+    let edges = entries.last().map_or(0, |last| last.first_edge + u64::from(last.edge_count)) as f64;
+    let room: Vec<f64> = shares.iter().map(|share| (share * edges * SLACK).max(1.0)).collect();
+    let mut load = vec![0.0; shares.len()];
+    let mut devices: Vec<usize> = Vec::with_capacity(entries.len());
+    for (entry, sample) in entries.iter().zip(samples) {
+        let mut near = vec![1.0; shares.len()];
+        sample.iter().filter_map(|&page| devices.get(page as usize)).for_each(|&device| near[device] += 1.0);
+        let score = |device: &usize| near[*device] * (1.0 - load[*device] / room[*device]);
+        let best = (0..shares.len()).max_by(|a, b| score(a).total_cmp(&score(b)).then(b.cmp(a)));
+        let device = best.unwrap_or(0);
+        load[device] += f64::from(entry.edge_count);
+        devices.push(device);
+    }
+    Ok(devices)
+}
+
+/// For each page, the pages on which some of its neighbours have their own lists. What is read here is not checked: a wrong
+/// sample costs time at most, since the page is checked before it is used.
+fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
+    let open = |path: &std::path::PathBuf| File::open(path).map_err(StoreError::io(path, "open"));
+    let files = topology.page_files().iter().map(open).collect::<Result<Vec<File>, StoreError>>()?;
+    let directory = topology.directory();
+    let encoding = store.manifest().encoding;
+    let width = encoding.width_bytes() as u64;
+    let page_of = |bytes: &[u8]| -> Option<u32> {
+        let mut word = [0; 8];
+        match encoding {
+            Encoding::VertexId => {
+                word[..4].copy_from_slice(bytes);
+                let vertex = u64::from_le_bytes(word);
+                (vertex < store.vertices()).then(|| directory.page_of(&topology.shards()[0], VertexId(vertex as u32)).0)
+            }
+            Encoding::RecordId { page_bytes, .. } => {
+                word[..page_bytes as usize].copy_from_slice(&bytes[..page_bytes as usize]);
+                u32::try_from(u64::from_le_bytes(word)).ok()
+            }
+        }
+    };
+    let sample = |(page, entry): (usize, &DirectoryEntry)| -> Result<Vec<u32>> {
+        let place = topology.place(PageId(page as u32));
+        let half = (32 + u64::from(entry.edge_count) * width / 2) / SAMPLE_BYTES * SAMPLE_BYTES;
+        let mut bytes = vec![0; SAMPLE_BYTES as usize];
+        let path = &topology.page_files()[place.stripe];
+        read_exact_at(&files[place.stripe], &mut bytes, place.offset + half).map_err(StoreError::io(path, "read"))?;
+        // The first neighbour that begins in this block, and those behind it.
+        let first = half.max(32).saturating_sub(32).div_ceil(width);
+        let begin = (32 + first * width - half) as usize;
+        let left = u64::from(entry.edge_count).saturating_sub(first) as usize;
+        Ok(bytes[begin..].chunks_exact(width as usize).take(left).filter_map(page_of).collect())
+    };
+    directory.entries().par_iter().enumerate().map(sample).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pages(edges: &[u32], runs: &[bool]) -> Vec<DirectoryEntry> {
+        let (mut first_edge, mut vertex) = (0, 0);
+        let mut entries: Vec<DirectoryEntry> = Vec::new();
+        for (&edge_count, &continues) in edges.iter().zip(runs) {
+            vertex += u32::from(!continues);
+            entries.push(DirectoryEntry {
+                start_vertex: vertex,
+                slot_count: 1,
+                edge_count,
+                first_edge,
+                ..Default::default()
+            });
+            first_edge += u64::from(edge_count);
+        }
+        entries
+    }
+
+    proptest! {
+        #[test]
+        fn consecutive_pages_have_their_share_of_the_edges(
+            edges in prop::collection::vec(0u32..1000, 1..200),
+            shares in prop::collection::vec(0.1f64..4.0, 1..6),
+        ) {
+            let entries = pages(&edges, &vec![false; edges.len()]);
+            let devices = contiguous(&entries, &shares);
+            prop_assert!(devices.is_sorted());
+            let (all, total) = (edges.iter().sum::<u32>() as f64, shares.iter().sum::<f64>());
+            for (device, share) in shares.iter().enumerate() {
+                let of_device = devices.iter().zip(&edges).filter(|(of, _)| **of == device);
+                let sum: f64 = of_device.map(|(_, &edges)| f64::from(edges)).sum();
+                // Half a page at either end.
+                prop_assert!((sum - share / total * all).abs() <= 1000.0, "{sum} of {all} for {share} of {total}");
+            }
+        }
+
+        #[test]
+        fn the_pages_of_a_list_stay_together(
+            edges in prop::collection::vec(1u32..1000, 1..100),
+            runs in prop::collection::vec(any::<bool>(), 100),
+            shares in prop::collection::vec(0.1f64..4.0, 1..6),
+        ) {
+            let entries = pages(&edges, &runs);
+            let devices = contiguous(&entries, &shares);
+            for at in 1..entries.len() {
+                let same = entries[at].start_vertex == entries[at - 1].start_vertex;
+                prop_assert!(!same || devices[at] == devices[at - 1]);
+            }
+        }
+
+        #[test]
+        fn turns_follow_shares(pages in 0usize..300, shares in prop::collection::vec(0.1f64..4.0, 1..6)) {
+            let total: f64 = shares.iter().sum();
+            let devices = modulo(pages, &shares);
+            for (device, share) in shares.iter().enumerate() {
+                let count = devices.iter().filter(|&&of| of == device).count() as f64;
+                prop_assert!((count - share / total * pages as f64).abs() <= shares.len() as f64);
+            }
+            prop_assert!(random(pages, &shares).iter().all(|&device| device < shares.len()));
+        }
+
+        #[test]
+        fn parts_cover_all_vertices(vertices in 0u64..1000, shares in prop::collection::vec(0.1f64..4.0, 1..9)) {
+            let parts = equal_parts(vertices, &shares);
+            prop_assert_eq!(parts.len(), shares.len());
+            prop_assert_eq!((parts[0].start, parts[parts.len() - 1].end), (0, vertices));
+            prop_assert!(parts.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+    }
+
+    /// Speeds of 0 after a run without edges, of infinity where nothing took any time: every device may be asked for, none panics.
+    #[test]
+    fn shares_may_be_any_figures() {
+        let nothing = [[0.0; 3], [f64::NAN; 3], [f64::INFINITY; 3], [-1.0; 3]];
+        for shares in nothing {
+            assert_eq!(fractions(&shares), [1.0 / 3.0; 3]);
+            assert_eq!(modulo(6, &shares), [0, 1, 2, 0, 1, 2]);
+            assert!(random(300, &shares).iter().all(|&device| device < 3));
+            assert_eq!(contiguous(&pages(&[5; 6], &[false; 6]), &shares), [0, 0, 1, 1, 2, 2]);
+            assert_eq!(contiguous(&pages(&[0; 2], &[false; 2]), &shares), [2, 2]);
+            assert_eq!(equal_parts(9, &shares), [0..3, 3..6, 6..9]);
+        }
+        assert_eq!(fractions(&[1e308, 1e308]), [0.5, 0.5]);
+        assert_eq!(fractions(&[0.0, 2.0, f64::NAN, -7.0]), [0.0, 1.0, 0.0, 0.0]);
+        assert!(fractions(&[]).is_empty() && modulo(0, &[1.0]).is_empty());
+    }
+
+    #[test]
+    fn equal_shares_are_gts_modulo() {
+        assert_eq!(modulo(7, &[1.0; 3]), [0, 1, 2, 0, 1, 2, 0]);
+        assert_eq!(random(5, &[1.0]), [0; 5]);
+        assert!((0..3).all(|device| random(300, &[1.0; 3]).iter().filter(|&&of| of == device).count() > 70));
+    }
+}

@@ -1,0 +1,435 @@
+//! Devices that share a run, as one device.
+//!
+//! ```text
+//!            ┌─ page ─▶ device 0 ┐                    ┌ reduce · vertex phase · gather (algorithms with a vertex phase)
+//!  engine ──▶│─ page ─▶ device 1 │─ all pages done ──▶│
+//!            └─ page ─▶ …        ┘                    └ messages · census            (traversals)
+//! ```
+//!
+//! A page that several devices want is read once: they share its frame.
+
+use super::assignment::PageMap;
+use super::schedule::{Gather, Round};
+use super::speed::Speeds;
+use super::{Strategy, TeamPlan};
+use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
+use crate::device::exchange::{ExchangeMemory, Move};
+use crate::device::{Device, DeviceReport, Member, Merging, PageDone, PageTask, StepEnd, Work};
+use crate::error::{Error, Result};
+use crate::model::Part;
+use crate::model::algorithm::{Graph, Scalars, State, Step, Visit};
+use crate::pages::PagePlan;
+use crate::pages::cache::Policy;
+use crate::pages::fetch::PageRef;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
+use std::time::Instant;
+use topostream_formats::{Direction, Store};
+
+/// Devices that share a run, behind the interface of one device.
+pub struct Team {
+    plan: TeamPlan,
+    store: Arc<Store>,
+    graph: Arc<Graph>,
+    exchange: Arc<ExchangeMemory>,
+    layout: Option<MessageLayout>,
+    members: Vec<Box<dyn Member>>,
+    direction: Direction,
+    /// Which of two ways things are gathered.
+    turn: bool,
+    /// For each page that may be visited in this superstep, who still wants it.
+    wanted: Vec<u32>,
+    /// For each page, what has become of it with those who have it.
+    pending: Vec<Pending>,
+    /// How many pages each device has.
+    busy: Vec<usize>,
+    /// Neighbours in the lists that each device has opened in this superstep.
+    edges: Vec<u64>,
+    /// Neighbours in all pages of this superstep, where all lists are visited.
+    page_edges: Option<u64>,
+    speeds: Speeds,
+    reports: Vec<DeviceReport>,
+    /// What is put off once devices have told each other what they have activated.
+    put_off: Vec<PageRef>,
+}
+
+/// A page that some devices have.
+#[derive(Debug, Default)]
+struct Pending {
+    left: u32,
+    kept: bool,
+    work: Work,
+    failed: u32,
+    error: Option<topostream_formats::Error>,
+}
+
+impl Team {
+    /// A team of devices, one for each part of the plan.
+    pub fn new(
+        plan: TeamPlan,
+        store: Arc<Store>,
+        graph: Arc<Graph>,
+        exchange: Arc<ExchangeMemory>,
+        members: Vec<Box<dyn Member>>,
+    ) -> Self {
+        let sharded = plan.strategy == Strategy::Shard;
+        let layout = plan.traversal.then(|| MessageLayout::new(&plan.declared, sharded));
+        let report = |(name, part): (String, &Part)| DeviceReport {
+            device: name,
+            own: (part.own.start, part.own.end),
+            pages: 0,
+            edges: 0,
+            compute_ns: 0,
+        };
+        let reports = members.iter().map(|member| member.name()).zip(&plan.parts).map(report).collect();
+        let plan_devices = members.len();
+        let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
+        Self {
+            plan,
+            store,
+            graph,
+            exchange,
+            layout,
+            members,
+            direction: Direction::Out,
+            turn: false,
+            wanted: Vec::new(),
+            pending: Vec::new(),
+            busy,
+            edges: vec![0; plan_devices],
+            page_edges: None,
+            speeds: Speeds::new(lanes),
+            reports,
+            put_off: Vec::new(),
+        }
+    }
+
+    /// Asks every device; the first error is told with the device's name.
+    fn each<T>(&mut self, mut ask: impl FnMut(&mut dyn Member) -> Result<T>) -> Result<Vec<T>> {
+        let devices = self.members.len();
+        let answers = self.members.iter_mut().enumerate().map(|(at, member)| {
+            let answer = ask(&mut **member);
+            answer.map_err(|source| {
+                let (number, name) = (at + 1, member.name());
+                Error::Device { number, devices, name, source: Box::new(source) }
+            })
+        });
+        // Everybody is asked, so that nobody is left in the middle of what they do together.
+        let answers: Vec<Result<T>> = answers.collect();
+        answers.into_iter().collect()
+    }
+
+    /// A state for the values of all vertices, zeroed.
+    fn whole(&self, traversal: bool) -> State {
+        let whole = Part::whole(self.graph.vertices);
+        let state = State::new(Arc::clone(&self.graph), &self.plan.declared, traversal, whole);
+        state.with_activations(self.plan.activations)
+    }
+
+    fn round(&mut self, round: &Round) -> Result<()> {
+        let mut moves = round.iter();
+        self.each(|member| member.begin_round(moves.next().expect("as many as devices").clone()))?;
+        self.each(|member| member.end_round()).map(drop)
+    }
+
+    /// Moves that nobody has to wait for.
+    fn hear(&mut self, round: &Round) -> Result<()> {
+        let mut moves = round.iter();
+        self.each(|member| member.hear(moves.next().expect("as many as devices").clone())).map(drop)
+    }
+
+    /// Devices add up what they have written to each other's vertices.
+    fn reduce(&mut self) -> Result<Merging> {
+        let begun = Instant::now();
+        let rounds = std::mem::take(&mut self.plan.schedule.reduce);
+        let mut bytes = 0;
+        let mut result = Ok(());
+        for (number, round) in rounds.iter().enumerate() {
+            bytes += self.bytes(round);
+            let last = number + 1 == rounds.len();
+            result = if last { self.hear(round) } else { self.round(round) };
+            if result.is_err() {
+                break;
+            }
+        }
+        self.plan.schedule.reduce = rounds;
+        result.map(|()| Merging { bytes, ns: begun.elapsed().as_nanos() as u64 })
+    }
+
+    /// What each device tells of its own vertices after a vertex phase, and what the others hear.
+    fn gathering(&mut self) -> (Round, Round) {
+        self.turn = !self.turn;
+        let Gather { put, take } = self.plan.schedule.gather[usize::from(self.turn)].clone();
+        if put.is_empty() { (vec![Vec::new(); self.members.len()], Vec::new()) } else { (put, take) }
+    }
+
+    /// Bytes that the dense moves of a round write or read.
+    fn bytes(&self, round: &Round) -> u64 {
+        let bytes = |one: &Move| match one {
+            Move::Put { attribute, vertices, .. }
+            | Move::Merge { attribute, vertices, .. }
+            | Move::Take { attribute, vertices, .. } => 4 * self.plan.declared[*attribute].words(vertices),
+            Move::Pack { vertices, .. } | Move::Unpack { vertices, .. } => {
+                4 * self.graph.outgoing_among(vertices).len() as u64
+            }
+            Move::Clear { .. } | Move::Collect { .. } | Move::Apply { .. } => 0,
+        };
+        round.iter().flatten().map(bytes).sum()
+    }
+
+    /// A traversal's devices tell each other what they have activated.
+    fn tell(&mut self) -> Result<Merging> {
+        let begun = Instant::now();
+        let collect = |pieces: &Vec<super::schedule::Piece>| {
+            let moves = pieces.iter().map(|piece| Move::Collect { vertices: piece.vertices.clone(), at: piece.at });
+            moves.collect()
+        };
+        let round: Round = self.plan.schedule.messages.iter().map(collect).collect();
+        self.round(&round)?;
+        let mut bytes = 0;
+        let layout = self.layout.as_ref().expect("a traversal");
+        let mut round: Round = vec![Vec::new(); self.members.len()];
+        for (from, pieces) in self.plan.schedule.messages.iter().enumerate() {
+            for piece in pieces {
+                let count = u64::from(self.exchange.words(piece.at, HEADER_WORDS)[0].load(Relaxed));
+                if count == 0 {
+                    continue;
+                }
+                let words = layout.choose(&piece.vertices, count).1.words;
+                bytes += 4 * words * self.members.len() as u64;
+                for (_, moves) in round.iter_mut().enumerate().filter(|(to, _)| *to != from) {
+                    moves.push(Move::Apply { vertices: piece.vertices.clone(), at: piece.at });
+                }
+            }
+        }
+        if round.iter().any(|moves| !moves.is_empty()) {
+            self.hear(&round)?;
+        }
+        Ok(Merging { bytes, ns: begun.elapsed().as_nanos() as u64 })
+    }
+
+    /// Adds up what the devices say of a superstep.
+    fn sum(&mut self, ends: Vec<StepEnd>) -> StepEnd {
+        let mut all = StepEnd::default();
+        for (device, end) in ends.into_iter().enumerate() {
+            all.summary.totals.iter_mut().zip(end.summary.totals).for_each(|(total, term)| *total += term);
+            all.summary.activated += end.summary.activated;
+            all.summary.activated_edges += end.summary.activated_edges;
+            all.work += end.work;
+            all.transfer.add(&end.transfer);
+            self.reports[device].pages += end.transfer.resident_pages;
+            self.account(device, &end.work);
+        }
+        all.work.edges = self.opened();
+        all
+    }
+
+    /// Neighbours in the lists that were opened in this superstep: a list that several devices have opened counts once.
+    fn opened(&mut self) -> u64 {
+        let by_device = std::mem::take(&mut self.edges);
+        self.edges = vec![0; by_device.len()];
+        match self.page_edges {
+            Some(edges) => edges,
+            None if self.plan.strategy == Strategy::Shard && self.sees_all() => {
+                by_device.into_iter().max().unwrap_or(0)
+            }
+            None => by_device.into_iter().sum(),
+        }
+    }
+
+    fn account(&mut self, device: usize, work: &Work) {
+        self.reports[device].edges += work.edges;
+        self.edges[device] += work.edges;
+        self.reports[device].compute_ns += work.compute_ns;
+        self.speeds.add(device, work);
+    }
+
+    /// Whether each page of this superstep goes to every device that has vertices.
+    fn sees_all(&self) -> bool {
+        let pages = self.plan.pages.of(self.direction);
+        pages.first().is_none_or(|first| first.count_ones() > 1)
+    }
+
+    fn on_done(&mut self, device: usize, report: PageDone, done: &mut Vec<PageDone>) {
+        let PageDone { page, frame, kept, result } = report;
+        self.busy[device] -= 1;
+        self.reports[device].pages += 1;
+        let pending = &mut self.pending[page.page.index()];
+        pending.left -= 1;
+        pending.kept &= kept;
+        match result {
+            Ok(work) => {
+                // Edges are told of at the end of the superstep.
+                pending.work += Work { edges: 0, ..work };
+                self.account(device, &work);
+            }
+            Err(error) => {
+                pending.failed |= 1 << device;
+                pending.error = Some(error);
+            }
+        }
+        let pending = &mut self.pending[page.page.index()];
+        if pending.left == 0 {
+            let Pending { kept, work, failed, error, .. } = std::mem::take(pending);
+            let result = match error {
+                None => Ok(work),
+                Some(error) => {
+                    // Whoever has used it must not get it again.
+                    self.wanted[page.page.index()] = failed;
+                    Err(error)
+                }
+            };
+            done.push(PageDone { page, frame, kept, result });
+        }
+    }
+}
+
+impl Device for Team {
+    fn name(&self) -> String {
+        self.members.iter().map(|member| member.name()).collect::<Vec<_>>().join(" + ")
+    }
+
+    fn lanes(&self) -> u32 {
+        self.members.iter().map(|member| member.lanes()).sum()
+    }
+
+    fn initialise(&mut self) -> Result<Scalars> {
+        let sums = self.each(|member| member.initialise())?;
+        let (put, take) = self.gathering();
+        if !take.is_empty() {
+            self.round(&put)?;
+            self.hear(&take)?;
+        }
+        let mut totals = Scalars::default();
+        sums.iter().for_each(|sum| totals.iter_mut().zip(sum).for_each(|(total, term)| *total += term));
+        Ok(totals)
+    }
+
+    fn pages(&mut self, step: &Step) -> Result<PagePlan> {
+        // Only owners know who is in a set when pages are looked for, and under Strategy-S who is not.
+        let all = match step.visit {
+            Visit::Within(_) => true,
+            Visit::Without(_) => self.plan.strategy == Strategy::Shard,
+            Visit::All | Visit::Frontier => false,
+        };
+        let mut plan = self.members[0].pages(step)?;
+        if all {
+            for member in &mut self.members[1..] {
+                plan.pages.extend(member.pages(step)?.pages);
+            }
+            plan.pages.sort_unstable_by_key(|page| page.page);
+            plan.pages.dedup();
+        }
+        let devices = self.plan.pages.of(step.direction);
+        plan.pages.retain(|page| devices[page.page.index()] != 0);
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let entries = topology.directory().entries();
+        let edges = |page: &PageRef| u64::from(entries[page.page.index()].edge_count);
+        self.page_edges = (step.visit == Visit::All).then(|| plan.pages.iter().map(edges).sum());
+        Ok(plan)
+    }
+
+    fn begin(&mut self, step: &Step) -> Result<()> {
+        self.direction = step.direction;
+        if self.plan.adapts
+            && let Some(speeds) = self.speeds.changed()
+        {
+            self.plan.pages = PageMap::replicated(&self.store, self.plan.assignment, &speeds)?;
+        }
+        let pages = self.plan.pages.of(self.direction);
+        self.wanted.clear();
+        self.wanted.extend_from_slice(pages);
+        self.pending.clear();
+        self.pending.resize_with(pages.len(), Pending::default);
+        self.each(|member| member.begin(step)).map(drop)
+    }
+
+    fn put_off(&mut self, _step: &Step, pages: &[PageRef]) -> Result<()> {
+        self.put_off = pages.to_vec();
+        Ok(())
+    }
+
+    fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
+        let devices = self.plan.pages.of(self.direction);
+        pages.iter().for_each(|page| self.wanted[page.page.index()] = 0);
+        for (at, member) in self.members.iter_mut().enumerate() {
+            let seen = |page: &&PageRef| devices[page.page.index()] >> at & 1 != 0;
+            let own: Vec<PageRef> = pages.iter().filter(seen).copied().collect();
+            for page in member.start_resident(own, policy) {
+                self.wanted[page.page.index()] |= 1 << at;
+            }
+        }
+        pages.into_iter().filter(|page| self.wanted[page.page.index()] != 0).collect()
+    }
+
+    fn submit(&mut self, task: PageTask) {
+        let at = task.page.page.index();
+        let devices = self.wanted[at];
+        self.pending[at] = Pending { left: devices.count_ones(), kept: true, ..Pending::default() };
+        let PageTask { page, frame, fresh } = task;
+        for (at, member) in self.members.iter_mut().enumerate().filter(|(at, _)| devices >> at & 1 != 0) {
+            self.busy[at] += 1;
+            member.submit(PageTask { page, frame: Arc::clone(&frame), fresh });
+        }
+    }
+
+    fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>> {
+        let devices = self.members.len();
+        let mut reports = Vec::new();
+        for device in 0..devices {
+            // Until it has nothing more to tell, so that it will wake us up when it has.
+            while self.busy[device] > 0
+                && let Poll::Ready(result) = self.members[device].poll_done(context, &mut reports)
+            {
+                if let Err(source) = result {
+                    let (number, name) = (device + 1, self.members[device].name());
+                    return Poll::Ready(Err(Error::Device { number, devices, name, source: Box::new(source) }));
+                }
+                std::mem::take(&mut reports).into_iter().for_each(|report| self.on_done(device, report, done));
+            }
+        }
+        // A page that others still have is not done: then it is as if nothing had happened.
+        if done.is_empty() { Poll::Pending } else { Poll::Ready(Ok(())) }
+    }
+
+    fn end(&mut self, step: &Step) -> Result<StepEnd> {
+        let mut merge = if self.plan.traversal { self.tell()? } else { self.reduce()? };
+        let put_off = std::mem::take(&mut self.put_off);
+        if !put_off.is_empty() {
+            self.each(|member| member.put_off(step, &put_off))?;
+        }
+        let (put, take) = self.gathering();
+        merge.bytes += self.bytes(&put) + self.bytes(&take);
+        let mut moves = put.into_iter();
+        self.each(|member| member.begin_end(step, moves.next().expect("as many as devices")))?;
+        let ends = self.each(|member| member.end(step))?;
+        if !take.is_empty() {
+            self.hear(&take)?;
+        }
+        Ok(StepEnd { merge, ..self.sum(ends) })
+    }
+
+    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {
+        let state = self.whole(self.plan.traversal);
+        self.each(|member| member.contribute_before(next, &state))?;
+        look(&state);
+        Ok(())
+    }
+
+    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()> {
+        let state = Arc::new(self.whole(self.plan.traversal));
+        load(&state)?;
+        self.each(|member| member.go_on_from(next, &state)).map(drop)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<State> {
+        let state = self.whole(false);
+        self.each(|member| member.contribute(&state))?;
+        Ok(state)
+    }
+
+    fn reports(&self) -> Vec<DeviceReport> {
+        self.reports.clone()
+    }
+}

@@ -1,0 +1,193 @@
+//! Schedules, played by devices that are plain arrays.
+
+use super::*;
+use crate::model::attributes::Initial;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+
+const PIECE: u64 = 4096;
+
+fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
+    Attribute { name: "any", of, role, merge, initial: Initial::Bits(0) }
+}
+
+/// A device: for each attribute a value for each vertex.
+type Values = Vec<Vec<u64>>;
+
+/// Plays rounds. What is written in a round may be read from the next one on, and everything that is read has been written.
+fn play(rounds: &[Round], devices: &mut [Values], declared: &[Attribute]) {
+    let mut memory: HashMap<u64, Vec<u64>> = HashMap::new();
+    for round in rounds {
+        let mut written: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let (mut read, mut cleared) = (Vec::new(), Vec::new());
+        for (device, moves) in round.iter().enumerate() {
+            for one in moves {
+                match one.clone() {
+                    Move::Put { attribute, vertices, at } => {
+                        let values =
+                            devices[device][attribute][vertices.start as usize..vertices.end as usize].to_vec();
+                        assert!(written.insert(at, values).is_none(), "two write to {at}");
+                    }
+                    Move::Clear { attribute, vertices } => cleared.push((device, attribute, vertices)),
+                    Move::Merge { attribute, vertices, at } => read.push((device, attribute, vertices, at, true)),
+                    Move::Take { attribute, vertices, at } => read.push((device, attribute, vertices, at, false)),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        for (device, attribute, vertices, at, merge) in read {
+            assert!(!written.contains_key(&at), "{at} is read while it is written");
+            let values = &memory[&at];
+            assert_eq!(values.len() as u64, vertices.end - vertices.start);
+            for (vertex, &value) in vertices.zip(values) {
+                let cell = &mut devices[device][attribute][vertex as usize];
+                *cell = match (merge, declared[attribute].merge) {
+                    (true, Merge::Add) => *cell + value,
+                    (true, Merge::Min) => (*cell).min(value),
+                    (true, Merge::Max) => (*cell).max(value),
+                    (true, Merge::Or) => *cell | value,
+                    (false, _) => value,
+                };
+            }
+        }
+        for (device, attribute, vertices) in cleared {
+            vertices.for_each(|vertex| devices[device][attribute][vertex as usize] = 0);
+        }
+        memory.extend(written);
+    }
+}
+
+fn cut(vertices: u64, cuts: &[u64]) -> Vec<Range<u64>> {
+    let mut at: Vec<u64> = cuts.iter().map(|cut| cut % (vertices + 1)).collect();
+    at.extend([0, vertices]);
+    at.sort_unstable();
+    at.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
+proptest! {
+    /// After the rounds, owners have what all devices wrote, and everybody has what owners have where it is asked for.
+    #[test]
+    fn everything_arrives_once(
+        vertices in 0u64..9000,
+        cuts in prop::collection::vec(any::<u64>(), 0..5),
+        seed: u64,
+        aligned: bool,
+    ) {
+        let declared = [
+            attribute(AttributeType::Fixed63, Role::Accumulated, Merge::Add),
+            attribute(AttributeType::U32, Role::Accumulated, Merge::Min),
+            attribute(AttributeType::F32, Role::Gathered, Merge::Max),
+            attribute(AttributeType::U32, Role::ReadOnly, Merge::Max),
+            attribute(AttributeType::U32, Role::Own, Merge::Add),
+        ];
+        let parts: Vec<Part> =
+            cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded: false }).collect();
+        let sharing = ScheduleRequest { declared: &declared, traversal: false, parts: &parts, aligned, packed: false, piece_bytes: PIECE };
+        let schedule = Schedule::new(&sharing);
+        let value = |device: usize, attribute: usize, vertex: u64| {
+            let mixed = (seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            // Only the owner writes what concerns the list's own vertex, where lists are its.
+            let stranger = attribute == 4 && aligned && !parts[device].own.contains(&vertex);
+            if stranger { 0 } else { mixed >> 40 }
+        };
+        let fresh = |device: usize| -> Values {
+            (0..5).map(|attribute| (0..vertices).map(|vertex| value(device, attribute, vertex)).collect()).collect()
+        };
+        let mut devices: Vec<Values> = (0..parts.len()).map(fresh).collect();
+        for round in schedule.reduce.iter().chain(schedule.gather.iter().flat_map(|gather| [&gather.put, &gather.take])) {
+            for one in round.iter().flatten() {
+                let (Move::Put { at, .. } | Move::Merge { at, .. } | Move::Take { at, .. }) = one else { continue };
+                prop_assert!(at.is_multiple_of(PIECE) && at / PIECE < schedule.pieces);
+            }
+        }
+        play(&schedule.reduce, &mut devices, &declared);
+        for (owner, part) in parts.iter().enumerate() {
+            for vertex in part.own.clone() {
+                let at = vertex as usize;
+                let all = |attribute: usize| (0..parts.len()).map(move |device| value(device, attribute, vertex));
+                prop_assert_eq!(devices[owner][0][at], all(0).sum::<u64>());
+                prop_assert_eq!(devices[owner][1][at], all(1).min().unwrap());
+                prop_assert_eq!(devices[owner][4][at], all(4).sum::<u64>());
+                // Nobody else has kept what is added up, or it would be added again.
+                let others = (0..parts.len()).filter(|&device| device != owner);
+                prop_assert!(others.into_iter().all(|device| devices[device][0][at] == 0));
+            }
+        }
+        let before: Vec<Values> = devices.clone();
+        let [Gather { put, take }, other] = schedule.gather;
+        prop_assert_eq!(put.len(), other.put.len());
+        play(&[put, take], &mut devices, &declared);
+        for (owner, part) in parts.iter().enumerate() {
+            for vertex in part.own.clone() {
+                let at = vertex as usize;
+                for device in 0..parts.len() {
+                    prop_assert_eq!(devices[device][1][at], before[owner][1][at]);
+                    prop_assert_eq!(devices[device][2][at], before[owner][2][at]);
+                    let read_only = if aligned { &before[device] } else { &before[owner] };
+                    prop_assert_eq!(devices[device][3][at], read_only[3][at]);
+                }
+            }
+        }
+    }
+
+    /// The messages of all devices lie apart, and are about everything that a device may activate.
+    #[test]
+    fn messages_are_about_every_vertex(
+        vertices in 1u64..200_000,
+        cuts in prop::collection::vec(any::<u64>(), 0..5),
+        sharded: bool,
+    ) {
+        let declared = [attribute(AttributeType::U32, Role::Writable, Merge::Min)];
+        let parts: Vec<Part> = cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded }).collect();
+        let piece_bytes = 64 << 10;
+        let sharing = ScheduleRequest { declared: &declared, traversal: true, parts: &parts, aligned: false, packed: false, piece_bytes };
+        let Schedule { messages, pieces, .. } = Schedule::new(&sharing);
+        let layout = MessageLayout::new(&declared, sharded);
+        let mut places: Vec<u64> = messages.iter().flatten().map(|piece| piece.at / piece_bytes).collect();
+        places.sort_unstable();
+        prop_assert_eq!(places, (0..pieces).collect::<Vec<_>>());
+        for (part, pieces) in parts.iter().zip(&messages) {
+            let mut next = part.writable().start / BLOCK_VERTICES * BLOCK_VERTICES;
+            for Piece { vertices, .. } in pieces {
+                prop_assert_eq!(vertices.start, next);
+                prop_assert!(vertices.start.is_multiple_of(BLOCK_VERTICES));
+                prop_assert!(4 * layout.words_max(vertices) <= piece_bytes);
+                next = vertices.end;
+            }
+            prop_assert!(part.writable().is_empty() || next == part.writable().end);
+        }
+    }
+}
+
+#[test]
+fn pull_over_ones_own_lists_gathers_shares_only() {
+    let declared = [
+        attribute(AttributeType::F32, Role::Gathered, Merge::Max),
+        attribute(AttributeType::Fixed63, Role::Own, Merge::Add),
+    ];
+    let parts = [0..5000, 5000..9000].map(|own| Part { vertices: 9000, own, sharded: false });
+    let sharing = ScheduleRequest {
+        declared: &declared,
+        traversal: false,
+        parts: &parts,
+        aligned: true,
+        packed: false,
+        piece_bytes: PIECE,
+    };
+    let schedule = Schedule::new(&sharing);
+    assert!(schedule.reduce.is_empty());
+    let put = |device: usize| {
+        let moves = &schedule.gather[0].put[device];
+        let moves = moves.iter();
+        moves
+            .filter_map(|one| {
+                if let Move::Put { attribute, vertices, .. } = one { Some((*attribute, vertices)) } else { None }
+            })
+            .map(|(attribute, vertices)| {
+                assert_eq!(attribute, 0);
+                vertices.end - vertices.start
+            })
+            .sum::<u64>()
+    };
+    assert_eq!((put(0), put(1)), (5000, 4000));
+}
