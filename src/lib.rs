@@ -7,7 +7,7 @@
 //! use topostream::{Engine, EngineOptions, Store, algorithms::PageRank};
 //!
 //! let engine = Engine::new(Store::open("graph")?, EngineOptions::default());
-//! let run = engine.run(PageRank::default(), &mut |_step| {})?;
+//! let run = engine.run(PageRank::default())?;
 //! println!("{} million edges per second", run.report.million_edges_per_s());
 //! # Ok::<(), topostream::Error>(())
 //! ```

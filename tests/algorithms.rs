@@ -378,7 +378,7 @@ fn impossible_parameters_are_refused() {
     refused(PageRank { traffic: Traffic::Pull, ..good }, "--in-edges");
     refused(PageRank { stop: Stop::Tolerance { l1: 1e-9, iterations_max: 5 }, ..good }, "tolerance");
     let bfs = topostream::algorithms::Bfs::from(topostream::VertexId(3));
-    let message = engine.run(bfs, &mut |_| {}).map(|_| ()).unwrap_err().to_string();
+    let message = engine.run(bfs).map(|_| ()).unwrap_err().to_string();
     assert!(message.contains("vertex 3") && message.contains("3 vertices"), "{message}");
 }
 

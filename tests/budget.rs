@@ -69,7 +69,7 @@ fn a_refusal_comes_before_any_reading() {
     std::fs::remove_file(store.path().join("pages.0")).unwrap();
     std::fs::remove_file(store.path().join("degrees.bin")).unwrap();
     refusal(ranks(&engine, pagerank(2, Dangling::Spread, Traffic::Push)));
-    refusal(engine.run(Bfs::from(VertexId(0)), &mut |_| {}));
+    refusal(engine.run(Bfs::from(VertexId(0))));
 }
 
 /// Plans never promise more than they were given, and use what they were given.

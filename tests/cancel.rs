@@ -26,7 +26,7 @@ fn a_flag_that_is_up_already_stops_a_run_at_once() {
     let (engine, cancel) = engine(&store, FetcherKind::Auto, None);
     cancel.store(true, Ordering::Relaxed);
     let mut steps = 0;
-    let result = engine.run(pagerank(5, Dangling::Spread, Traffic::Push), &mut |_| steps += 1);
+    let result = engine.run_observed(pagerank(5, Dangling::Spread, Traffic::Push), &mut |_| steps += 1);
     assert!(matches!(result, Err(Error::Interrupted)) && steps == 0);
 }
 
@@ -38,7 +38,7 @@ fn a_run_stops_at_the_superstep_that_raised_the_flag() {
     for (fetcher, buffer) in FETCHERS.into_iter().zip([Some(4), None, Some(9)]) {
         let (engine, cancel) = engine(&store, fetcher, buffer);
         let mut steps = 0;
-        let result = engine.run(pagerank(1_000_000, Dangling::Spread, Traffic::Push), &mut |step| {
+        let result = engine.run_observed(pagerank(1_000_000, Dangling::Spread, Traffic::Push), &mut |step| {
             steps += 1;
             cancel.store(step.superstep == 2, Ordering::Relaxed);
         });
@@ -62,8 +62,8 @@ fn another_thread_stops_a_run() {
         for search in [true, false] {
             let runner = Arc::clone(&engine);
             let run = std::thread::spawn(move || match search {
-                true => runner.run(Bfs::from(VertexId(0)), &mut |_| {}).map(|_| ()),
-                false => runner.run(pagerank(u32::MAX, Dangling::Lost, Traffic::Pull), &mut |_| {}).map(|_| ()),
+                true => runner.run(Bfs::from(VertexId(0))).map(|_| ()),
+                false => runner.run(pagerank(u32::MAX, Dangling::Lost, Traffic::Pull)).map(|_| ()),
             });
             std::thread::sleep(Duration::from_millis(50));
             let raised = Instant::now();
@@ -86,9 +86,8 @@ fn a_disk_that_does_not_answer_does_not_hold_up_the_flag() {
     for stuck in [1000, 100] {
         let faults = Faults { stuck, ..Faults::none(3) };
         let (engine, cancel) = engine(&store, FetcherKind::Simulated(faults), Some(9));
-        let run = std::thread::spawn(move || {
-            engine.run(pagerank(1_000_000, Dangling::Spread, Traffic::Push), &mut |_| {}).map(|_| ())
-        });
+        let run =
+            std::thread::spawn(move || engine.run(pagerank(1_000_000, Dangling::Spread, Traffic::Push)).map(|_| ()));
         std::thread::sleep(Duration::from_millis(100));
         assert!(!run.is_finished(), "{stuck}: it waits");
         let raised = Instant::now();
@@ -117,7 +116,7 @@ fn runs_of_one_engine_follow_each_other() {
             first.get_or_insert_with(Instant::now);
             std::thread::sleep(Duration::from_millis(30));
         };
-        engine.run(pagerank(4, Dangling::Spread, Traffic::Push), observer).unwrap();
+        engine.run_observed(pagerank(4, Dangling::Spread, Traffic::Push), observer).unwrap();
         (first.unwrap(), Instant::now())
     };
     let spans = std::thread::scope(|scope| {
@@ -139,7 +138,7 @@ fn a_run_that_waits_for_another_hears_the_flag() {
         let (begun, hears) = std::sync::mpsc::channel();
         let (engine, cancel) = (&engine, &cancel);
         let first = scope.spawn(move || {
-            engine.run(pagerank(1, Dangling::Spread, Traffic::Push), &mut |_| {
+            engine.run_observed(pagerank(1, Dangling::Spread, Traffic::Push), &mut |_| {
                 begun.send(()).unwrap();
                 while !cancel.load(Ordering::Relaxed) {
                     std::thread::sleep(Duration::from_millis(5));
@@ -148,7 +147,7 @@ fn a_run_that_waits_for_another_hears_the_flag() {
             })
         });
         hears.recv().unwrap();
-        let second = scope.spawn(|| engine.run(pagerank(1, Dangling::Spread, Traffic::Push), &mut |_| {}).map(|_| ()));
+        let second = scope.spawn(|| engine.run(pagerank(1, Dangling::Spread, Traffic::Push)).map(|_| ()));
         std::thread::sleep(Duration::from_millis(50));
         cancel.store(true, Ordering::Relaxed);
         assert!(matches!(second.join().unwrap(), Err(Error::Interrupted)));
@@ -162,8 +161,8 @@ fn a_run_within_a_run_of_the_same_engine_is_an_error() {
     let (engine, _) = engine(&store, FetcherKind::Auto, None);
     let mut inner = None;
     engine
-        .run(pagerank(1, Dangling::Spread, Traffic::Push), &mut |_| {
-            inner = Some(engine.run(Bfs::from(VertexId(0)), &mut |_| {}).map(|_| ()));
+        .run_observed(pagerank(1, Dangling::Spread, Traffic::Push), &mut |_| {
+            inner = Some(engine.run(Bfs::from(VertexId(0))).map(|_| ()));
         })
         .unwrap();
     assert!(matches!(inner, Some(Err(Error::Parameter(text))) if text.contains("within")));
@@ -193,7 +192,7 @@ fn a_run_works_inside_a_tokio_runtime() {
     // A task of its own has a budget that is soon used up where nobody renews it.
     let (engine, _) = engine(&store, FetcherKind::Threads, Some(6));
     let task = many.spawn(async move {
-        engine.run(pagerank(60, Dangling::Spread, Traffic::Push), &mut |_| {}).map(|run| run.report.steps.len())
+        engine.run(pagerank(60, Dangling::Spread, Traffic::Push)).map(|run| run.report.steps.len())
     });
     let steps = within(60, "a run in a task", move || many.block_on(task).unwrap());
     assert_eq!(steps.unwrap(), 60);
@@ -205,11 +204,7 @@ fn a_run_works_inside_a_tokio_runtime() {
 fn what_cannot_be_run_is_an_error() {
     let store = two_hundred();
     let run = |options: EngineOptions, source| {
-        store
-            .engine(options)
-            .run(Bfs::from(VertexId(source)), &mut |_| {})
-            .map(|_| ())
-            .map_err(|error| error.to_string())
+        store.engine(options).run(Bfs::from(VertexId(source))).map(|_| ()).map_err(|error| error.to_string())
     };
     let options = || engine_options(None, 2, FetcherKind::Auto);
     let says = |result: Result<(), String>, words: &str| {

@@ -288,7 +288,7 @@ fn files_that_are_cut_short_in_the_middle_of_a_run_are_no_crash() {
             let path = store.path().join(name);
             let what = format!("{name} cut, {fetcher:?}");
             let result = within(PATIENCE_S, &what, move || {
-                let run = engine.run(pagerank(ITERATIONS, Dangling::Spread, Traffic::Push), &mut |step| {
+                let run = engine.run_observed(pagerank(ITERATIONS, Dangling::Spread, Traffic::Push), &mut |step| {
                     if step.superstep == 1 {
                         std::fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
                     }

@@ -257,7 +257,7 @@ fn impossible_parameters_are_refused() {
     let without = TestStore::new(&weighted.graph, &small_pages(Encoding::VertexId));
     let whole = Sssp { source: VertexId(0), weights: WeightType::U32 };
     let message = |store: &TestStore, sssp: Sssp| {
-        let result = store.engine(frames(None, 1, FETCHERS[0])).run(sssp, &mut |_| {});
+        let result = store.engine(frames(None, 1, FETCHERS[0])).run(sssp);
         result.map(|_| ()).expect_err("impossible").to_string()
     };
     let found = message(&with, Sssp { source: VertexId(3), ..whole });
@@ -267,6 +267,6 @@ fn impossible_parameters_are_refused() {
     let found = message(&without, whole);
     assert!(found.contains("sssp needs weights"), "{found}");
     let engine = with.engine(frames(None, 1, FETCHERS[0]));
-    let found = engine.run(Components { directed: false }, &mut |_| {}).map(|_| ()).expect_err("directed").to_string();
+    let found = engine.run(Components { directed: false }).map(|_| ()).expect_err("directed").to_string();
     assert!(found.contains("undirected") && found.contains("directed"), "{found}");
 }

@@ -115,7 +115,7 @@ fn weighted(graph: &EdgeList) -> Box<dyn EdgeSource> {
 }
 
 fn weighted_sums(engine: &Engine, direction: Direction) -> Result<Vec<u64>, Error> {
-    let run = engine.run(WeightedSum(direction), &mut |_| {})?;
+    let run = engine.run(WeightedSum(direction))?;
     Ok(column(engine, &run, "sum", integer)?.into_iter().map(|(_, sum)| sum.unwrap()).collect())
 }
 
@@ -180,7 +180,7 @@ fn damaged_weights_are_found() {
 fn a_store_without_weights_is_refused() {
     let store = TestStore::new(&EdgeList::new(2, vec![(0, 1)]), &small_pages(Encoding::VertexId));
     let engine = store.engine(engine_options(None, 1, FetcherKind::Auto));
-    let error = engine.run(WeightedSum(Direction::Out), &mut |_| {}).map(|_| ()).unwrap_err();
+    let error = engine.run(WeightedSum(Direction::Out)).map(|_| ()).unwrap_err();
     assert!(matches!(&error, Error::Parameter(message) if message.contains("weights")), "{error}");
 }
 
@@ -264,7 +264,7 @@ fn a_superstep_stops_in_the_middle() {
         let engine = store.engine(options);
         let slow = Slow { started: Arc::default() };
         let started = Arc::clone(&slow.started);
-        let run = std::thread::spawn(move || engine.run(slow, &mut |_| {}).map(|_| ()));
+        let run = std::thread::spawn(move || engine.run(slow).map(|_| ()));
         while !started.load(Ordering::Relaxed) {
             std::thread::yield_now();
         }

@@ -154,7 +154,7 @@ impl Trace {
 fn traced<A: Algorithm>(store: &TestStore, algorithm: A, options: EngineOptions) -> (Trace, RunReport) {
     let timeline = Arc::new(Timeline::default());
     let engine = store.engine(EngineOptions { trace: Some(Arc::clone(&timeline)), ..options });
-    let run = engine.run(algorithm, &mut |_| {}).unwrap();
+    let run = engine.run(algorithm).unwrap();
     (Trace::of(&timeline), run.report)
 }
 
@@ -200,7 +200,7 @@ fn reads_that_fail_are_in_the_trace_too() {
     let timeline = Arc::new(Timeline::default());
     let engine = store.engine(EngineOptions { trace: Some(Arc::clone(&timeline)), ..options });
     // A page may have bad luck three times in a row; the trace of a run that ends early is sound all the same.
-    let result = engine.run(pagerank(3, Dangling::Spread, Traffic::Pull), &mut |_| {});
+    let result = engine.run(pagerank(3, Dangling::Spread, Traffic::Pull));
     let trace = Trace::of(&timeline);
     trace.assert_rows();
     assert!(trace.lane(Lane::DiskReads).iter().any(|read| read.name == "failed read"));
@@ -216,7 +216,7 @@ fn the_trace_is_within_the_memory() {
     let store = store();
     let run = |memory_bytes, trace: Option<Arc<Timeline>>| {
         let options = EngineOptions { memory_bytes, trace, ..engine_options(None, 1, FETCHERS[0]) };
-        store.engine(options).run(pagerank(1, Dangling::Spread, Traffic::Pull), &mut |_| {}).map(|run| run.report)
+        store.engine(options).run(pagerank(1, Dangling::Spread, Traffic::Pull)).map(|run| run.report)
     };
     let needed = |trace| match run(0, trace) {
         Err(Error::Memory { needed_bytes, budget_bytes: 0.., parts, .. }) => (needed_bytes, parts),

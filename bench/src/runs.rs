@@ -80,7 +80,7 @@ impl Work {
     ) -> Result<RunReport> {
         match self {
             Self::PageRank { iterations } => {
-                let run = engine.run(pagerank(iterations, DanglingMass::Redistributed), &mut |_| {})?;
+                let run = engine.run(pagerank(iterations, DanglingMass::Redistributed))?;
                 let mut expected = expected()?;
                 let Expected { iterations: of, ranks, .. } = expected.borrow_mut();
                 let ranks = ranks.as_mut().filter(|_| iterations == *of);
@@ -88,7 +88,7 @@ impl Work {
                 Ok(run.report)
             }
             Self::Bfs { source, bottom_up } => {
-                let run = engine.run(Bfs { bottom_up, ..Bfs::from(VertexId(source)) }, &mut |_| {})?;
+                let run = engine.run(Bfs { bottom_up, ..Bfs::from(VertexId(source)) })?;
                 let mut expected = expected()?;
                 let Expected { source: from, levels, .. } = expected.borrow_mut();
                 assert_eq!(source, *from, "levels are for one source");

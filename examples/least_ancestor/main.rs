@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let expected = by_search(&lists(&mut graph.generate()?)?);
     for device in [DeviceChoice::Cpu, DeviceChoice::Gpu] {
         let options = EngineOptions { devices: vec![device.clone()], ..EngineOptions::default() };
-        let run = match Engine::new(Store::open(&store)?, options).run(LeastAncestor, &mut |_| {}) {
+        let run = match Engine::new(Store::open(&store)?, options).run(LeastAncestor) {
             Err(topostream::Error::NoDevice(reason)) => {
                 println!("{device}: left out: {reason}");
                 continue;

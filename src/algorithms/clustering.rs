@@ -241,7 +241,7 @@ impl Clustering {
             if range.end > counted.end || counted.is_empty() {
                 before.count(&table, directed);
             }
-            let mut run = engine.run(Self { directed, table, before, range, rounds: 1 }, observer)?;
+            let mut run = engine.run_observed(Self { directed, table, before, range, rounds: 1 }, observer)?;
             run.report = match reports {
                 Some(reports) => reports.followed_by(run.report),
                 None => run.report,

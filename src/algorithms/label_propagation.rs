@@ -222,7 +222,7 @@ impl LabelPropagation {
         table_bytes: Option<u64>,
         observer: &mut Observer<'_>,
     ) -> Result<Run<Self>> {
-        engine.run(Self::new(engine, iterations, table_bytes)?, observer)
+        engine.run_observed(Self::new(engine, iterations, table_bytes)?, observer)
     }
 
     /// What [`run`](Self::run) runs: counts and choices are still to come, the table's size is known. Of a directed graph without

@@ -53,9 +53,9 @@ impl Demo {
             EngineOptions { buffer_bytes: Some(buffer_bytes), cancel: cancel.flag(), ..EngineOptions::default() };
         let engine = Engine::new(store, engine_options);
         let pagerank = PageRank { stop: Stop::Iterations(ITERATIONS), ..PageRank::default() };
-        let ranks = engine.run(pagerank, &mut |_| {})?;
+        let ranks = engine.run(pagerank)?;
         let source = VertexId(rmat_source(&engine)?);
-        let levels = engine.run(Bfs::from(source), &mut |_| {})?;
+        let levels = engine.run(Bfs::from(source))?;
 
         bars.begin("check in memory", None, Unit::Edges);
         let graph = InMemory::collect(&mut rmat.generate()?, cancel)?;

@@ -237,7 +237,7 @@ impl Session<'_> {
     /// Runs an algorithm, writes its first answer where that is wanted, and holds it against the reference.
     fn check<A: Algorithm>(&self, name: Name, store: Store, algorithm: A) -> Result<Verdict, Failure> {
         let answer_bytes = answer_bytes(&algorithm, &store);
-        self.check_run(name, answer_bytes, store, |engine| engine.run(algorithm, &mut |_| {}))
+        self.check_run(name, answer_bytes, store, |engine| engine.run(algorithm))
     }
 
     /// The same for what runs an engine by itself, and whose answer takes so many bytes.

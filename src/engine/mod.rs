@@ -95,7 +95,7 @@ impl<A: Algorithm> Run<A> {
     }
 }
 
-/// Hears of every superstep as it ends.
+/// Called with the report of every superstep as it ends.
 pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 
 impl Engine {
@@ -153,7 +153,15 @@ impl Engine {
     /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
     /// page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
     /// [`Error::Parameter`] at the end, naming a vertex, where the algorithm has no answer.
-    pub fn run<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
+    pub fn run<A: Algorithm>(&self, algorithm: A) -> Result<Run<A>> {
+        self.run_observed(algorithm, &mut |_| {})
+    }
+
+    /// As [`run`](Self::run), with an observer that is called after every superstep.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    pub fn run_observed<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
         let algorithm = Arc::new(algorithm);
         let of_cpu = Arc::clone(&algorithm);
         let cpu = move |setup| -> Result<Box<dyn Member>> { Ok(Box::new(CpuDevice::new(Arc::clone(&of_cpu), setup)?)) };

@@ -43,8 +43,8 @@ fn search(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> S
 /// As [`Engine::run`].
 pub fn within_hops(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Result<VertexSet> {
     match search(engine, sources, hops_max, hops) {
-        Search::OneWay(bfs) => Ok(reached(&engine.run(bfs, &mut |_| {})?, engine)),
-        Search::BothWays(neighbourhood) => Ok(reached(&engine.run(neighbourhood, &mut |_| {})?, engine)),
+        Search::OneWay(bfs) => Ok(reached(&engine.run(bfs)?, engine)),
+        Search::BothWays(neighbourhood) => Ok(reached(&engine.run(neighbourhood)?, engine)),
     }
 }
 

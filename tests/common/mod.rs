@@ -153,7 +153,7 @@ pub struct Search {
 }
 
 pub fn ranks(engine: &Engine, algorithm: PageRank) -> Result<Answers<f64>, Error> {
-    let run = engine.run(algorithm, &mut |_| {})?;
+    let run = engine.run(algorithm)?;
     let values = column(engine, &run, "rank", |values, vertex| match values {
         AnswerValues::F64(of) => of(vertex),
         _ => panic!("ranks are numbers"),
@@ -164,7 +164,7 @@ pub fn ranks(engine: &Engine, algorithm: PageRank) -> Result<Answers<f64>, Error
 /// A search from the vertex with an original id.
 pub fn search(engine: &Engine, source: u64, parents: bool, bottom_up: bool) -> Result<Search, Error> {
     let source = engine.store().ids()?.vertex(source).expect("the source exists");
-    let run = engine.run(Bfs { parents, bottom_up, ..Bfs::from(source) }, &mut |_| {})?;
+    let run = engine.run(Bfs { parents, bottom_up, ..Bfs::from(source) })?;
     let values = column(engine, &run, "level", integer)?;
     let ids = engine.store().ids()?;
     let parents = parents.then(|| {
@@ -197,7 +197,7 @@ fn weighted_source(weighted: &Weighted, directed: bool) -> Box<dyn EdgeSource> {
 pub fn distances(engine: &Engine, source: u64) -> Result<Answers<f64>, Error> {
     let source = engine.store().ids()?.vertex(source).expect("the source exists");
     let weights = engine.store().manifest().weights.expect("the store has weights");
-    let run = engine.run(Sssp { source, weights }, &mut |_| {})?;
+    let run = engine.run(Sssp { source, weights })?;
     let values = column(engine, &run, "distance", |values, vertex| match values {
         AnswerValues::F64(of) => of(vertex),
         _ => integer(values, vertex).map_or(f64::INFINITY, |distance| distance as f64),
@@ -208,7 +208,7 @@ pub fn distances(engine: &Engine, source: u64) -> Result<Answers<f64>, Error> {
 /// An original id for everybody's component.
 pub fn component_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
     let directed = engine.store().manifest().directed;
-    let run = engine.run(Components { directed }, &mut |_| {})?;
+    let run = engine.run(Components { directed })?;
     let ids = engine.store().ids()?;
     let values = column(engine, &run, "component", |values, vertex| match values {
         AnswerValues::Vertex(of) => ids.original(VertexId(of(vertex).expect("everybody is in a component"))),

@@ -174,8 +174,8 @@ fn lose(engine: &Engine, search: bool) -> Result<(), Error> {
         }
     };
     match search {
-        true => engine.run(Bfs::from(VertexId(0)), &mut observer).map(|_| ()),
-        false => engine.run(pagerank(1000, Dangling::Spread, Traffic::Push), &mut observer).map(|_| ()),
+        true => engine.run_observed(Bfs::from(VertexId(0)), &mut observer).map(|_| ()),
+        false => engine.run_observed(pagerank(1000, Dangling::Spread, Traffic::Push), &mut observer).map(|_| ()),
     }
 }
 
@@ -214,7 +214,7 @@ gpu_test! {
             let setting = Setting { buffer: Some(5), ..way.clone() };
             let engine = Arc::new(store.engine(EngineOptions { cancel: Arc::clone(&cancel), ..setting.options() }));
             let mut steps = 0;
-            let result = engine.run(pagerank(1_000_000, Dangling::Spread, Traffic::Push), &mut |step| {
+            let result = engine.run_observed(pagerank(1_000_000, Dangling::Spread, Traffic::Push), &mut |step| {
                 steps += 1;
                 cancel.store(step.superstep == 2, Ordering::Relaxed);
             });
@@ -222,7 +222,7 @@ gpu_test! {
             cancel.store(false, Ordering::Relaxed);
             let runner = Arc::clone(&engine);
             let run = std::thread::spawn(move || {
-                runner.run(pagerank(u32::MAX, Dangling::Lost, Traffic::Pull), &mut |_| {}).map(|_| ())
+                runner.run(pagerank(u32::MAX, Dangling::Lost, Traffic::Pull)).map(|_| ())
             });
             std::thread::sleep(Duration::from_millis(150));
             let raised = Instant::now();

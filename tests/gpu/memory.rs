@@ -141,7 +141,7 @@ gpu_test! {
                     let report = device.generate_allocator_report().expect("Vulkan's allocator tells");
                     most = most.max(report.total_allocated_bytes);
                 };
-                engine.run(push(), &mut observer).map(drop).unwrap();
+                engine.run_observed(push(), &mut observer).map(drop).unwrap();
                 assert!(most > 0 && most <= memory + ROUNDING, "{most} bytes of {memory}, {setting:?}");
             }
         }

@@ -88,7 +88,7 @@ gpu_test! {
             let found = within(60, "after wrong shaders", move || {
                 for _ in 0..4 {
                     let wrong = WeightedSum { direction: Direction::Out, shader: Some(wrong.clone()) };
-                    let error = engine.run(wrong, &mut |_| {}).map(drop).expect_err("a wrong shader");
+                    let error = engine.run(wrong).map(drop).expect_err("a wrong shader");
                     assert!(matches!(error, Error::Shader(_)), "{error:?}");
                 }
                 weighted_sums(&engine, Direction::Out).unwrap()
@@ -237,7 +237,7 @@ gpu_test! {
         for (number, options) in options.iter().cloned().chain([EngineOptions { threads: 1, ..on_cpu(options[0].clone()) }]).enumerate() {
             for greet in [true, false] {
                 let engine = store.engine(options.clone());
-                let run = engine.run(LeastLabel { sources: sources.clone(), greet }, &mut |_| {}).unwrap();
+                let run = engine.run(LeastLabel { sources: sources.clone(), greet }).unwrap();
                 let answer = |name| column(&engine, &run, name, integer).unwrap().into_iter().map(|(_, value)| value);
                 assert!(answer("label").eq(expected.iter().copied()), "engine {number}");
                 let seen: u64 = answer("seen").flatten().sum();
@@ -253,7 +253,7 @@ fn refusal(options: EngineOptions, shader: Option<Shader>) -> Error {
     let graph = EdgeList::new(50, random_edges(0..50, 100, 1));
     let store = TestStore::from_source(|| weighted(&graph), &small_pages(Encoding::VertexId));
     let engine: Engine = store.engine(options);
-    let result = engine.run(WeightedSum { direction: Direction::Out, shader }, &mut |_| {});
+    let result = engine.run(WeightedSum { direction: Direction::Out, shader });
     result.map(|_| ()).expect_err("it cannot run")
 }
 
@@ -268,7 +268,7 @@ gpu_test! {
         let graph = weighted_graph();
         let store = TestStore::from_source(|| weighted(&graph), &small_pages(Encoding::VertexId));
         let engine = store.engine(EngineOptions { devices: vec![DeviceChoice::Auto], ..options });
-        let run = engine.run(WeightedSum { direction: Direction::Out, shader: None }, &mut |_| {}).unwrap();
+        let run = engine.run(WeightedSum { direction: Direction::Out, shader: None }).unwrap();
         assert!(run.report.device.starts_with("cpu"), "{}", run.report.device);
     }
 }

@@ -99,8 +99,8 @@ gpu_test! {
                 let mut lose = runner.with_gpu(|gpu| gpu.loser()).expect("the device stays between runs");
                 let mut observer = |step: &StepReport| if step.superstep == 1 { lose() };
                 match search {
-                    true => runner.run(Bfs::from(VertexId(0)), &mut observer).map(|_| ()),
-                    false => runner.run(pagerank(1000, Dangling::Spread, Traffic::Push), &mut observer).map(|_| ()),
+                    true => runner.run_observed(Bfs::from(VertexId(0)), &mut observer).map(|_| ()),
+                    false => runner.run_observed(pagerank(1000, Dangling::Spread, Traffic::Push), &mut observer).map(|_| ()),
                 }
             });
             let error = result.expect_err("the device is gone").to_string();

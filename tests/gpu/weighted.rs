@@ -120,7 +120,7 @@ pub fn weighted(graph: &EdgeList) -> Box<dyn EdgeSource> {
 
 /// The sums that a run with a shader comes to.
 pub fn weighted_sums(engine: &Engine, direction: Direction) -> Result<Vec<u64>, Error> {
-    let run = engine.run(WeightedSum { direction, shader: Some(sound()) }, &mut |_| {})?;
+    let run = engine.run(WeightedSum { direction, shader: Some(sound()) })?;
     Ok(column(engine, &run, "sum", integer)?.into_iter().map(|(_, sum)| sum.unwrap()).collect())
 }
 

@@ -61,7 +61,7 @@ pub type Runs<'a> = dyn Fn(&Engine, &mut Observer<'_>) -> Result<Bits, Error> + 
 pub fn running<A: Algorithm>(
     make: impl Fn(&Engine) -> A,
 ) -> impl Fn(&Engine, &mut Observer<'_>) -> Result<Bits, Error> {
-    move |engine, observer| Ok(answers(&engine.run(make(engine), observer)?, engine.store().vertices()))
+    move |engine, observer| Ok(answers(&engine.run_observed(make(engine), observer)?, engine.store().vertices()))
 }
 
 /// A session for each superstep, in one way after another: each is asked to stop as soon as its first superstep is over.
@@ -260,7 +260,7 @@ fn killed_at_every_superstep() {
     for step in 0..7u32 {
         let (checkpoints, events) = open(&copy(step), Every::Minute, true).unwrap();
         let engine = store.engine(EngineOptions { checkpoints: Some(checkpoints), ..one_cpu() });
-        let run = engine.run(ranks(), &mut |_| {}).unwrap();
+        let run = engine.run(ranks()).unwrap();
         assert!(answers(&run, engine.store().vertices()) == expected, "killed in superstep {step}");
         let resumed = run.report.checkpoints.clone().unwrap().resumed;
         assert_eq!(resumed.map_or(0, |resumed| resumed.supersteps), u64::from(step));
@@ -285,7 +285,7 @@ fn two_generations(store: &TestStore) -> (tempfile::TempDir, [PathBuf; 2], Bits)
 fn go_on(store: &TestStore, folder: &Path) -> Result<(Bits, u64, Vec<Event>), Error> {
     let (checkpoints, events) = open(folder, Every::Minute, true)?;
     let engine = store.engine(EngineOptions { checkpoints: Some(checkpoints), ..one_cpu() });
-    let run = engine.run(PageRank { stop: Stop::Iterations(5), ..PageRank::default() }, &mut |_| {})?;
+    let run = engine.run(PageRank { stop: Stop::Iterations(5), ..PageRank::default() })?;
     let resumed = run.report.checkpoints.clone().unwrap().resumed.map_or(0, |resumed| resumed.supersteps);
     let told = events.lock().unwrap().clone();
     Ok((answers(&run, engine.store().vertices()), resumed, told))
@@ -390,7 +390,7 @@ fn a_checkpoint_that_cannot_be_written_is_no_end() {
             fs::create_dir(&new).unwrap()
         }
     };
-    let run = engine.run(PageRank { stop: Stop::Iterations(5), ..PageRank::default() }, &mut block).unwrap();
+    let run = engine.run_observed(PageRank { stop: Stop::Iterations(5), ..PageRank::default() }, &mut block).unwrap();
     let report = run.report.checkpoints.clone().unwrap();
     assert_eq!((report.written, report.failed), (2, 2));
     assert_eq!(checkpoints.saved(), Some(2));

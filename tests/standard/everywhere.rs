@@ -34,7 +34,7 @@ impl Found {
 /// Runs what `make` gives in every way, and has `check` look at what was found; it is told the way, for messages. Where nobody
 /// insists, it runs on the CPU alone and in those ways whose turn it is by the store's number of edges.
 pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, check: impl Fn(&Found, &str)) {
-    everywhere_by(store, |engine| engine.run(make(engine), &mut |_| {}), check);
+    everywhere_by(store, |engine| engine.run(make(engine)), check);
 }
 
 /// The same for what runs an engine by itself.
@@ -56,7 +56,7 @@ pub fn everywhere_by<A: Algorithm>(
 
 /// Runs an algorithm.
 pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Found, Error> {
-    found(engine, &engine.run(algorithm, &mut |_| {})?)
+    found(engine, &engine.run(algorithm)?)
 }
 
 /// The answers of a run, by original ids.

@@ -74,7 +74,7 @@ impl Case {
             true => self.check_components(),
             // Of directed graphs the published ones are those of the simple graph.
             false => self.run(
-                |engine| engine.run(KCore { directed: false, in_lists: false }, &mut |_| {}),
+                |engine| engine.run(KCore { directed: false, in_lists: false }),
                 |found, expected, what| assert!(found.column("core") == expected("kcore"), "{what}: other cores"),
             ),
         }
@@ -86,7 +86,7 @@ impl Case {
 
     fn check_components(&self) {
         self.run(
-            |engine| engine.run(Scc, &mut |_| {}),
+            |engine| engine.run(Scc),
             |found, expected, what| {
                 // By its smallest vertex, whatever it is called.
                 let component = found.column("component");
@@ -102,7 +102,7 @@ impl Case {
         for (number, &source) in self.graph.sources.iter().enumerate().take(if insisted() { 3 } else { 1 }) {
             let sources = [VertexId(source as u32)];
             self.run(
-                |engine| engine.run(Betweenness::of_sources(&sources), &mut |_| {}),
+                |engine| engine.run(Betweenness::of_sources(&sources)),
                 |found, expected, what| {
                     let what = format!("{what}, source {source}");
                     near(found.column("betweenness"), &expected(&format!("bc_src{number}")), &what);

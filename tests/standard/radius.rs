@@ -87,7 +87,7 @@ fn the_effective_diameter_is_near_the_true_one() {
     let expected = hop as f64 - (pairs[hop] - enough) / (pairs[hop] - pairs[hop - 1]);
     let store = TestStore::new(&graph, &undirected(small_pages(Encoding::VertexId)));
     let engine = store.engine(engine_options(None, 2, FetcherKind::Auto));
-    let run = engine.run(Radius::new(8, 1), &mut |_| {}).unwrap();
+    let run = engine.run(Radius::new(8, 1)).unwrap();
     let found = run.algorithm().effective_diameter(1_500);
     assert!((found - expected).abs() < 0.3, "{found} instead of {expected}");
     let estimates = run.algorithm().pairs(1_500);

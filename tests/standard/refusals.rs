@@ -131,7 +131,7 @@ fn options(devices: &[DeviceChoice]) -> EngineOptions {
 fn run(own: Own, options: EngineOptions) -> Result<Vec<u64>, Error> {
     within(120, "an algorithm of another's", move || {
         let store = TestStore::new(&graph(), &without_in_lists());
-        let run = store.engine(options).run(own, &mut |_| {})?;
+        let run = store.engine(options).run(own)?;
         let answers = run.answers();
         let Some(AnswerValues::Integer(value)) = answers.first().map(|answer| &answer.values) else {
             return Ok(Vec::new());
@@ -208,12 +208,12 @@ fn what_was_made_for_another_store_is_refused() {
                 assert!(matches!(error, Error::Parameter(_)) && message.contains("another store"), "{message}");
             };
             let communities = LabelPropagation::new(&made, 2, None).unwrap();
-            refused(engine.run(communities, &mut |_| {}).map(drop).expect_err("another's table"));
+            refused(engine.run(communities).map(drop).expect_err("another's table"));
             if graph.vertices != 50 {
                 let clustering = Clustering::planned(&made, Some(1 << 20)).unwrap();
-                refused(engine.run(clustering, &mut |_| {}).map(drop).expect_err("another's table"));
+                refused(engine.run(clustering).map(drop).expect_err("another's table"));
                 let degrees = Degrees::of(&there.open()).unwrap();
-                refused(engine.run(degrees, &mut |_| {}).map(drop).expect_err("another's degrees"));
+                refused(engine.run(degrees).map(drop).expect_err("another's degrees"));
             }
         }
     }
@@ -228,7 +228,7 @@ fn communities_made_for_cpus_do_not_run_on_a_gpu() {
     let store = TestStore::new(&graph(), &FormatOptions { symmetrize: true, ..without_in_lists() });
     let made = LabelPropagation::new(&store.engine(options(&[DeviceChoice::Cpu])), 2, None).unwrap();
     let engine = store.engine(options(&[adapter::device()]));
-    let error = within(60, "communities", move || engine.run(made, &mut |_| {}).map(drop)).expect_err("no room");
+    let error = within(60, "communities", move || engine.run(made).map(drop)).expect_err("no room");
     assert!(error.to_string().contains("--device cpu"), "{error}");
 }
 

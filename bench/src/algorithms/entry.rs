@@ -186,7 +186,7 @@ pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Finished> {
 /// Runs an algorithm of whose answers one is compared.
 pub fn run_for<A: Algorithm>(engine: &Engine, algorithm: A, answer: usize) -> Result<Finished> {
     let kept = Kept::of(&algorithm, engine.store());
-    let run = engine.run(algorithm, &mut |_| {})?;
+    let run = engine.run(algorithm)?;
     let values = values(&run, answer, engine.store().vertices());
     Ok(Finished { ns: run.report.wall_ns as f64, values, kept, report: run.report })
 }

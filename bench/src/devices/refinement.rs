@@ -127,8 +127,8 @@ fn run_on<A: Algorithm + Clone>(setup: &Setup, path: &Path, algorithm: A) -> Res
     let store = Store::open(path)?;
     let options = setup.options(&store, 0);
     let engine = Engine::new(store, options);
-    engine.run(algorithm.clone(), &mut |_| {})?;
-    Ok(engine.run(algorithm, &mut |_| {})?)
+    engine.run(algorithm.clone())?;
+    Ok(engine.run(algorithm)?)
 }
 
 fn bits(of: AttributeType) -> u64 {

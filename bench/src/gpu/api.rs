@@ -243,10 +243,10 @@ impl Rig {
     /// # Errors
     /// What the engine says.
     pub fn run(&self) -> Result<Finished> {
-        let ranks = |traffic| self.engine.run(self.pagerank(traffic), &mut |_| {}).map(Finished::Ranks);
+        let ranks = |traffic| self.engine.run(self.pagerank(traffic)).map(Finished::Ranks);
         let levels = |source, bottom_up| {
             let search = Bfs { bottom_up, ..Bfs::from(source) };
-            self.engine.run(search, &mut |_| {}).map(Finished::Levels)
+            self.engine.run(search).map(Finished::Levels)
         };
         Ok(match self.work {
             Work::Push => ranks(Traffic::Push)?,

@@ -168,10 +168,10 @@ pub fn together(benches: &[Bench<'_>]) -> Result<f64, Failure> {
 /// Runs a few times, the first time so that everything is in its place; the fastest run. Whatever else goes on on the machine makes
 /// runs slower, and none faster.
 fn again<A: Algorithm + Clone>(engine: &Engine, algorithm: A) -> Result<RunReport, Failure> {
-    engine.run(algorithm.clone(), &mut |_| {})?;
-    let mut fastest = engine.run(algorithm.clone(), &mut |_| {})?.report;
+    engine.run(algorithm.clone())?;
+    let mut fastest = engine.run(algorithm.clone())?.report;
     for _ in 1..RUNS {
-        let report = engine.run(algorithm.clone(), &mut |_| {})?.report;
+        let report = engine.run(algorithm.clone())?.report;
         fastest = if report.wall_ns < fastest.wall_ns { report } else { fastest };
     }
     Ok(fastest)

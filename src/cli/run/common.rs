@@ -131,7 +131,7 @@ impl Common {
         then: impl FnOnce(&FinishedRun<A>, &Store) -> Result<String, Failure>,
         cancel: &Cancel,
     ) -> Outcome {
-        self.run_by(store, |engine, observer| engine.run(algorithm, observer), shown, then, cancel)
+        self.run_by(store, |engine, observer| engine.run_observed(algorithm, observer), shown, then, cancel)
     }
 
     /// The same for what runs an engine by itself.
