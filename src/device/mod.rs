@@ -6,9 +6,11 @@ pub mod exchange;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod settings;
+pub mod workers;
 
 pub use choice::DeviceChoice;
 pub use cpu::{CpuDevice, CpuSetup};
+pub use workers::Workers;
 
 use crate::device::exchange::Move;
 use crate::error::Result;

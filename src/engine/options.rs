@@ -17,7 +17,8 @@ pub struct EngineOptions {
     pub memory_bytes: u64,
     /// The page buffer's share of it, in bytes; what is left after the attributes where none is given.
     pub buffer_bytes: Option<u64>,
-    /// Threads that compute: one at least, whatever is asked for, and [`THREADS_MAX`] at most.
+    /// Worker threads, which all devices of a run share: they run edge functions and vertex phases of CPUs and check the pages of
+    /// GPUs. At least one, whatever is asked for, and at most [`THREADS_MAX`]. The thread that feeds a GPU comes on top.
     pub threads: usize,
     /// How pages are read.
     pub fetcher: FetcherKind,

@@ -33,4 +33,6 @@ mod reference;
 mod refusals;
 mod scc;
 mod searches;
+#[cfg(target_os = "linux")]
+mod threads;
 mod widest;

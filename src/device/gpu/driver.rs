@@ -10,7 +10,6 @@ use super::buffers::RunBuffers;
 use super::compose::layout::HubHeader;
 use super::compose::{Declared, KernelName};
 use super::exchange::{self, Exchange};
-use super::health::words_of;
 use super::home::Home;
 use super::notes::Notes;
 use super::open::Gpu;
@@ -20,7 +19,8 @@ use super::transfer::TransferTicket;
 use super::{Message, Messages, RunSetup};
 use crate::device::exchange::packs;
 use crate::device::settings::Distribution;
-use crate::device::{PageDone, Transfer, Work};
+use crate::device::workers::panic_message;
+use crate::device::{PageDone, Transfer, Work, Workers};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
@@ -81,7 +81,7 @@ pub(super) struct Driver {
     pub(super) policy: Policy,
     pub(super) messages: Sender<Message>,
     pub(super) done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
-    pub(super) checkers: Arc<rayon::ThreadPool>,
+    pub(super) workers: Arc<Workers>,
     /// Which page's unit row stands in the place of each frame.
     pub(super) batch_buffers: Vec<wgpu::Buffer>,
     pub(super) free_rings: Vec<usize>,
@@ -112,7 +112,7 @@ impl Driver {
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
         let (declared, plan) = plan_for(&home, &setup)?;
-        let RunSetup { algorithm, graph, store, pool, frames, threads, trace, part, exchange } = setup;
+        let RunSetup { algorithm, graph, store, pool, frames, workers, trace, part, exchange } = setup;
         home.prepare(&plan, &store, &graph, &pool, frames, &part)?;
         // What a run before told through may be needed no more: it goes before anything is allocated.
         if exchange.is_none() {
@@ -124,9 +124,8 @@ impl Driver {
         let gpu = &home.gpu;
         let batch_buffers = batch_buffers(gpu, home.settings.batch_pages)?;
         let hubs = (hub_queue(gpu, plan.hub_entries)?, plan.hub_entries);
-        let checkers = Arc::new(topostream_formats::threads::pool("page checks", threads)?);
         let notes =
-            activations.map(|noted| Notes::new(noted, part.own_words().start, Arc::clone(&checkers), &home.name()));
+            activations.map(|noted| Notes::new(noted, part.own_words().start, Arc::clone(&workers), &home.name()));
         let notes = notes.transpose()?;
         let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
         let mut timing = Timing::new(gpu);
@@ -152,7 +151,7 @@ impl Driver {
             hubs,
             messages,
             done,
-            checkers,
+            workers,
             batch_buffers,
             next_pages: HashMap::new(),
             work: Work::default(),
@@ -177,7 +176,7 @@ impl Driver {
     /// told why, and the adapter is not let go of while it still reads the page buffer.
     pub fn run(mut self, take: &Messages) -> Home {
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(take))) {
-            let message = format!("its thread panicked: {}", words_of(&*panic));
+            let message = format!("its thread panicked: {}", panic_message(&*panic));
             let fault = self.home.gpu.health().fault("device driver", &message);
             self.fail(fault.into());
         }

@@ -3,8 +3,8 @@
 //! wgpu reports errors to callbacks, at any time and on any thread, and its default is to panic. Here the first error is
 //! kept, and every wait asks for it: a run ends with a typed error, never with a panic and never with a hang.
 
+use crate::device::workers::panic_message;
 use crate::error::GpuError;
-use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -94,19 +94,13 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     GUARDED.set(true);
     let result = catch_unwind(AssertUnwindSafe(run));
     GUARDED.set(false);
-    result.map_err(|payload| words_of(&*payload))
+    result.map_err(|payload| panic_message(&*payload))
 }
 
 /// Whether a panic of this thread will be caught and become an error of its own type: for a program's panic hook, which need not
 /// print it then.
 pub fn is_guarded() -> bool {
     GUARDED.get()
-}
-
-/// What a panic said.
-pub(super) fn words_of(payload: &(dyn Any + Send)) -> String {
-    let words = payload.downcast_ref::<String>().map(String::as_str);
-    words.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").into()
 }
 
 #[cfg(test)]

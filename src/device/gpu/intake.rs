@@ -4,9 +4,9 @@ use super::Message;
 use super::batch::{Job, Place};
 use super::compose::units;
 use super::driver::Driver;
-use super::health::words_of;
 use super::timing::DeviceSpan;
 use super::transfer::Copy;
+use crate::device::workers::panic_message;
 use crate::device::{PageDone, PageTask, Work};
 use crate::error::Result;
 use crate::model::algorithm::Visit;
@@ -76,11 +76,11 @@ impl Driver {
         self.checking += 1;
         let (store, messages) = (Arc::clone(&self.store), self.messages.clone());
         let (weights, trace) = (self.algorithm.needs_weights(), self.trace.clone());
-        self.checkers.spawn(move || {
+        self.workers.spawn_urgent(move || {
             let started = Instant::now();
             let examined = catch_unwind(AssertUnwindSafe(|| examine(&store, &mut job, weights, fresh, row_wanted)));
             // Without an answer the driver would wait for ever.
-            let result = examined.unwrap_or_else(|panic| Err(panicked(&store, job.page, &words_of(&*panic))));
+            let result = examined.unwrap_or_else(|panic| Err(panicked(&store, job.page, &panic_message(&*panic))));
             let ended = Instant::now();
             job.work.check_ns = (ended - started).as_nanos() as u64;
             if let Some(timeline) = trace {

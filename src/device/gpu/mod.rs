@@ -59,7 +59,7 @@ pub use import::{HostImport, HostMemory, SharedBuffer};
 pub use open::{Caps, Gpu, GpuOptions};
 pub use transfer::{Copy, TransferQueue, TransferTicket};
 
-use super::{Device, Member, PageDone, PageTask, StepEnd};
+use super::{Device, Member, PageDone, PageTask, StepEnd, Workers};
 use crate::device::exchange::{ExchangeMemory, Move};
 use crate::error::{Error, GpuError, Result};
 use crate::model::Part;
@@ -119,8 +119,8 @@ pub struct RunSetup {
     pub pool: Arc<PagePool>,
     /// Frames in it.
     pub frames: u32,
-    /// Threads that check pages.
-    pub threads: usize,
+    /// The threads that check pages.
+    pub workers: Arc<Workers>,
     /// Hears what happens when.
     pub trace: Option<Arc<Timeline>>,
     /// Which vertices are this device's.

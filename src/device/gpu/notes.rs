@@ -1,5 +1,6 @@
 //! Notes when vertices were first active, beside the driver: who has become active is looked through while the next superstep runs.
 
+use crate::device::Workers;
 use crate::error::{Error, GpuError, Result};
 use crate::model::activations::Activations;
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -29,9 +30,9 @@ impl Notes {
     ///
     /// # Errors
     /// Where there is no thread to be had.
-    pub fn new(activations: Arc<Activations>, first: u64, pool: Arc<rayon::ThreadPool>, device: &str) -> Result<Self> {
+    pub fn new(activations: Arc<Activations>, first: u64, workers: Arc<Workers>, device: &str) -> Result<Self> {
         let (frontiers, take) = bounded(WAITING_MAX);
-        let work = move || look_through(&take, &activations, first, &pool);
+        let work = move || look_through(&take, &activations, first, &workers);
         let thread = std::thread::Builder::new().name("gpu notes".into()).spawn(work);
         let thread = thread.map_err(|error| {
             let (device, what) = (device.to_owned(), "taking notes".into());
@@ -63,7 +64,7 @@ impl Notes {
     }
 }
 
-fn look_through(take: &Receiver<Frontier>, activations: &Activations, first: u64, pool: &rayon::ThreadPool) {
+fn look_through(take: &Receiver<Frontier>, activations: &Activations, first: u64, workers: &Workers) {
     for frontier in take {
         let (superstep, bits) = match frontier {
             Frontier::Active { superstep, bits } => (superstep, bits),
@@ -72,7 +73,7 @@ fn look_through(take: &Receiver<Frontier>, activations: &Activations, first: u64
                 continue;
             }
         };
-        pool.install(|| {
+        workers.install(|| {
             bits.par_chunks_exact(4).enumerate().with_min_len(WORDS_A_THREAD).for_each(|(at, word)| {
                 let word = bytemuck::pod_read_unaligned(word);
                 activations.note_word((first + 32 * at as u64) as u32, word, superstep);
