@@ -27,24 +27,33 @@
 
 pub mod adapters;
 mod arena;
+#[path = "driver/batch.rs"]
 mod batch;
 mod buffers;
+#[path = "driver/checkpoint.rs"]
 mod checkpoint;
 pub mod compose;
+#[path = "driver/values.rs"]
 mod download;
 mod driver;
+#[path = "driver/exchange/mod.rs"]
 mod exchange;
 pub mod health;
 mod home;
 pub mod import;
+#[path = "driver/intake.rs"]
 mod intake;
 mod kernels;
+#[path = "driver/launches.rs"]
 mod launch;
+#[path = "driver/notes.rs"]
 mod notes;
 pub mod open;
 pub mod plan;
 pub mod rounds;
+#[path = "driver/superstep.rs"]
 mod superstep;
+#[path = "driver/timing.rs"]
 mod timing;
 pub mod transfer;
 #[cfg(target_os = "linux")]
