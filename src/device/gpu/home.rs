@@ -1,4 +1,4 @@
-//! An open adapter between runs, with what it holds of the graph: a run finds there what the last one left.
+//! An open adapter between runs, with the parts of the graph that it holds: a run finds there what the last one left.
 
 use super::adapters::Adapter;
 use super::arena::Arena;
@@ -7,6 +7,7 @@ use super::import::HostImport;
 use super::kernels::Kernels;
 use super::open::{Gpu, GpuOptions};
 use super::plan::DevicePlan;
+use super::rows::UnitRows;
 use super::transfer::TransferQueue;
 use crate::device::exchange::ExchangeMemory;
 use crate::device::settings::GpuSettings;
@@ -14,7 +15,7 @@ use crate::error::Result;
 use crate::model::Part;
 use crate::model::algorithm::Graph;
 use crate::model::attributes::Role;
-use crate::pages::fetch::{PagePool, PageRef};
+use crate::pages::fetch::PagePool;
 use std::sync::Arc;
 use topostream_formats::Store;
 
@@ -24,12 +25,7 @@ pub struct Home {
     pub(super) transfer: Option<TransferQueue>,
     pub(super) import: Option<(Arc<PagePool>, HostImport)>,
     pub(super) arena: Option<Arena>,
-    /// Unit rows: of the pages in slots, which outlive a run as the pages do, then of those in frames.
-    rows: Option<wgpu::Buffer>,
-    /// Which page's row each frame has. It outlives a run, as pages in frames do: a later search finds its rows there.
-    pub(super) frame_rows: Vec<Option<PageRef>>,
-    /// What decides where rows lie and what they say: words of a row, slots, whether there are weights.
-    rows_shape: (u64, u32, bool),
+    pub(super) rows: Option<UnitRows>,
     /// The import of exchange memory, where devices share runs.
     exchange: Option<(Arc<ExchangeMemory>, HostImport)>,
     pub(super) graph: Option<GraphBuffers>,
@@ -63,8 +59,6 @@ impl Home {
             import: None,
             arena: None,
             rows: None,
-            frame_rows: Vec::new(),
-            rows_shape: (0, 0, false),
             exchange: None,
             graph: None,
             kernels: Kernels::default(),
@@ -88,7 +82,8 @@ impl Home {
         &self.gpu
     }
 
-    /// Makes degrees and directories, the arena and the import what a plan asks for, as far as they are not already.
+    /// Allocates degrees and directories, the arena, its rows and the import as a plan has them, unless they are
+    /// already there.
     pub(super) fn prepare(
         &mut self,
         plan: &DevicePlan,
@@ -105,7 +100,7 @@ impl Home {
             self.gpu.poll()?;
             self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
         }
-        self.make_room_for_rows(plan, frames)?;
+        self.rows = Some(UnitRows::new(self.rows.take(), &self.gpu, plan, frames)?);
         let (log2, degrees, packs) = (plan.chunk_vertices_log2, part.held(Role::Own), plan.outgoing_bytes > 0);
         if self.graph.as_ref().is_none_or(|graph| graph.shape() != (log2, degrees.clone(), packs)) {
             self.graph = None;
@@ -127,32 +122,7 @@ impl Home {
         Ok(())
     }
 
-    /// Makes the rows as long as they must be, and keeps those of the slots.
-    fn make_room_for_rows(&mut self, plan: &DevicePlan, frames: u32) -> Result<()> {
-        let shape = (plan.row_words, plan.slots, plan.weights);
-        if self.rows_shape != shape {
-            self.frame_rows.clear();
-        }
-        self.rows_shape = shape;
-        self.frame_rows.resize(frames as usize, None);
-        let bytes = (4 * plan.row_words * (u64::from(plan.slots) + u64::from(frames))).max(16);
-        if self.rows.as_ref().is_some_and(|rows| rows.size() >= bytes) {
-            return Ok(());
-        }
-        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-        self.frame_rows.fill(None);
-        let rows = self.gpu.buffer("unit rows", bytes, usage)?;
-        let kept_bytes = 4 * plan.row_words * u64::from(plan.slots);
-        if let Some(old) = self.rows.take().filter(|_| kept_bytes > 0) {
-            let mut encoder = self.gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            encoder.copy_buffer_to_buffer(&old, 0, &rows, 0, kept_bytes);
-            self.gpu.queue().submit([encoder.finish()]);
-        }
-        self.rows = Some(rows);
-        Ok(())
-    }
-
-    /// Exchange memory as the adapter reaches it: imported once, for as long as runs share the same.
+    /// The import of exchange memory: made once, for as long as runs share the same memory.
     pub(super) fn import_exchange(&mut self, memory: &Arc<ExchangeMemory>, chunk_bytes: u64) -> Result<&HostImport> {
         if self.exchange.as_ref().is_none_or(|(imported, _)| !Arc::ptr_eq(imported, memory)) {
             self.forget_exchange()?;
@@ -161,16 +131,11 @@ impl Home {
         Ok(&self.exchange.as_ref().expect("just imported").1)
     }
 
-    /// Lets exchange memory of runs before go.
+    /// Lets go of the exchange memory of earlier runs.
     pub(super) fn forget_exchange(&mut self) -> Result<()> {
         if self.exchange.take().is_some() {
             self.gpu.poll()?;
         }
         Ok(())
-    }
-
-    /// Unit rows of the pages in slots and in frames.
-    pub(super) fn rows(&self) -> &wgpu::Buffer {
-        self.rows.as_ref().expect("prepared with the run")
     }
 }

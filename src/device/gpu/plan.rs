@@ -1,7 +1,10 @@
 //! How device memory is shared out before a run: attributes first, the page arena with what is left.
 
-use super::compose::layout::{BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, edges_per_unit};
+use super::compose::Declared;
+use super::compose::layout::{self, BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, edges_per_unit};
 use super::open::Caps;
+use crate::device::exchange::ExchangeMemory;
+use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
 use crate::model::Part;
@@ -103,8 +106,8 @@ impl DevicePlan {
     /// Shares out the memory that the settings allow.
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`] with all parts where it cannot be done; [`Error::Parameter`] for settings that the adapter
-    /// has no way to follow.
+    /// [`Error::DeviceMemory`] with all parts where it cannot be done; [`Error::Parameter`] for settings that the
+    /// adapter has no way to follow.
     pub fn new(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
         let mut plan = Self::fixed(request, settings, caps)?;
         let known = caps.memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
@@ -258,11 +261,12 @@ pub fn hub_bytes(entries: u32) -> u64 {
     size_of::<HubHeader>() as u64 + size_of::<HubEntry>() as u64 * u64::from(entries)
 }
 
-/// Entries of the hub queue at first, as far as a binding has room: a few, or, where loops are limited, as many as any batch of the
-/// store can want, since a thread alone might not come to the end of a long list.
+/// Entries of the hub queue at first, as far as a binding has room: a few, or, where loops are limited, as many as any
+/// batch of the store can want, since a thread alone might not come to the end of a long list.
 fn first_hubs(store: &Store, caps: &Caps) -> u32 {
     let wanted = match caps.loops_limited {
-        // Lists of more edges than an entry has take fewer than two entries for as many edges. Edges may stand in two lists.
+        // Lists of more edges than an entry has take fewer than two entries for as many edges. Edges may stand in two
+        // lists.
         true => (2 * store.edges().div_ceil(u64::from(HUB_EDGES) / 2)).max(HUBS_FIRST.into()),
         false => HUBS_FIRST.into(),
     };
@@ -295,6 +299,27 @@ pub fn held_bytes(attribute: &Attribute, part: &Part) -> u64 {
 /// Device memory of what other devices have told a part of an attribute, in bytes.
 pub fn seen_bytes(attribute: &Attribute, part: &Part) -> u64 {
     if part.has_seen(attribute.role) { device_bytes(attribute, part.vertices) } else { 0 }
+}
+
+/// The layout of a device's messages, in a traversal.
+pub fn message_layout(declared: &Declared, part: &Part) -> Option<MessageLayout> {
+    declared.traversal.then(|| MessageLayout::new(&declared.attributes, part.sharded))
+}
+
+/// Device memory for exchange, in bytes: scratch memory, and a mirror of the exchange memory where it cannot be
+/// imported.
+pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part) -> u64 {
+    let mirror = if caps.host_import { 0 } else { memory.memory().len() as u64 };
+    mirror + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
+}
+
+/// Bytes of scratch memory: for one piece of the exchange memory, or for the longest message while it is collected.
+pub fn scratch_bytes(memory: &ExchangeMemory, layout: Option<&MessageLayout>, part: &Part) -> u64 {
+    let longest = layout.map_or(0, |layout| {
+        let blocks = layout.blocks_max(memory.piece_bytes()).min(part.vertices.div_ceil(BLOCK_VERTICES));
+        4 * layout::collected_words(layout, &(0..blocks * BLOCK_VERTICES))
+    });
+    longest.max(memory.piece_bytes()).next_multiple_of(16)
 }
 
 /// Bytes of one bit a vertex.

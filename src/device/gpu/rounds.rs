@@ -1,12 +1,13 @@
-//! Drivers that end loops early.
+//! Drivers that end loops early, and how they are found out.
 //!
-//! Mesa's llvmpipe (22.3, and others) counts the rounds of all loops that a thread goes through in a launch, and at 65,535 of them
-//! ends every loop after its first round, without a word: a wrong answer. An adapter that is not a card is tried when it is opened. Where
-//! loops are limited, kernels that call an algorithm's hooks look at their end whether that has happened (shaders/lib/loops.wgsl), and a
-//! superstep in which it has is an error of the run. All other kernels have loops of bounded length, which comments in their files give.
+//! Mesa's llvmpipe (22.3, and others) counts the rounds of all loops that a thread goes through in a launch, and at
+//! 65,535 of them ends every loop after its first round, without a word: a wrong answer. An adapter that is not a card
+//! is tried when it is opened. Where loops are limited, kernels that call an algorithm's hooks look at their end
+//! whether that has happened (shaders/lib/loops.wgsl), and a superstep in which it has is an error of the run. All
+//! other kernels have loops of bounded length, which comments in their files give.
 
 use super::open::Gpu;
-use super::superstep::read_buffer;
+use super::readback::{READBACK, read_buffer};
 use crate::error::{Error, GpuError};
 use wgpu::BufferUsages as Usage;
 
@@ -53,15 +54,15 @@ pub fn are_limited(gpu: &Gpu) -> Result<bool, Error> {
 
 /// The error of a run whose kernels need more rounds than the driver lets them have.
 pub fn cut(gpu: &Gpu, algorithm: &str) -> GpuError {
-    let message = "the driver ends the loops of a thread after a number of rounds in all (llvmpipe: 65535), and this needs more \
-                   of them; run with `--device cpu`";
+    let message = "the driver ends the loops of a thread after a number of rounds in all (llvmpipe: 65535), and this \
+                   needs more of them; run with `--device cpu`";
     gpu.health().unavailable(&format!("{algorithm} of this graph"), message)
 }
 
-/// The words that the trial leaves behind.
+/// The words that the trial has written.
 fn tried(gpu: &Gpu, wanted: [u32; 2]) -> Result<[u32; 4], Error> {
     let words = gpu.buffer("trial", 16, Usage::STORAGE | Usage::COPY_SRC | Usage::COPY_DST)?;
-    let readback = gpu.buffer("trial's words", 16, Usage::MAP_READ | Usage::COPY_DST)?;
+    let readback = gpu.buffer("trial's words", 16, READBACK)?;
     gpu.queue().write_buffer(&words, 0, bytemuck::bytes_of(&wanted));
     let device = gpu.device();
     let (pipeline, group) = gpu.scoped("a trial of loops", || {

@@ -1,8 +1,10 @@
 //! Batches: pages in one buffer that one launch works through.
 
-use super::arena::Slot;
-use super::compose::layout::{BatchHeader, BatchPage, HUB_EDGES, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid};
 use crate::device::Work;
+use crate::device::gpu::arena::Slot;
+use crate::device::gpu::compose::layout::{
+    BatchHeader, BatchPage, HUB_EDGES, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid,
+};
 use crate::device::settings::Distribution;
 use crate::pages::fetch::{Frame, PageRef};
 use std::sync::Arc;
@@ -52,8 +54,8 @@ impl BatchTable {
         Self { entries: Vec::new(), units: 0, hub_parts_max: 0, distribution, weights }
     }
 
-    /// Adds a page that begins at byte `offset` of the batch's buffer and has its unit row at `row`. `degree` is the length
-    /// of the list in a large page, 0 in a small one.
+    /// Adds a page that begins at byte `offset` of the batch's buffer and has its unit row at `row`. `degree` is the
+    /// length of the list in a large page, 0 in a small one.
     pub fn add(&mut self, entry: &DirectoryEntry, offset: u64, row: u64, degree: u64) {
         let lanes_log2 = lanes_log2(entry, self.distribution);
         let units = self.units_of(entry);
@@ -85,7 +87,8 @@ impl BatchTable {
         grid(self.units).into()
     }
 
-    /// The workgroups that look for parts of long lists: never more than there may be parts, and none where no list is long.
+    /// The workgroups that look for parts of long lists: never more than there may be parts, and none where no list is
+    /// long.
     pub fn hub_groups(&self) -> u32 {
         self.hub_parts_max.min(HUB_GROUPS)
     }
@@ -98,8 +101,8 @@ impl BatchTable {
     }
 }
 
-/// How many parts of long lists a page can have. A list of more than [`HUB_EDGES`] edges has fewer than twice as many parts as
-/// it has that many edges; a large page's list is cut by itself.
+/// How many parts of long lists a page can have. A list of more than [`HUB_EDGES`] edges has fewer than twice as many
+/// parts as it has that many edges; a large page's list is cut by itself.
 fn hub_parts_max(entry: &DirectoryEntry) -> u32 {
     if entry.run > 0 || entry.edge_count <= HUB_EDGES { 0 } else { entry.edge_count / (HUB_EDGES / 2) }
 }

@@ -1,187 +1,126 @@
-//! The driver: one thread that owns the device, takes pages and launches kernels over batches of them.
+//! The driver of a GPU device: one thread that takes messages and calls the four owners of a run's state.
 //!
-//! A page that comes in is checked first (on other threads) unless that has been done. Then it is ready where it lies, or is
-//! copied to a slot of the arena first. Ready pages wait for a launch: at most [`BATCHES_MAX`] are under way, and all pages
-//! that became ready meanwhile go with the next one, so that batches grow with the load.
+//! ```text
+//!                            Job                        Job
+//!   Message::Page ─▶ intake ────▶ launches ─▶ dispatch ────▶ intake ─▶ PageDone
+//!   Message::Round ─▶ exchange ─▶ moves
+//!   Message::End ─▶ superstep: vertex phase ─▶ exchange: moves ─▶ superstep: next pages, readback ─▶ answer
+//! ```
+//!
+//! | module | what it owns |
+//! | --- | --- |
+//! | `intake` | the page arena; pages that are checked, wait for a slot, or are being copied |
+//! | `launches` | pages that are ready, launches under way, the buffers that describe them |
+//! | `superstep` | the readback of a superstep's end, and the notes of activated vertices |
+//! | `exchange` | the memory that is shared with other devices, and the moves |
+//! | `context` | nothing that changes in a superstep: adapter, attributes, plan; all four are passed it |
+//!
+//! The four know the context and the values that are handed on ([`batch::Job`], `tally`), and not each other: only this
+//! file calls all of them. `initial` and `values` set and read attributes, `notes` and `timing` are parts of
+//! `superstep` and `context`, `message` is the channel's.
+//!
+//! Created and called by [`GpuDevice`](super::GpuDevice), by messages only. The thread sleeps on one channel; while
+//! launches or copies are under way it looks at the device between messages. It does not know the engine, other
+//! devices, or how pages are read.
 
-use super::arena::Arena;
-use super::batch::{Job, Place};
-use super::buffers::RunBuffers;
-use super::compose::layout::HubHeader;
-use super::compose::{Declared, KernelName};
-use super::exchange::{self, Exchange};
+mod batch;
+mod context;
+mod exchange;
+mod initial;
+mod intake;
+mod launches;
+mod message;
+mod notes;
+mod superstep;
+mod tally;
+mod timing;
+mod values;
+
+pub use context::RunSetup;
+pub(super) use message::{Ended, Message, Messages, NextPages};
+pub(super) use values::Piece;
+
+use super::compose::KernelName;
 use super::home::Home;
-use super::notes::Notes;
-use super::open::Gpu;
-use super::plan::{BATCHES_MAX, DevicePlan, Request, batch_bytes, hub_bytes};
-use super::timing::{DeviceSpan, Timing};
-use super::transfer::TransferTicket;
-use super::{Message, Messages, RunSetup};
-use crate::device::exchange::packs;
-use crate::device::settings::Distribution;
+use crate::device::PageDone;
+use crate::device::exchange::Move;
 use crate::device::workers::panic_message;
-use crate::device::{PageDone, Transfer, Work, Workers};
 use crate::error::{Error, Result};
-use crate::model::Part;
 use crate::model::activations::Activations;
-use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
-use crate::pages::cache::Policy;
-use crate::trace::Timeline;
+use crate::model::algorithm::{Scalars, State, Step, Visit};
+use context::Context;
 use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
-use std::collections::{HashMap, VecDeque};
+use exchange::Exchange;
+use intake::{Arrived, Intake, Taken};
+use launches::Launches;
+use notes::Notes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use superstep::Superstep;
 use tokio::sync::mpsc;
-use topostream_formats::{Direction, Store};
-use wgpu::BufferUsages as Usage;
+use topostream_formats::Direction;
 
 /// How long the driver looks for messages before it sleeps.
 const SPIN: Duration = Duration::from_micros(60);
 /// How long the driver sleeps between looks at the device while launches or copies are under way.
 const LOOK: Duration = Duration::from_micros(30);
-/// Pages that lie in one buffer and can be worked on.
-type Ready = HashMap<Place, VecDeque<Job>>;
+/// How long the end of a run waits for what the device still does.
+const SETTLE: Duration = Duration::from_secs(20);
 
-/// One launch that is under way.
-pub(super) struct Launch {
-    pub(super) number: u64,
-    /// Which of the batch buffers it uses.
-    pub(super) ring: usize,
-    pub(super) jobs: Vec<Job>,
-}
-
-/// See the module.
+/// The state of the driver's thread.
 pub(super) struct Driver {
-    pub(super) algorithm: Arc<dyn Algorithm>,
-    pub(super) declared: Declared,
-    pub(super) graph: Arc<Graph>,
-    pub(super) store: Arc<Store>,
-    pub(super) part: Part,
-    /// When its own vertices were first active, where that is wanted.
-    pub(super) notes: Option<Notes>,
-    /// What is shared with other devices, where there are any.
-    pub(super) exchange: Option<Exchange>,
-    pub(super) plan: DevicePlan,
-    pub(super) buffers: RunBuffers,
-    pub(super) home: Home,
-    pub(super) timing: Timing,
-    /// What the last superstep was read back through.
-    pub(super) readback: Option<wgpu::Buffer>,
-    pub(super) trace: Option<Arc<Timeline>>,
-    pub(super) step: Step,
-    /// Bits of the pages that each possible superstep would visit next.
-    pub(super) next_pages: HashMap<(Direction, Visit), Vec<u32>>,
-    /// Of this superstep.
-    pub(super) work: Work,
-    pub(super) transfer: Transfer,
-    pub(super) copy_spans: Vec<DeviceSpan>,
-    /// Room for long lists, and how many there is room for.
-    pub(super) hubs: (wgpu::Buffer, u32),
-    pub(super) policy: Policy,
-    pub(super) messages: Sender<Message>,
-    pub(super) done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
-    pub(super) workers: Arc<Workers>,
-    /// Which page's unit row stands in the place of each frame.
-    pub(super) batch_buffers: Vec<wgpu::Buffer>,
-    pub(super) free_rings: Vec<usize>,
-    pub(super) groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
-    /// Pages that want a slot.
-    pub(super) waiting: VecDeque<Job>,
-    /// Pages that are checked and have a slot, but are not in it yet.
-    pub(super) to_copy: VecDeque<Job>,
-    pub(super) copying: VecDeque<(TransferTicket, Vec<Job>)>,
-    pub(super) ready: Ready,
-    pub(super) launches: VecDeque<Launch>,
-    pub(super) launched: u64,
-    pub(super) checking: usize,
-    pub(super) failed: bool,
+    context: Context,
+    intake: Intake,
+    launches: Launches,
+    superstep: Superstep,
+    /// None for a device that is alone.
+    exchange: Option<Exchange>,
+    /// Takes pages that are done; `None` when the run has failed.
+    done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
+    failed: bool,
     /// Whether it has been told to stop, which may be in the middle of a superstep.
-    pub(super) stopped: bool,
-    /// Until somebody has been told.
-    pub(super) failure: Option<Error>,
+    stopped: bool,
+    /// Why the run has failed, until somebody has been told.
+    failure: Option<Error>,
 }
 
 impl Driver {
-    /// Plans, composes and allocates.
+    /// Plans, composes and allocates. `activations` are noted of the device's own vertices, where they are wanted;
+    /// `messages` is the sending end of the channel that the driver [runs](Self::run) on.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] with the figures where the run does not fit, [`Error::Shader`], [`Error::Parameter`].
     pub fn new(
-        mut home: Home,
+        home: Home,
         setup: RunSetup,
         activations: Option<Arc<Activations>>,
         messages: Sender<Message>,
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
-        let (declared, plan) = plan_for(&home, &setup)?;
-        let RunSetup { algorithm, graph, store, pool, frames, workers, trace, part, exchange } = setup;
-        home.prepare(&plan, &store, &graph, &pool, frames, &part)?;
-        // What a run before told through may be needed no more: it goes before anything is allocated.
-        if exchange.is_none() {
-            home.forget_exchange()?;
-        }
-        let buffers =
-            RunBuffers::new(&home.gpu, &plan, (&declared.attributes, &algorithm.tables()), &part, declared.traversal)?;
-        let exchange = exchange.map(|memory| Exchange::new(&mut home, memory, &declared, &part)).transpose()?;
-        let gpu = &home.gpu;
-        let batch_buffers = batch_buffers(gpu, home.settings.batch_pages)?;
-        let hubs = (hub_queue(gpu, plan.hub_entries)?, plan.hub_entries);
-        let notes =
-            activations.map(|noted| Notes::new(noted, part.own_words().start, Arc::clone(&workers), &home.name()));
-        let notes = notes.transpose()?;
-        let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
-        let mut timing = Timing::new(gpu);
-        if let Some(timeline) = &trace {
-            timing.calibrate(gpu, timeline)?;
-        }
-        Ok(Self {
-            timing,
-            readback: None,
-            trace,
-            free_rings: (0..BATCHES_MAX).collect(),
-            algorithm,
-            declared,
-            graph,
-            store,
-            part,
-            notes,
-            exchange,
-            plan,
-            buffers,
-            home,
-            step,
-            hubs,
-            messages,
-            done,
-            workers,
-            batch_buffers,
-            next_pages: HashMap::new(),
-            work: Work::default(),
-            transfer: Transfer::default(),
-            copy_spans: Vec::new(),
-            policy: Policy::Scan,
-            groups: HashMap::new(),
-            waiting: VecDeque::new(),
-            to_copy: VecDeque::new(),
-            copying: VecDeque::new(),
-            ready: HashMap::new(),
-            launches: VecDeque::new(),
-            launched: 0,
-            checking: 0,
-            failure: None,
-            failed: false,
-            stopped: false,
-        })
+        let mut context = Context::new(home, &setup)?;
+        let RunSetup { workers, exchange, .. } = setup;
+        let exchange = exchange.map(|memory| Exchange::new(&mut context, memory)).transpose()?;
+        let arena = context.home.arena.take().expect("prepared with the run");
+        let rows = context.home.rows.take().expect("prepared with the run");
+        let launches = Launches::new(&context, rows, messages.clone())?;
+        let first = context.part.own_words().start;
+        let notes = activations.map(|noted| Notes::new(noted, first, Arc::clone(&workers), context.gpu().name()));
+        let superstep = Superstep::new(notes.transpose()?);
+        let intake = Intake::new(arena, workers, messages);
+        let (failed, stopped, failure) = (false, false, None);
+        Ok(Self { context, intake, launches, superstep, exchange, done, failed, stopped, failure })
     }
 
-    /// Works until it is told to stop; gives the adapter back. A panic ends the run with an error, and not the thread: whoever asks is
-    /// told why, and the adapter is not let go of while it still reads the page buffer.
+    /// Works until it is told to stop; returns the adapter. A panic ends the run with an error, and not the thread:
+    /// questions are still answered, and the adapter is not let go of while it reads the page buffer.
     pub fn run(mut self, take: &Messages) -> Home {
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(take))) {
             let message = format!("its thread panicked: {}", panic_message(&*panic));
-            let fault = self.home.gpu.health().fault("device driver", &message);
+            let fault = self.context.gpu().health().fault("device driver", &message);
             self.fail(fault.into());
         }
-        self.settle();
-        self.home
+        self.settle()
     }
 
     fn work(&mut self, take: &Messages) {
@@ -207,7 +146,7 @@ impl Driver {
     }
 
     fn handle(&mut self, message: Message, take: &Messages) {
-        // A reply that nobody waits for any more is no error.
+        // An answer that nobody waits for any more is no error.
         match message {
             Message::Initialise(reply) => {
                 let result = self.sound().and_then(|()| self.initialise());
@@ -215,17 +154,30 @@ impl Driver {
             }
             Message::Begin(step) => self.begin(&step),
             Message::PutOff(direction, bits) => {
-                if let Err(error) = self.sound().and_then(|()| self.put_off(direction, &bits)) {
+                if let Err(error) = self.sound().and_then(|()| superstep::put_off(&mut self.context, direction, &bits))
+                {
                     self.fail(error);
                 }
             }
-            Message::Resident(pages, policy, reply) => drop(reply.send(self.start_resident(pages, policy))),
-            Message::Page(task) => self.take_page(task),
-            Message::Checked(job, result) => {
-                self.checking -= 1;
-                self.checked(job, result);
+            Message::Resident(pages, policy, reply) => {
+                let (ready, others) = self.intake.start_resident(&self.context, pages, policy);
+                ready.into_iter().for_each(|job| self.launches.add(&self.context, job));
+                drop(reply.send(others));
             }
-            Message::Completed(number) => self.completed(number),
+            Message::Page(task) => {
+                let has_row = self.launches.has_row(&task);
+                let taken = self.intake.take(&self.context, task, has_row);
+                self.hand_on(taken);
+            }
+            Message::Checked(job, result) => {
+                let taken = self.intake.checked(&self.context, job, result);
+                self.hand_on(taken);
+            }
+            Message::Completed(number) => {
+                let jobs = self.launches.completed(number);
+                let done = self.intake.take_back(&self.context, jobs);
+                self.report(done);
+            }
             Message::Round(moves, reply) => {
                 let result = self.launch_all(take).and_then(|()| self.round(&moves));
                 self.failed |= result.is_err();
@@ -233,72 +185,95 @@ impl Driver {
                 drop(reply.send(self.explained(result)));
             }
             Message::Hear(moves) => {
-                let result = self.launch_all(take).and_then(|()| self.hear(&moves));
-                if let Err(error) = result {
+                if let Err(error) = self.launch_all(take).and_then(|()| self.hear(&moves)) {
                     self.fail(error);
                 }
             }
-            Message::End(step, told, reply) => {
-                let result = self.launch_all(take).and_then(|()| self.end(&step, &told));
+            Message::End(told, reply) => {
+                let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &told));
                 self.failed |= result.is_err();
                 self.collect(take);
                 drop(reply.send(self.explained(result)));
             }
-            Message::Download(reply) => self.download(&reply),
-            Message::Save(reply) => self.save(&reply),
-            Message::Frontier(superstep, reply) => {
-                let words = self.read_frontier(superstep);
+            Message::Why(reply) => drop(reply.send(self.failure())),
+            Message::Stop => self.stopped = true,
+            Message::Download(_) | Message::Save(_) | Message::Frontier(..) | Message::Restore(..) => {
+                self.handle_values(message);
+            }
+        }
+    }
+
+    /// Handles the messages that read and set attributes between supersteps and at the end.
+    fn handle_values(&mut self, message: Message) {
+        match message {
+            Message::Download(reply) => {
+                let last = self.sound().and_then(|()| values::send(&self.context, &reply));
+                self.superstep.finish_notes();
+                drop(reply.send(self.explained(last.map(|()| None))));
+            }
+            Message::Save(reply) => {
+                let last = self.sound().and_then(|()| values::send(&self.context, &reply));
+                self.superstep.settle_notes();
+                drop(reply.send(self.explained(last.map(|()| None))));
+            }
+            Message::Frontier(number, reply) => {
+                let words = self.sound().and_then(|()| values::frontier(&self.context, number));
                 drop(reply.send(self.explained(words)));
             }
             Message::Restore(next, state, reply) => {
                 let result = self.sound().and_then(|()| self.restore(&next, &state));
-                // Whoever asked has the state back when it has the answer.
+                // Whoever asked has the state to itself again when it has the answer.
                 drop(state);
                 drop(reply.send(self.explained(result)));
             }
-            Message::Why(reply) => drop(reply.send(self.failure())),
-            Message::Stop => self.stopped = true,
+            _ => unreachable!("all other messages are handled by the caller"),
         }
     }
 
-    pub(super) fn explained<T>(&self, result: Result<T>) -> Result<T> {
-        result.map_err(|error| self.home.gpu.explained(error))
+    // ---- Pages ------------------------------------------------------------------------------------------------------
+
+    /// Hands on a page that intake has taken.
+    fn hand_on(&mut self, taken: Taken) {
+        match taken {
+            Taken::Ready(job) => self.launches.add(&self.context, job),
+            Taken::Done(done) => self.report(vec![done]),
+            Taken::Later => {}
+        }
+    }
+
+    /// Hands on pages whose copies are done.
+    fn hand_on_all(&mut self, Arrived { ready, done }: Arrived) {
+        ready.into_iter().for_each(|job| self.launches.add(&self.context, job));
+        self.report(done);
+    }
+
+    fn report(&self, done: Vec<PageDone>) {
+        if !done.is_empty() {
+            self.done.send(Some(done)).ok();
+        }
+    }
+
+    /// Does what can be done without waiting.
+    fn advance(&mut self) -> Result<()> {
+        self.context.gpu().poll()?;
+        let arrived = self.intake.advance(&mut self.context)?;
+        self.hand_on_all(arrived);
+        self.launches.launch(&mut self.context)
     }
 
     fn is_idle(&self) -> bool {
-        self.launches.is_empty() && self.copying.is_empty()
+        !self.launches.is_running() && !self.intake.is_copying()
     }
 
-    /// Whether the device is as it should be, and everything before has gone well.
-    pub(super) fn sound(&mut self) -> Result<()> {
-        if self.failed { Err(self.failure()) } else { Ok(self.home.gpu.check()?) }
-    }
-
-    /// Ends the run. The engine may be waiting for pages, or may have all of them back already: it is woken up, and whatever it
-    /// asks for next, it is told why.
-    fn fail(&mut self, error: Error) {
-        if !std::mem::replace(&mut self.failed, true) {
-            self.failure = Some(self.home.gpu.explained(error));
-            self.done.send(None).ok();
-        }
-    }
-
-    /// Why the run has ended: in full for the first who asks.
-    fn failure(&mut self) -> Error {
-        let again = || self.home.gpu.health().fault("a run", "it has failed before").into();
-        self.failure.take().unwrap_or_else(again)
-    }
-
-    /// Works until everything of this superstep has been launched. What comes behind on the device's queue runs after it.
+    /// Works until everything of this superstep has been launched. What is submitted afterwards runs after it.
     fn launch_all(&mut self, take: &Messages) -> Result<()> {
         loop {
             self.sound()?;
             if self.stopped {
-                return Err(self.home.gpu.health().fault("a run", "it was given up").into());
+                return Err(self.context.gpu().health().fault("a run", "it was given up").into());
             }
             self.advance()?;
-            let left = self.checking + self.waiting.len() + self.to_copy.len() + self.copying.len() + self.ready.len();
-            if left == 0 {
+            if self.intake.pending() == 0 && !self.launches.is_waiting() {
                 return Ok(());
             }
             if let Some(message) = soon(take).or_else(|| take.recv_timeout(LOOK).ok()) {
@@ -309,7 +284,7 @@ impl Driver {
 
     /// After a wait for the device: takes back what the launches of the superstep held.
     fn collect(&mut self, take: &Messages) {
-        while !self.stopped && !self.launches.is_empty() && self.home.gpu.poll().is_ok() {
+        while !self.stopped && self.launches.is_running() && self.context.gpu().poll().is_ok() {
             match take.recv_timeout(LOOK) {
                 Ok(message) => self.handle(message, take),
                 Err(_) => continue,
@@ -317,67 +292,114 @@ impl Driver {
         }
     }
 
-    /// Before the adapter is given back: nothing reads the page buffer any more.
-    fn settle(&mut self) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while self.home.gpu.check().is_ok() && !self.is_idle() && Instant::now() < deadline {
-            let last = self.home.gpu.queue().submit([]);
-            let idle = self.home.gpu.wait(last, Duration::from_secs(1)).unwrap_or(true);
-            self.poll_copies().ok();
+    // ---- Supersteps -------------------------------------------------------------------------------------------------
+
+    fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
+        initial::set(&mut self.context)?;
+        // The first superstep visits what "the superstep before the first" has activated.
+        let before = Step { superstep: u32::MAX, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
+        superstep::set(&mut self.context, before);
+        let (end, next_pages) = self.end(Some(KernelName::Initialise), &[])?;
+        Ok((end.summary.totals, next_pages))
+    }
+
+    fn restore(&mut self, next: &Step, state: &State) -> Result<NextPages> {
+        values::restore(&self.context, next, state)?;
+        // As if the superstep before had just ended.
+        superstep::set(&mut self.context, Step { superstep: next.superstep.wrapping_sub(1), ..*next });
+        Ok(self.end(None, &[])?.1)
+    }
+
+    fn begin(&mut self, step: &Step) {
+        self.launches.begin();
+        superstep::begin(&mut self.context, step);
+    }
+
+    /// Runs the kernels over vertices and pages that end a superstep (or a beginning), with moves between them, and
+    /// reads back the results. Without a phase no values change: a traversal has its census, and nothing else happens.
+    fn end(&mut self, phase: Option<KernelName>, told: &[Move]) -> Ended {
+        let mut ending = self.superstep.encode(&mut self.context, phase)?;
+        if !told.is_empty() {
+            shared(&self.exchange, &self.context)?.encode(&mut self.context, &mut ending.encoder, told)?;
+        }
+        let mut tally = self.intake.take_tally();
+        tally.add(self.launches.take_tally());
+        let found = self.superstep.finish(&mut self.context, ending, tally)?;
+        if !told.is_empty() {
+            shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
+        }
+        self.launches.make_room_for_hubs(self.context.gpu(), found.hubs_wanted);
+        Ok((found.end, found.next_pages))
+    }
+
+    // ---- Moves ------------------------------------------------------------------------------------------------------
+
+    /// Makes the moves of a round, in order. What they write can be read by other devices when this returns.
+    fn round(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&self.exchange, &self.context)?.round(&mut self.context, moves)
+    }
+
+    /// Makes moves that write nothing to the exchange memory, without waiting for them.
+    fn hear(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&self.exchange, &self.context)?.hear(&mut self.context, moves)
+    }
+
+    // ---- Errors and the end -----------------------------------------------------------------------------------------
+
+    fn explained<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| self.context.gpu().explained(error))
+    }
+
+    /// Whether the device is as it should be, and everything so far has gone well.
+    fn sound(&mut self) -> Result<()> {
+        if self.failed { Err(self.failure()) } else { Ok(self.context.gpu().check()?) }
+    }
+
+    /// Ends the run. The engine may be waiting for pages, or may have all of them back already: it is woken up, and is
+    /// told why whatever it asks for next.
+    fn fail(&mut self, error: Error) {
+        if !std::mem::replace(&mut self.failed, true) {
+            self.failure = Some(self.context.gpu().explained(error));
+            self.done.send(None).ok();
+        }
+    }
+
+    /// Why the run has ended: in full for the first who asks.
+    fn failure(&mut self) -> Error {
+        let again = || self.context.gpu().health().fault("a run", "it has failed before").into();
+        self.failure.take().unwrap_or_else(again)
+    }
+
+    /// Waits until nothing reads the page buffer any more, and returns the adapter with what outlives the run.
+    fn settle(mut self) -> Home {
+        let deadline = Instant::now() + SETTLE;
+        while self.context.gpu().check().is_ok() && !self.is_idle() && Instant::now() < deadline {
+            let gpu = self.context.gpu();
+            let idle = gpu.wait(gpu.queue().submit([]), Duration::from_secs(1)).unwrap_or(true);
+            if let Ok(arrived) = self.intake.poll_copies(&mut self.context) {
+                self.hand_on_all(arrived);
+            }
             if idle {
                 break;
             }
         }
-        // Slots that were on their way have no page.
-        let (launches, copying) = (std::mem::take(&mut self.launches), std::mem::take(&mut self.copying));
-        let lost = launches.into_iter().flat_map(|launch| launch.jobs);
-        let lost: Vec<Job> = lost.chain(copying.into_iter().flat_map(|(_, jobs)| jobs)).collect();
-        let ready = std::mem::take(&mut self.ready).into_values().flatten();
-        let left = ready.chain(std::mem::take(&mut self.waiting)).chain(std::mem::take(&mut self.to_copy));
-        let jobs: Vec<Job> = left.chain(lost).collect();
-        for job in jobs {
-            if let Some(slot) = job.slot {
-                self.arena().give_up(slot);
-            }
-        }
-        if self.checking > 0 || self.failed {
-            // Slots of pages that are still with the checkers, or were with what failed, are lost to the arena: it is made anew.
-            self.home.arena = None;
-        }
-    }
-
-    pub(super) fn arena(&mut self) -> &mut Arena {
-        self.home.arena.as_mut().expect("prepared with the run")
-    }
-
-    /// How work is shared out in a batch of pages in one place: what measured best there (docs/benchmarks.md), where nothing
-    /// else is asked for.
-    pub(super) fn distribution(&self, place: Place) -> Distribution {
-        let Step { visit, direction, .. } = self.step;
-        match (self.home.settings.distribution, visit, place) {
-            // Over the bus each word should be asked for once.
-            (Distribution::Auto, _, Place::Frames(_)) => Distribution::Segments,
-            (Distribution::Auto, _, Place::Arena(_)) if direction == Direction::Out => Distribution::Segments,
-            // Who looks for one neighbour among many stops early: lanes beside it would look in vain.
-            (Distribution::Auto, Visit::Without(_), Place::Arena(_)) => Distribution::Vertex,
-            (Distribution::Auto, _, Place::Arena(_)) => Distribution::Hybrid,
-            (asked, _, _) => asked,
-        }
-    }
-
-    /// Whether pages may be read in their frames.
-    pub(super) fn in_place(&self) -> bool {
-        self.plan.in_place
+        let Self { mut context, intake, launches, failed, .. } = self;
+        let (launched, rows) = launches.give_up();
+        context.home.rows = Some(rows);
+        context.home.arena = intake.give_up(launched, failed);
+        context.home
     }
 }
 
-/// Room for what describes each launch that may be under way.
-fn batch_buffers(gpu: &Gpu, pages: u32) -> Result<Vec<wgpu::Buffer>> {
-    let usage = Usage::STORAGE | Usage::COPY_DST;
-    (0..BATCHES_MAX).map(|_| gpu.buffer("batch", batch_bytes(pages), usage)).collect()
+/// The exchange of a run that is shared.
+fn shared<'a>(exchange: &'a Option<Exchange>, context: &Context) -> Result<&'a Exchange> {
+    exchange.as_ref().ok_or_else(|| {
+        let message = "a round without memory that is shared with other devices";
+        context.gpu().health().fault("exchange", message).into()
+    })
 }
 
-/// What comes within a few microseconds: sleeping and waking up again would take longer.
+/// A message that comes within a few microseconds: sleeping and waking up again would take longer.
 fn soon(take: &Messages) -> Option<Message> {
     let begun = Instant::now();
     loop {
@@ -388,53 +410,4 @@ fn soon(take: &Messages) -> Option<Message> {
             Err(TryRecvError::Empty) => std::hint::spin_loop(),
         }
     }
-}
-
-/// What an algorithm declares, and what it gets of the device's memory.
-fn plan_for(home: &Home, setup: &RunSetup) -> Result<(Declared, DevicePlan)> {
-    let RunSetup { algorithm, graph, store, pool, frames, part, exchange, .. } = setup;
-    let name = algorithm.name();
-    let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
-    let declared = Declared::of(&**algorithm, graph.has_in_lists).ok_or_else(missing)?;
-    let visits = algorithm.visits(graph.has_in_lists);
-    let mut directions = Vec::new();
-    for (direction, _) in visits {
-        // One topology serves both ways where the graph is undirected.
-        let own = store.topology(direction).expect("algorithms visit topologies that exist").direction();
-        if !directions.contains(&own) {
-            directions.push(own);
-        }
-    }
-    let exchange_bytes =
-        exchange.as_ref().map_or(0, |memory| exchange::device_bytes(home.gpu.caps(), memory, &declared, part));
-    let listed = match exchange {
-        Some(_) if packs(&declared.attributes, &algorithm.visits(graph.has_in_lists)) => graph.outgoing().len() as u64,
-        _ => 0,
-    };
-    let request = Request {
-        outgoing_bytes: if 4 * listed <= home.gpu.caps().binding_bytes_max { 4 * listed } else { 0 },
-        device: home.gpu.name(),
-        algorithm: name,
-        part,
-        exchange_bytes,
-        attributes: &declared.attributes,
-        tables: &algorithm.tables(),
-        traversal: declared.traversal,
-        weights: algorithm.needs_weights(),
-        directions: &directions,
-        store,
-        slot_bytes: pool.frame_bytes() as u64,
-        frames: *frames,
-        host_import: home.gpu.caps().host_import,
-    };
-    let plan = DevicePlan::new(&request, &home.settings, home.gpu.caps())?;
-    Ok((declared, plan))
-}
-
-/// A queue with room for `entries` parts of long lists.
-pub(super) fn hub_queue(gpu: &Gpu, entries: u32) -> Result<wgpu::Buffer> {
-    let hubs = gpu.buffer("hubs", hub_bytes(entries), Usage::STORAGE | Usage::COPY_DST)?;
-    let header = HubHeader { capacity: entries, ..HubHeader::default() };
-    gpu.queue().write_buffer(&hubs, 0, bytemuck::bytes_of(&header));
-    Ok(hubs)
 }

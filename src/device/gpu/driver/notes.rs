@@ -1,4 +1,5 @@
-//! Notes when vertices were first active, beside the driver: who has become active is looked through while the next superstep runs.
+//! Notes of when vertices were first active: frontiers are looked through on a thread of its own while the next
+//! superstep runs.
 
 use crate::device::Workers;
 use crate::error::{Error, GpuError, Result};
@@ -10,26 +11,28 @@ use std::thread::JoinHandle;
 
 /// Words of a frontier that are worth a thread of their own.
 const WORDS_A_THREAD: usize = 1 << 11;
-/// Frontiers that may wait to be looked through.
+/// Frontiers that may wait.
 const WAITING_MAX: usize = 2;
 
-/// A frontier: a superstep, and a bit for each of some vertices; or somebody who waits for those before.
+/// What the thread is told.
 enum Frontier {
+    /// A superstep, and a bit for each of some vertices that are active in it.
     Active { superstep: u32, bits: Vec<u8> },
+    /// Answers once all frontiers before have been noted.
     Wait(Sender<()>),
 }
 
-/// See the module.
+/// A thread that notes, and its queue.
 pub struct Notes {
     frontiers: Option<Sender<Frontier>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Notes {
-    /// Begins to take notes. `first` is the vertex of the first bit of all frontiers.
+    /// Starts the thread. `first` is the vertex of the first bit of all frontiers.
     ///
     /// # Errors
-    /// Where there is no thread to be had.
+    /// Where the system refuses the thread.
     pub fn new(activations: Arc<Activations>, first: u64, workers: Arc<Workers>, device: &str) -> Result<Self> {
         let (frontiers, take) = bounded(WAITING_MAX);
         let work = move || look_through(&take, &activations, first, &workers);
@@ -41,7 +44,7 @@ impl Notes {
         Ok(Self { frontiers: Some(frontiers), thread: Some(thread) })
     }
 
-    /// Has the vertices noted whose bits are set. Waits only where two frontiers wait already.
+    /// Has the vertices noted whose bits are set. Waits only where [`WAITING_MAX`] frontiers wait already.
     pub fn take(&self, superstep: u32, bits: &[u8]) {
         let frontier = Frontier::Active { superstep, bits: bits.to_vec() };
         self.frontiers.as_ref().expect("until the end").send(frontier).expect("it takes notes until the end");

@@ -1,7 +1,7 @@
 //! Timestamps of kernels: where the adapter has them, every launch is timed by the device's own clock.
 
-use super::open::Gpu;
-use super::superstep::read_buffer;
+use crate::device::gpu::open::Gpu;
+use crate::device::gpu::readback::{READBACK, read_buffer};
 use crate::error::Result;
 use crate::trace::{Detail, Lane, Timeline};
 use std::time::Instant;
@@ -49,7 +49,6 @@ impl Timing {
     /// # Errors
     /// What the device says.
     pub fn calibrate(&mut self, gpu: &Gpu, timeline: &Timeline) -> Result<()> {
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         for _ in 0..2 {
             let Some((query_set, begin, end)) = self.next(gpu, "calibration") else { return Ok(()) };
             let mut encoder = gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -60,7 +59,7 @@ impl Timing {
             });
             drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
             let bytes = self.bytes();
-            let buffer = gpu.buffer("calibration", bytes.next_multiple_of(16), usage)?;
+            let buffer = gpu.buffer("calibration", bytes.next_multiple_of(16), READBACK)?;
             self.resolve(&mut encoder, &buffer, 0);
             let submitted = timeline.ns_at(Instant::now());
             let submission = gpu.queue().submit([encoder.finish()]);

@@ -1,11 +1,11 @@
-//! Messages of a traversal: collected in scratch memory, shipped to the exchange memory, and applied by those who hear them.
+//! Messages of a traversal: collected in scratch memory, copied to the exchange memory, and applied by the receivers.
 
 use super::Exchange;
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout, SPARSE};
 use crate::device::gpu::compose::layout::{self, Message as MessageUniform};
 use crate::device::gpu::compose::{KernelName, Resource};
-use crate::device::gpu::driver::Driver;
-use crate::device::gpu::superstep::uniform;
+use crate::device::gpu::driver::context::Context;
+use crate::device::gpu::readback::uniform;
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,26 +24,27 @@ impl Exchange {
     }
 }
 
-impl Driver {
+impl Exchange {
+    /// Writes the message about some vertices.
     pub(super) fn collect_message(
-        &mut self,
+        &self,
+        context: &mut Context,
         encoder: &mut wgpu::CommandEncoder,
-        exchange: &Exchange,
         vertices: &Range<u64>,
         at: u64,
     ) -> Result<()> {
-        let (chunk, offset) = exchange.locate(at);
+        let (chunk, offset) = self.locate(at);
         if vertices.is_empty() {
             encoder.clear_buffer(chunk, offset, Some(4 * HEADER_WORDS));
             return Ok(());
         }
-        let told = self.message(exchange, vertices, offset)?;
-        encoder.clear_buffer(&exchange.scratch, 0, Some(4 * HEADER_WORDS));
+        let told = self.message(context, vertices, offset)?;
+        encoder.clear_buffer(&self.scratch, 0, Some(4 * HEADER_WORDS));
         for name in [KernelName::Collect, KernelName::Ship] {
             let groups = layout::message_groups(vertices);
-            self.exchange_pass(encoder, name, groups, |resource| match resource {
+            context.pass(encoder, name, super::VISIT, groups, |resource| match resource {
                 Resource::Message => Some(&told),
-                Resource::Collected => Some(&exchange.scratch),
+                Resource::Collected => Some(&self.scratch),
                 Resource::Sent => Some(chunk),
                 _ => None,
             })?;
@@ -51,32 +52,34 @@ impl Driver {
         Ok(())
     }
 
+    /// Applies a message of another device.
     pub(super) fn apply_message(
-        &mut self,
+        &self,
+        context: &mut Context,
         encoder: &mut wgpu::CommandEncoder,
-        exchange: &Exchange,
         vertices: &Range<u64>,
         at: u64,
     ) -> Result<()> {
         if vertices.is_empty() {
             return Ok(());
         }
-        let (chunk, offset) = exchange.locate(at);
-        let told = self.message(exchange, vertices, offset)?;
-        self.exchange_pass(encoder, KernelName::Apply, layout::message_groups(vertices), |resource| match resource {
+        let (chunk, offset) = self.locate(at);
+        let told = self.message(context, vertices, offset)?;
+        let groups = layout::message_groups(vertices);
+        context.pass(encoder, KernelName::Apply, super::VISIT, groups, |resource| match resource {
             Resource::Message => Some(&told),
             Resource::Received => Some(chunk),
             _ => None,
         })
     }
 
-    fn message(&self, exchange: &Exchange, vertices: &Range<u64>, offset: u64) -> Result<wgpu::Buffer> {
+    fn message(&self, context: &Context, vertices: &Range<u64>, offset: u64) -> Result<wgpu::Buffer> {
         let message = MessageUniform {
             first: vertices.start as u32,
             last: (vertices.end - 1) as u32,
             begin: (offset / 4) as u32,
-            sparse_max: layout::sparse_max(exchange.layout(), vertices),
+            sparse_max: layout::sparse_max(self.layout(), vertices),
         };
-        uniform(&self.home.gpu, bytemuck::bytes_of(&message))
+        uniform(&context.home.gpu, bytemuck::bytes_of(&message))
     }
 }

@@ -1,39 +1,44 @@
-//! What this device tells others, and hears from them: the moves of a round, in one submission.
+//! Moves: values that this device sends to others and receives from them.
 //!
 //! ```text
 //!   attributes ── copies ──────────▶ ┌──────────────────────────────┐ ── copies, merge ──▶ attributes
 //!              ── collect ─▶ ship ─▶ │ exchange memory, imported    │ ── apply ──────────▶ attributes, next frontier
 //!                                    └──────────────────────────────┘
-//!                                    or a mirror of it in device memory: brought in before a round, and out behind it
+//!                                    or a mirror of it in device memory: copied in before a round, and out after it
 //! ```
 //!
 //! | module | what |
 //! | --- | --- |
-//! | `dense` | values of ranges of vertices: told, heard, merged |
+//! | `dense` | values of ranges of vertices: sent, received, merged |
 //! | `pack` | values of those vertices only that have out-edges |
-//! | `messages` | what a traversal has activated |
+//! | `messages` | vertices that a traversal has activated |
+//!
+//! Owns the import of the exchange memory (or its mirror) and the scratch memory of messages. Called by the driver; it
+//! knows the moves that it is given, and neither the schedule that they are from nor what other devices do.
 
 mod dense;
 mod messages;
 mod pack;
 
-use super::compose::layout::{self, collected_words};
-use super::compose::{Declared, KernelName, Resource};
-use super::driver::Driver;
-use super::home::Home;
-use super::import::{SharedBuffer, device_buffer};
-use super::launch::dispatch_pass;
-use super::open::{Caps, Gpu};
-use super::superstep::{PATIENCE, read_buffer};
-use crate::device::exchange::message::{BLOCK_VERTICES, HEADER_WORDS, MessageLayout};
+use super::context::Context;
+use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
 use crate::device::exchange::{ExchangeMemory, Move};
+use crate::device::gpu::compose::KernelName;
+use crate::device::gpu::compose::layout;
+use crate::device::gpu::import::{SharedBuffer, device_buffer};
+use crate::device::gpu::open::Gpu;
+use crate::device::gpu::plan::{message_layout, scratch_bytes};
+use crate::device::gpu::readback::{PATIENCE, READBACK, read_buffer};
 use crate::error::{Error, Result};
-use crate::model::Part;
 use crate::model::algorithm::Visit;
 use crate::model::attributes::Merge;
+use dense::{is_bits, move_words};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use topostream_formats::Direction;
+
+/// Kernels of moves look at no lists: this is what they are composed for.
+const VISIT: (Direction, Visit) = (Direction::Out, Visit::All);
 
 /// Exchange memory as one device sees it.
 pub(super) struct Exchange {
@@ -45,27 +50,8 @@ pub(super) struct Exchange {
     mirrored: bool,
     /// What messages carry, in a traversal.
     layout: Option<MessageLayout>,
-    /// Where messages are collected, and what lies askew is brought first.
+    /// Where messages are collected, and where unaligned words are copied to first.
     scratch: SharedBuffer,
-}
-
-/// Device memory of an exchange, in bytes.
-pub(super) fn device_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part) -> u64 {
-    let mirror = if caps.host_import { 0 } else { memory.memory().len() as u64 };
-    mirror + scratch_bytes(memory, layout_of(declared, part).as_ref(), part)
-}
-
-fn layout_of(declared: &Declared, part: &Part) -> Option<MessageLayout> {
-    declared.traversal.then(|| MessageLayout::new(&declared.attributes, part.sharded))
-}
-
-/// One piece, and what the longest message needs beyond that.
-fn scratch_bytes(memory: &ExchangeMemory, layout: Option<&MessageLayout>, part: &Part) -> u64 {
-    let longest = layout.map_or(0, |layout| {
-        let blocks = layout.blocks_max(memory.piece_bytes()).min(part.vertices.div_ceil(BLOCK_VERTICES));
-        4 * collected_words(layout, &(0..blocks * BLOCK_VERTICES))
-    });
-    longest.max(memory.piece_bytes()).next_multiple_of(16)
 }
 
 impl Exchange {
@@ -73,10 +59,11 @@ impl Exchange {
     ///
     /// # Errors
     /// [`Error::Parameter`] where a piece is more than the device binds; what the driver says.
-    pub fn new(home: &mut Home, memory: Arc<ExchangeMemory>, declared: &Declared, part: &Part) -> Result<Self> {
+    pub fn new(context: &mut Context, memory: Arc<ExchangeMemory>) -> Result<Self> {
+        let layout = message_layout(&context.declared, &context.part);
+        let home = &mut context.home;
         let caps = home.gpu.caps().clone();
-        let layout = layout_of(declared, part);
-        let (piece, scratch) = (memory.piece_bytes(), scratch_bytes(&memory, layout.as_ref(), part));
+        let (piece, scratch) = (memory.piece_bytes(), scratch_bytes(&memory, layout.as_ref(), &context.part));
         let most = caps.binding_bytes_max.min(caps.buffer_bytes_max);
         // Both are powers of two.
         let step = piece.max(caps.import_alignment);
@@ -103,21 +90,20 @@ impl Exchange {
         (&self.chunks[(at / self.chunk_bytes) as usize], at % self.chunk_bytes)
     }
 
-    /// Brings words of the memory into the mirror, before anything that is submitted from here on.
-    fn bring_in(&self, gpu: &Gpu, at: u64, words: u64) {
+    /// Copies words of the memory to the mirror, before anything that is submitted from here on.
+    fn copy_in(&self, gpu: &Gpu, at: u64, words: u64) {
         let values: Vec<u32> = self.memory.words(at, words).iter().map(|word| word.load(Relaxed)).collect();
         let (chunk, offset) = self.locate(at);
         gpu.queue().write_buffer(chunk, offset, bytemuck::cast_slice(&values));
     }
 
-    /// Brings words of the mirror, by place and number, out to the memory.
-    fn bring_out(&self, gpu: &Gpu, parts: &[(u64, u64)]) -> Result<()> {
+    /// Copies words of the mirror, by place and number, to the memory.
+    fn copy_out(&self, gpu: &Gpu, parts: &[(u64, u64)]) -> Result<()> {
         let bytes = parts.iter().map(|(_, words)| 4 * words).sum::<u64>();
         if bytes == 0 {
             return Ok(());
         }
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        let staging = gpu.buffer("exchange staging", bytes.next_multiple_of(8), usage)?;
+        let staging = gpu.buffer("exchange staging", bytes.next_multiple_of(8), READBACK)?;
         let mut encoder = gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let mut to = 0;
         for &(at, words) in parts {
@@ -136,167 +122,130 @@ impl Exchange {
     }
 }
 
-impl Driver {
-    /// Does the moves of a round, in order. What they write is there for everybody when this returns.
-    pub(super) fn round(&mut self, moves: &[Move]) -> Result<()> {
-        self.with_exchange(|driver, exchange| driver.make(exchange, moves))
-    }
-
-    /// Runs what needs the exchange memory, which a run has that is shared.
-    fn with_exchange<T>(&mut self, work: impl FnOnce(&mut Self, &Exchange) -> Result<T>) -> Result<T> {
-        let Some(exchange) = self.exchange.take() else {
-            let message = "a round without memory that is shared with other devices";
-            return Err(self.home.gpu.health().fault("exchange", message).into());
-        };
-        let result = work(self, &exchange);
-        self.exchange = Some(exchange);
-        result
-    }
-
+impl Exchange {
     /// Makes moves that write nothing to the exchange memory, without waiting for them.
-    pub(super) fn hear(&mut self, moves: &[Move]) -> Result<()> {
-        self.with_exchange(|driver, exchange| {
-            if exchange.mirrored {
-                driver.mirror_in(exchange, moves);
-            }
-            let mut encoder = driver.encoder();
-            moves.iter().try_for_each(|one| driver.encode_move(&mut encoder, exchange, one))?;
-            driver.home.gpu.queue().submit([encoder.finish()]);
-            Ok(())
-        })
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn hear(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        if self.mirrored {
+            self.mirror_in(context, moves);
+        }
+        let mut encoder = context.encoder();
+        self.encode(context, &mut encoder, moves)?;
+        context.gpu().queue().submit([encoder.finish()]);
+        Ok(())
     }
 
-    /// Encodes moves that write to the exchange memory; what they write is [brought out](Self::bring_out) when they are done.
-    pub(super) fn encode_moves(&mut self, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
-        if moves.is_empty() {
-            return Ok(());
-        }
-        self.with_exchange(|driver, exchange| {
-            moves.iter().try_for_each(|one| driver.encode_move(encoder, exchange, one))
-        })
+    /// Encodes moves that write to the exchange memory; what they have written is [brought out](Self::bring_out) when
+    /// they are done.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn encode(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
+        moves.iter().try_for_each(|one| self.encode_move(context, encoder, one))
     }
 
-    /// What moves have written that are done: where the device cannot write to the exchange memory itself.
-    pub(super) fn bring_out(&mut self, moves: &[Move]) -> Result<()> {
-        if moves.is_empty() {
-            return Ok(());
-        }
-        self.with_exchange(|driver, exchange| match exchange.mirrored {
-            true => driver.mirror_out(exchange, moves),
-            false => Ok(()),
-        })
+    /// Copies what moves that are done have written to the exchange memory, where the device cannot write there itself.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn bring_out(&self, context: &Context, moves: &[Move]) -> Result<()> {
+        if self.mirrored { self.mirror_out(context, moves) } else { Ok(()) }
     }
 
-    fn make(&mut self, exchange: &Exchange, moves: &[Move]) -> Result<()> {
-        if exchange.mirrored {
-            self.mirror_in(exchange, moves);
+    /// Makes the moves of a round, in order, and waits for them.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn round(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        if self.mirrored {
+            self.mirror_in(context, moves);
         }
-        let beside: Vec<bool> = moves.iter().map(|one| self.goes_beside(exchange, one, moves)).collect();
-        let mut encoder = self.encoder();
+        let beside: Vec<bool> = moves.iter().map(|one| self.goes_beside(context, one, moves)).collect();
+        let mut encoder = context.encoder();
         for (one, _) in moves.iter().zip(&beside).filter(|(_, beside)| !**beside) {
-            self.encode_move(&mut encoder, exchange, one)?;
+            self.encode_move(context, &mut encoder, one)?;
         }
-        let ticket = self.put_beside(exchange, moves.iter().zip(&beside).filter(|(_, beside)| **beside))?;
-        let submission = self.home.gpu.queue().submit([encoder.finish()]);
-        self.await_queue(submission)?;
+        let ticket = self.put_beside(context, moves.iter().zip(&beside).filter(|(_, beside)| **beside))?;
+        let gpu = context.gpu();
+        if !gpu.wait(gpu.queue().submit([encoder.finish()]), PATIENCE)? {
+            return Err(gpu.health().lost("a round of exchange did not end").into());
+        }
         if let Some(ticket) = ticket {
-            self.await_copies(ticket)?;
+            self.await_copies(context, ticket)?;
         }
-        if exchange.mirrored { self.mirror_out(exchange, moves) } else { Ok(()) }
-    }
-
-    fn await_queue(&self, submission: wgpu::SubmissionIndex) -> Result<()> {
-        let gpu = &self.home.gpu;
-        let done = gpu.wait(submission, PATIENCE)?;
-        if done { Ok(()) } else { Err(gpu.health().lost("a round of exchange did not end").into()) }
+        self.bring_out(context, moves)
     }
 
     // ---- One move ---------------------------------------------------------------------------------------------------
 
-    fn encode_move(&mut self, encoder: &mut wgpu::CommandEncoder, exchange: &Exchange, one: &Move) -> Result<()> {
+    fn encode_move(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, one: &Move) -> Result<()> {
         match one {
-            Move::Put { attribute, vertices, at } => self.put(encoder, exchange, *attribute, vertices, *at),
+            Move::Put { attribute, vertices, at } => self.put(context, encoder, *attribute, vertices, *at),
             Move::Merge { attribute, vertices, at } => {
-                let operation = match self.declared.attributes[*attribute].merge {
+                let operation = match context.declared.attributes[*attribute].merge {
                     Merge::Add => layout::MERGE_ADD,
                     Merge::Min => layout::MERGE_MIN,
                     Merge::Max => layout::MERGE_MAX,
                     Merge::Or => layout::MERGE_OR,
                 };
-                return self.merge(encoder, exchange, operation, *attribute, vertices, *at);
+                return self.merge(context, encoder, operation, *attribute, vertices, *at);
             }
-            Move::Take { attribute, vertices, at } if self.is_bits(*attribute) => {
-                return self.merge(encoder, exchange, layout::MERGE_REPLACE, *attribute, vertices, *at);
+            Move::Take { attribute, vertices, at } if is_bits(context, *attribute) => {
+                return self.merge(context, encoder, layout::MERGE_REPLACE, *attribute, vertices, *at);
             }
-            Move::Take { attribute, vertices, at } => self.take(encoder, exchange, *attribute, vertices, *at),
+            Move::Take { attribute, vertices, at } => self.take(context, encoder, *attribute, vertices, *at),
             Move::Pack { attribute, vertices, at } => {
-                return self.pack(encoder, exchange, KernelName::Pack, *attribute, vertices, *at);
+                return self.pack(context, encoder, KernelName::Pack, *attribute, vertices, *at);
             }
             Move::Unpack { attribute, vertices, at } => {
-                return self.pack(encoder, exchange, KernelName::Unpack, *attribute, vertices, *at);
+                return self.pack(context, encoder, KernelName::Unpack, *attribute, vertices, *at);
             }
-            Move::Clear { attribute, vertices } if self.is_bits(*attribute) => {
-                return self.merge(encoder, exchange, layout::MERGE_CLEAR, *attribute, vertices, 0);
+            Move::Clear { attribute, vertices } if is_bits(context, *attribute) => {
+                return self.merge(context, encoder, layout::MERGE_CLEAR, *attribute, vertices, 0);
             }
-            Move::Clear { attribute, vertices } => self.clear_values(encoder, *attribute, vertices),
-            Move::Collect { vertices, at } => return self.collect_message(encoder, exchange, vertices, *at),
-            Move::Apply { vertices, at } => return self.apply_message(encoder, exchange, vertices, *at),
+            Move::Clear { attribute, vertices } => context.clear_values(encoder, *attribute, vertices),
+            Move::Collect { vertices, at } => return self.collect_message(context, encoder, vertices, *at),
+            Move::Apply { vertices, at } => return self.apply_message(context, encoder, vertices, *at),
         }
-        Ok(())
-    }
-
-    /// One pass of a kernel that binds what `find` gives, and what is the run's.
-    pub(super) fn exchange_pass<'b>(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        name: KernelName,
-        groups: u32,
-        find: impl Fn(&Resource) -> Option<&'b wgpu::Buffer>,
-    ) -> Result<()> {
-        let kernel = self.kernel(name, Direction::Out, Visit::All, false)?;
-        let graph = self.home.graph.as_ref().expect("prepared with the run");
-        let run = |resource: &Resource| self.buffers.find(graph, self.step.superstep, Direction::Out, resource);
-        let bind =
-            |group| kernel.bind(&self.home.gpu, group, |resource| find(resource).unwrap_or_else(|| run(resource)));
-        let bound: Vec<_> = (0..kernel.groups()).map(bind).collect();
-        let stamps = self.timing.next(&self.home.gpu, name.name());
-        dispatch_pass(encoder, &kernel, &bound.iter().collect::<Vec<_>>(), (groups, 1), stamps);
         Ok(())
     }
 
     // ---- Without import ---------------------------------------------------------------------------------------------
 
-    /// Brings what a round's moves read to the mirror.
-    fn mirror_in(&self, exchange: &Exchange, moves: &[Move]) {
+    /// Copies what a round's moves read to the mirror.
+    fn mirror_in(&self, context: &Context, moves: &[Move]) {
         for one in moves {
             match one {
                 Move::Merge { attribute, vertices, at } | Move::Take { attribute, vertices, at } => {
-                    exchange.bring_in(&self.home.gpu, *at, self.move_words(*attribute, vertices));
+                    self.copy_in(context.gpu(), *at, move_words(context, *attribute, vertices));
                 }
                 Move::Apply { vertices, at } => {
-                    exchange.bring_in(&self.home.gpu, *at, exchange.message_words(vertices, *at));
+                    self.copy_in(context.gpu(), *at, self.message_words(vertices, *at));
                 }
                 Move::Unpack { vertices, at, .. } => {
-                    exchange.bring_in(&self.home.gpu, *at, self.graph.outgoing_among(vertices).len() as u64);
+                    self.copy_in(context.gpu(), *at, context.graph.outgoing_among(vertices).len() as u64);
                 }
                 Move::Put { .. } | Move::Pack { .. } | Move::Collect { .. } | Move::Clear { .. } => {}
             }
         }
     }
 
-    /// Brings what a round's moves have written out of the mirror: of messages the headers first, which say how long they are.
-    fn mirror_out(&self, exchange: &Exchange, moves: &[Move]) -> Result<()> {
+    /// Copies what a round's moves have written to the memory: of messages the headers first, which say how long they
+    /// are.
+    fn mirror_out(&self, context: &Context, moves: &[Move]) -> Result<()> {
         let of_messages = |one: &Move| match one {
             Move::Collect { at, .. } => Some((*at, HEADER_WORDS)),
             _ => None,
         };
-        exchange.bring_out(&self.home.gpu, &moves.iter().filter_map(of_messages).collect::<Vec<_>>())?;
+        self.copy_out(context.gpu(), &moves.iter().filter_map(of_messages).collect::<Vec<_>>())?;
         let written = |one: &Move| match one {
-            Move::Put { attribute, vertices, at } => Some((*at, self.move_words(*attribute, vertices))),
-            Move::Pack { vertices, at, .. } => Some((*at, self.graph.outgoing_among(vertices).len() as u64)),
-            Move::Collect { vertices, at } => Some((*at, exchange.message_words(vertices, *at))),
+            Move::Put { attribute, vertices, at } => Some((*at, move_words(context, *attribute, vertices))),
+            Move::Pack { vertices, at, .. } => Some((*at, context.graph.outgoing_among(vertices).len() as u64)),
+            Move::Collect { vertices, at } => Some((*at, self.message_words(vertices, *at))),
             _ => None,
         };
-        exchange.bring_out(&self.home.gpu, &moves.iter().filter_map(written).collect::<Vec<_>>())
+        self.copy_out(context.gpu(), &moves.iter().filter_map(written).collect::<Vec<_>>())
     }
 }
