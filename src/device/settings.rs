@@ -65,8 +65,8 @@ impl Default for FastPaths {
     }
 }
 
-/// How the work of a batch of pages is shared out among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E; warp
-/// segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
+/// How the work of a batch of pages is shared out among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;
+/// warp segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Distribution {
     /// What measured best: segments over out-lists and in place, threads by list over in-lists in device memory.

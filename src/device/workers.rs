@@ -1,13 +1,15 @@
 //! The worker threads of a run: one pool that all of its devices share.
 //!
-//! A CPU device runs edge functions and vertex phases on it; a GPU device has pages checked on it. A pool for each device would start
-//! several times as many threads as a run was given, and threads of a device with nothing to do would be missing elsewhere.
+//! A CPU device runs edge functions and vertex phases on it; a GPU device has pages checked on it. A pool for each
+//! device would start several times as many threads as a run was given, and threads of a device with nothing to do
+//! would be missing elsewhere.
 //!
-//! Jobs run in the order in which they come, but for [urgent](Workers::spawn_urgent) ones, which go before all others: a check is
-//! short, and a GPU must not wait for it behind the pages of a CPU.
+//! Jobs run in the order in which they come, but for [urgent](Workers::spawn_urgent) ones, which go before all others:
+//! a check is short, and a GPU must not wait for it behind the pages of a CPU.
 //!
-//! Besides these threads a run has the one that called it, one that feeds each GPU, one for each GPU that notes when vertices were
-//! activated (where the algorithm wants that), and those of a fetcher that reads by threads. None of them computes.
+//! Besides these threads a run has the one that called it, one that feeds each GPU, one for each GPU that notes when
+//! vertices were activated (where the algorithm wants that), and those of a fetcher that reads by threads. None of them
+//! computes.
 
 use crate::error::Result;
 use crossbeam_channel::{Receiver, Sender, unbounded};

@@ -23,8 +23,8 @@ pub(super) enum Lengths<'a> {
     Here,
     /// As long as the run of large pages that this one is of.
     Run(u64),
-    /// Longer, perhaps: the lists are grouped for shards, and other parts of them stand in other pages. Out-lists are, and no
-    /// others.
+    /// Longer, perhaps: the lists are grouped for shards, and other parts of them stand in other pages. Out-lists are,
+    /// and no others.
     Elsewhere(&'a Graph),
 }
 

@@ -1,9 +1,9 @@
 //! The CPU device: attributes in main memory, and the edge function compiled in, on the run's worker threads.
 //!
-//! A job checks a fresh page, then runs the edge function over the lists that the step visits. Pages with many edges are cut into
-//! segments of equal edges, so that a last large page does not keep one core busy and the others idle. Segments are cut by the page
-//! alone, never by the number of threads: results do not depend on it. Vertex phases and moves run on the same threads, after all
-//! pages of the superstep.
+//! A job checks a fresh page, then runs the edge function over the lists that the step visits. Pages with many edges
+//! are cut into segments of equal edges, so that a last large page does not keep one core busy and the others idle.
+//! Segments are cut by the page alone, never by the number of threads: results do not depend on it. Vertex phases and
+//! moves run on the same threads, after all pages of the superstep.
 //!
 //! | module | what |
 //! | --- | --- |
@@ -11,8 +11,8 @@
 //! | `lists` | the edge loops over one page |
 //! | `exchange` | what the device sends to others of a team and receives from them |
 //!
-//! Created by the engine, which alone knows the algorithm's type; used as a [`Device`] or a [`Member`](super::Member). It does not
-//! know who reads pages, what other devices there are, or which pages are theirs.
+//! Created by the engine, which alone knows the algorithm's type; used as a [`Device`] or a [`Member`](super::Member).
+//! It does not know who reads pages, what other devices there are, or which pages are theirs.
 
 mod exchange;
 mod lists;

@@ -1,5 +1,5 @@
-//! Pages on the worker threads: each is checked where it is fresh, cut into segments where it has many edges, and the edge function
-//! is run over it.
+//! Pages on the worker threads: each is checked where it is fresh, cut into segments where it has many edges, and the
+//! edge function is run over it.
 //!
 //! ```text
 //!   submit ─▶ page: check ─┬ few edges: its lists ──────────────────────────▶ PageDone

@@ -117,8 +117,8 @@ pub fn list() -> Vec<AdapterReport> {
 
 /// The adapter that a choice means; `None` for the CPU.
 ///
-/// `Auto` takes hardware only: software Vulkan is slower than the CPU device. Where there is no sign of hardware it loads no
-/// driver: drivers take time and tens of MiB of memory, and some print.
+/// `Auto` takes hardware only: software Vulkan is slower than the CPU device. Where there is no sign of hardware it
+/// loads no driver: drivers take time and tens of MiB of memory, and some print.
 ///
 /// # Errors
 /// [`Error::NoDevice`] where there is none such, or several: the message lists what there is.
@@ -131,7 +131,8 @@ pub fn choose(choice: &DeviceChoice) -> Result<Option<Adapter>, Error> {
     Ok(pick(&reports, choice)?.map(|at| adapters.swap_remove(at)))
 }
 
-/// The adapters that several choices mean, in their order; `None` for the CPU. [`DeviceChoice::All`] is as many as there are.
+/// The adapters that several choices mean, in their order; `None` for the CPU. [`DeviceChoice::All`] is as many as
+/// there are.
 ///
 /// # Errors
 /// As of [`choose`].
@@ -204,14 +205,14 @@ fn none_at_all(choice: &DeviceChoice) -> Error {
 fn only_software(reports: &[AdapterReport]) -> Error {
     let index = reports[0].index;
     Error::NoDevice(format!(
-        "no hardware GPU is visible, only software that stands in for one; use `--device cpu`, which is faster, or ask for \
-         the software by name or number, such as `--device {index}`:{}",
+        "no hardware GPU is visible, only software that stands in for one; use `--device cpu`, which is faster, or ask \
+         for the software by name or number, such as `--device {index}`:{}",
         lines(reports)
     ))
 }
 
-/// Whether there may be a GPU: on Linux, whether there is a file to talk to one through. A driver for hardware has no other
-/// way, and software needs none.
+/// Whether there may be a GPU: on Linux, whether there is a file to talk to one through. A driver for hardware has no
+/// other way, and software needs none.
 fn hardware_is_likely() -> bool {
     if !cfg!(target_os = "linux") {
         return true;

@@ -1,5 +1,5 @@
-//! The page arena: slots of device memory, in several buffers where one binding cannot hold them all, and which page is in
-//! which slot.
+//! The page arena: slots of device memory, in several buffers where one binding cannot hold them all, and which page is
+//! in which slot.
 
 use super::import::{SharedBuffer, device_buffer};
 use super::open::Gpu;
@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::pages::cache::{PageCache, Policy};
 use crate::pages::fetch::PageRef;
 
-/// Room for one page in device memory, and its page of weights where those are wanted. Like a frame it has one owner at a
-/// time: the cache, or a job.
+/// Room for one page in device memory, and its page of weights where those are wanted. Like a frame it has one owner at
+/// a time: the cache, or a job.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Slot {
     /// Which of the arena's buffers.

@@ -184,16 +184,16 @@ impl RunBuffers {
         })
     }
 
-    /// The buffers of an attribute's values that are held, by its place in the declaration, then those of what other devices
-    /// have told; each with its first vertex.
+    /// The buffers of an attribute's values that are held, by its place in the declaration, then those of what other
+    /// devices have told; each with its first vertex.
     pub fn attribute(&self, place: usize, chunk_vertices_log2: u32) -> impl Iterator<Item = (u64, &SharedBuffer)> {
         let Column { held, chunks, seen, .. } = &self.attributes[place];
         let begin = move |first: u64| (0..).map(move |chunk: u64| first + (chunk << chunk_vertices_log2));
         begin(held.start).zip(chunks).chain(begin(0).zip(seen))
     }
 
-    /// Where an attribute's values of some vertices lie, in their order: those of others where it is noted what their owners
-    /// have told, or nowhere.
+    /// Where an attribute's values of some vertices lie, in their order: those of others where it is noted what their
+    /// owners have told, or nowhere.
     pub fn spans(&self, place: usize, vertices: &Range<u64>, chunk_vertices_log2: u32) -> Vec<Span<'_>> {
         let Column { held, own, chunks, seen } = &self.attributes[place];
         let here = vertices.start.clamp(own.start, own.end)..vertices.end.clamp(own.start, own.end);

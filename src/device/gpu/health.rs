@@ -1,7 +1,7 @@
 //! What has gone wrong with a GPU, heard from callbacks and told to whoever asks.
 //!
-//! wgpu reports errors to callbacks, at any time and on any thread, and its default is to panic. Here the first error is
-//! kept, and every wait asks for it: a run ends with a typed error, never with a panic and never with a hang.
+//! wgpu reports errors to callbacks, at any time and on any thread, and its default is to panic. Here the first error
+//! is kept, and every wait asks for it: a run ends with a typed error, never with a panic and never with a hang.
 
 use crate::device::workers::panic_message;
 use crate::error::GpuError;
@@ -37,7 +37,8 @@ impl Health {
         error.clone().map_or(Ok(()), Err)
     }
 
-    /// Keeps an error where it is the first one, or a loss, which explains faults before it; gives back the one that is kept.
+    /// Keeps an error where it is the first one, or a loss, which explains faults before it; gives back the one that is
+    /// kept.
     pub fn record(&self, error: GpuError) -> GpuError {
         let mut kept = self.error.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!((&*kept, &error), (Some(GpuError::Fault { .. }), GpuError::Lost { .. })) {
@@ -87,9 +88,9 @@ thread_local! {
 /// # Errors
 /// What the panic said.
 ///
-/// `wgpu::Device::poll` panics when it finds the device lost, once the loss has been told to the callback. The panic starts
-/// in the outermost layer of wgpu, which holds no lock and has changed nothing by then. The process's panic hook hears of it, and can
-/// tell it by [`is_guarded`]: hooks are the program's, and a library sets none.
+/// `wgpu::Device::poll` panics when it finds the device lost, once the loss has been told to the callback. The panic
+/// starts in the outermost layer of wgpu, which holds no lock and has changed nothing by then. The process's panic hook
+/// hears of it, and can tell it by [`is_guarded`]: hooks are the program's, and a library sets none.
 pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     GUARDED.set(true);
     let result = catch_unwind(AssertUnwindSafe(run));
@@ -97,8 +98,8 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|payload| panic_message(&*payload))
 }
 
-/// Whether a panic of this thread will be caught and become an error of its own type: for a program's panic hook, which need not
-/// print it then.
+/// Whether a panic of this thread will be caught and become an error of its own type: for a program's panic hook, which
+/// need not print it then.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }

@@ -12,15 +12,16 @@
 //!
 //! What the types see to:
 //!
-//! - Imported memory outlives every use of it: each buffer owns a share of the host memory, and gives it back when wgpu (and
-//!   the transfer queue, where there is one) is done with the buffer, not when the handle is dropped.
-//! - The memory is host-coherent. What the host, the kernel or a disk wrote before a submission is seen by that submission;
-//!   what a device wrote is seen by the host once the submission has been waited for.
+//! - Imported memory outlives every use of it: each buffer owns a share of the host memory, and gives it back when wgpu
+//!   (and the transfer queue, where there is one) is done with the buffer, not when the handle is dropped.
+//! - The memory is host-coherent. What the host, the kernel or a disk wrote before a submission is seen by that
+//!   submission; what a device wrote is seen by the host once the submission has been waited for.
 //!
 //! What callers see to:
 //!
-//! - A frame belongs to one party at a time. From the submission that reads it until that submission has been waited for,
-//!   nobody writes to it: the device would read a mixture (but nothing worse: page kernels check what they index with).
+//! - A frame belongs to one party at a time. From the submission that reads it until that submission has been waited
+//!   for, nobody writes to it: the device would read a mixture (but nothing worse: page kernels check what they index
+//!   with).
 //! - Kernels bind memory from [`HostImport::new`] as `read`, never as `read_write`.
 //! - The contents of a [`device_buffer`] are undefined until something is written there.
 //!
@@ -90,8 +91,8 @@ pub struct HostImport {
 }
 
 impl HostImport {
-    /// Imports all of the memory, for reading, in chunks of `chunk_bytes` (the last one may be smaller): a multiple of the
-    /// frame's size and of [`super::Caps::import_alignment`], and at most [`super::Caps::binding_bytes_max`].
+    /// Imports all of the memory, for reading, in chunks of `chunk_bytes` (the last one may be smaller): a multiple of
+    /// the frame's size and of [`super::Caps::import_alignment`], and at most [`super::Caps::binding_bytes_max`].
     ///
     /// # Errors
     /// [`GpuError::Unavailable`] where memory cannot be imported, or not this one; [`GpuError::OutOfMemory`] where the
@@ -106,8 +107,8 @@ impl HostImport {
     /// As of [`HostImport::new`].
     ///
     /// # Safety
-    /// From a submission that writes to a part of the memory until that submission has been waited for, no reference to that
-    /// part may exist in this program: the device is a writer that the compiler does not know of.
+    /// From a submission that writes to a part of the memory until that submission has been waited for, no reference to
+    /// that part may exist in this program: the device is a writer that the compiler does not know of.
     #[allow(unsafe_code)]
     pub unsafe fn writable(gpu: &Gpu, memory: Arc<dyn HostMemory>, chunk_bytes: u64) -> Result<Self, Error> {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
@@ -121,8 +122,8 @@ impl HostImport {
     pub fn exchange(gpu: &Gpu, memory: &Arc<ExchangeMemory>, chunk_bytes: u64) -> Result<Self, Error> {
         let memory: Arc<dyn HostMemory> = Arc::clone(memory) as _;
         #[allow(unsafe_code)]
-        // SAFETY: the host sees this memory as atomic words only, and what a device writes is looked at once its round has been
-        // waited for.
+        // SAFETY: the host sees this memory as atomic words only, and what a device writes is looked at once its round
+        // has been waited for.
         unsafe {
             Self::writable(gpu, memory, chunk_bytes)
         }
@@ -222,9 +223,9 @@ fn wrap(
     Ok(SharedBuffer { raw: Some(raw), buffer })
 }
 
-/// A shader module. Where its text is `trusted` (it is the program's own, or its author has vouched for it by an unsafe call) and the
-/// device's interface is Vulkan, it is without the checks that wgpu adds: bounds of loops, and of arrays where the driver does not see
-/// to them itself.
+/// A shader module. Where its text is `trusted` (it is the program's own, or its author has vouched for it by an unsafe
+/// call) and the device's interface is Vulkan, it is without the checks that wgpu adds: bounds of loops, and of arrays
+/// where the driver does not see to them itself.
 pub(super) fn shader_module(
     gpu: &Gpu,
     descriptor: wgpu::ShaderModuleDescriptor<'_>,
@@ -235,9 +236,9 @@ pub(super) fn shader_module(
     }
     #[allow(unsafe_code)]
     // SAFETY: kernels index with what pages say, and pages have passed their checks (header, slots, every neighbour in
-    // range) before a kernel sees them; loops run over ranges that these bound. Hooks are trusted: the program's own pass on such
-    // vertices, and `Shader::unchecked` asks as much of others. Vulkan devices are opened with robust access on top, so that a wrong
-    // index reads or writes within its buffer.
+    // range) before a kernel sees them; loops run over ranges that these bound. Hooks are trusted: the program's own
+    // pass on such vertices, and `Shader::unchecked` asks as much of others. Vulkan devices are opened with robust
+    // access on top, so that a wrong index reads or writes within its buffer.
     unsafe {
         gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
     }

@@ -73,8 +73,8 @@ pub struct Caps {
 
 /// An open GPU.
 ///
-/// Where a program has several open, it should drop them when none is in use any more: NVIDIA's driver (580, Linux) hangs at
-/// times, inside `vkDestroyDevice`, while other threads use other devices.
+/// Where a program has several open, it should drop them when none is in use any more: NVIDIA's driver (580, Linux)
+/// hangs at times, inside `vkDestroyDevice`, while other threads use other devices.
 #[derive(Debug)]
 pub struct Gpu {
     // Before the device: it holds nothing that outlives it, and says so by its place.
@@ -212,8 +212,8 @@ impl Gpu {
         first.map_or(Ok(made), |error| Err(self.health.wgpu_error(what, &error)))
     }
 
-    /// An error for whoever has to hear of it. A device that goes while commands are made for it can be found out by what
-    /// is wrong with the commands, before its loss is told: a fault is looked into.
+    /// An error for whoever has to hear of it. A device that goes while commands are made for it can be found out by
+    /// what is wrong with the commands, before its loss is told: a fault is looked into.
     pub fn explained(&self, error: Error) -> Error {
         if !matches!(error, Error::Gpu(GpuError::Fault { .. })) {
             return error;
@@ -240,8 +240,8 @@ impl Gpu {
         self.check()
     }
 
-    /// Waits until a submission is done; `false` where that takes longer than `timeout`. Never waits for longer, whatever
-    /// becomes of the device.
+    /// Waits until a submission is done; `false` where that takes longer than `timeout`. Never waits for longer,
+    /// whatever becomes of the device.
     ///
     /// # Errors
     /// What [`Gpu::check`] says.

@@ -1,7 +1,7 @@
 //! Copies beside the kernels, on a queue of their own.
 //!
-//! wgpu has one queue, on which copies and kernels take turns. A card's copy engine is a second one: while kernels work on
-//! the pages that are there, it brings the next ones.
+//! wgpu has one queue, on which copies and kernels take turns. A card's copy engine is a second one: while kernels work
+//! on the pages that are there, it brings the next ones.
 //!
 //! ```text
 //!   submit ─▶ ticket n     │ lane 0 │ lane 1 │ … │ lane 31 │     command buffer, fence, two timestamps each
@@ -12,8 +12,8 @@
 //!
 //! The two queues know nothing of each other: the host stands between them.
 //!
-//! - Before a kernel that reads what a copy brings is submitted, the copy's ticket has been waited for (or polled, with the
-//!   answer that it is done).
+//! - Before a kernel that reads what a copy brings is submitted, the copy's ticket has been waited for (or polled, with
+//!   the answer that it is done).
 //! - Before a copy overwrites what a kernel reads, the kernel's submission has been waited for.
 //! - Before a copy reads what the device wrote, that submission has been waited for; what the host wrote, is written.
 //!
@@ -37,7 +37,8 @@ const TIMES_MAX: usize = 4096;
 /// How long a wait sleeps before it looks whether the device is still there.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// How long a submission waits for a free lane. Copies take milliseconds; the driver gives a hung device up after seconds.
+/// How long a submission waits for a free lane. Copies take milliseconds; the driver gives a hung device up after
+/// seconds.
 const LANE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A part of a buffer that is to be copied to another.
@@ -59,8 +60,8 @@ pub struct Copy<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransferTicket(u64);
 
-/// When the copies of a submission ran, in nanoseconds of the device's clock (the one that timestamps on the compute queue
-/// are taken from).
+/// When the copies of a submission ran, in nanoseconds of the device's clock (the one that timestamps on the compute
+/// queue are taken from).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferTime {
     /// The submission.
@@ -98,7 +99,8 @@ impl TransferQueue {
         Ok(Self::over(vulkan.transfer_lanes(gpu.device(), LANES, gpu.health())?, gpu))
     }
 
-    /// Copies through the queue that wgpu uses too, where a device has no other: for tests of everything but the overlap.
+    /// Copies through the queue that wgpu uses too, where a device has no other: for tests of everything but the
+    /// overlap.
     ///
     /// # Errors
     /// As of [`TransferQueue::new`].
@@ -137,8 +139,8 @@ impl TransferQueue {
         Self { lanes, health: Arc::clone(gpu.health()), next: 0, done: 0, times: VecDeque::new() }
     }
 
-    /// Submits copies, to run in any order among themselves, after those of earlier tickets have begun. Waits for a free
-    /// lane where [`LANES`] submissions are under way.
+    /// Submits copies, to run in any order among themselves, after those of earlier tickets have begun. Waits for a
+    /// free lane where [`LANES`] submissions are under way.
     ///
     /// # Errors
     /// [`GpuError::Fault`] for a copy that leaves its buffers, or buffers that are not shared; [`GpuError::Lost`].

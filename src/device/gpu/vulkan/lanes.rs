@@ -128,8 +128,8 @@ impl Context {
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
         let queries =
             vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2 * count as u32);
-        // SAFETY: the family is one that the device was opened with. What has been made when something fails is freed by
-        // `lanes`.
+        // SAFETY: the family is one that the device was opened with. What has been made when something fails is freed
+        // by `lanes`.
         unsafe {
             lanes.pool = self.device.create_command_pool(&pool, None)?;
             if timed {
@@ -162,8 +162,8 @@ impl Lanes {
         let Lane { commands, fence, .. } = self.lanes[lane];
         let commands = [commands];
         let submission = vk::SubmitInfo::default().command_buffers(&commands);
-        // SAFETY: the commands are recorded, and neither they nor the fence are in use. Nobody else submits to this queue at
-        // the same time. The buffers are held until the fence says that the copies are done.
+        // SAFETY: the commands are recorded, and neither they nor the fence are in use. Nobody else submits to this
+        // queue at the same time. The buffers are held until the fence says that the copies are done.
         let submitted = unsafe { self.device.queue_submit(self.queue, &[submission], fence) };
         submitted.map_err(|result| error(health, "submitting copies", result))?;
         self.lanes[lane].held = held;
@@ -181,8 +181,8 @@ impl Lanes {
             .dst_access_mask(vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE);
         // Once everything before it is done: the timestamps enclose the copies and nothing of the submission before.
         let done = vk::PipelineStageFlags::BOTTOM_OF_PIPE;
-        // SAFETY: the lane is free, so neither its commands, its fence nor its queries are in use. Queries are reset by the
-        // host, which the device was opened for where there are any. Ranges lie within their buffers.
+        // SAFETY: the lane is free, so neither its commands, its fence nor its queries are in use. Queries are reset by
+        // the host, which the device was opened for where there are any. Ranges lie within their buffers.
         unsafe {
             device.reset_fences(&[fence])?;
             device.begin_command_buffer(commands, &begin)?;
@@ -220,8 +220,8 @@ impl Lanes {
         }
     }
 
-    /// Frees a lane that has been waited for; when its copies began and ended, in nanoseconds of the device's clock, where
-    /// the queue has one.
+    /// Frees a lane that has been waited for; when its copies began and ended, in nanoseconds of the device's clock,
+    /// where the queue has one.
     pub fn retire(&mut self, lane: usize) -> Option<(u64, u64)> {
         let times = self.times(lane);
         self.lanes[lane].busy = false;

@@ -55,9 +55,9 @@ impl fmt::Debug for RawBuffer {
 
 impl Drop for RawBuffer {
     fn drop(&mut self) {
-        // SAFETY: the device is alive, for every owner keeps a wgpu buffer or device beside this, and drops it later. No
-        // command uses the buffer: wgpu drops its share when its submissions are done, and so does a transfer queue. A null
-        // handle is allowed.
+        // SAFETY: the device is alive, for every owner keeps a wgpu buffer or device beside this, and drops it later.
+        // No command uses the buffer: wgpu drops its share when its submissions are done, and so does a transfer queue.
+        // A null handle is allowed.
         unsafe {
             self.device.destroy_buffer(self.buffer, None);
             self.device.free_memory(self.memory, None);
@@ -87,12 +87,12 @@ impl Context {
         }
     }
 
-    /// Imports a part of host memory, which the buffer then owns a share of. The range lies within the memory, and address,
-    /// offset and size are multiples of the import alignment.
+    /// Imports a part of host memory, which the buffer then owns a share of. The range lies within the memory, and
+    /// address, offset and size are multiples of the import alignment.
     ///
     /// # Errors
-    /// [`GpuError::OutOfMemory`] where the driver can pin no more, [`GpuError::Unavailable`] where it does not want this
-    /// memory.
+    /// [`GpuError::OutOfMemory`] where the driver can pin no more, [`GpuError::Unavailable`] where it does not want
+    /// this memory.
     pub fn import(
         &self,
         host: Arc<dyn HostMemory>,
@@ -162,8 +162,8 @@ impl Context {
         let raw = Arc::new(raw);
         let (shared, buffer) = (Arc::clone(&raw), raw.buffer);
         let descriptor = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };
-        // SAFETY: the callback owns a share of the buffer, so that the handle is valid until wgpu is done with it. It was
-        // made by this device, with the usages that wgpu derives from its own, and is not zero bytes long.
+        // SAFETY: the callback owns a share of the buffer, so that the handle is valid until wgpu is done with it. It
+        // was made by this device, with the usages that wgpu derives from its own, and is not zero bytes long.
         let wrapped = unsafe {
             let hal = HalBuffer::from_raw_externally_owned(buffer, Box::new(move || drop(shared)));
             device.create_buffer_from_hal::<Api>(hal, &descriptor)
@@ -185,20 +185,23 @@ impl Context {
         if let Some(external) = external {
             create = create.push_next(external);
         }
-        // SAFETY: the families are those that the device was opened with, and the structures live until the call returns.
+        // SAFETY: the families are those that the device was opened with, and the structures live until the call
+        // returns.
         let buffer = unsafe { self.device.create_buffer(&create, None) }?;
         Ok(RawBuffer { device: self.device.clone(), buffer, memory: vk::DeviceMemory::null(), bytes, _host: None })
     }
 
     fn bind(&self, made: &mut RawBuffer, allocation: &vk::MemoryAllocateInfo<'_>) -> Result<(), vk::Result> {
-        // SAFETY: the allocation is of a kind and a size that the buffer may have. Whatever fails, `made` frees what is there.
+        // SAFETY: the allocation is of a kind and a size that the buffer may have. Whatever fails, `made` frees what is
+        // there.
         unsafe {
             made.memory = self.device.allocate_memory(allocation, None)?;
             self.device.bind_buffer_memory(made.buffer, made.memory, 0)
         }
     }
 
-    /// The first kind of memory among `kinds` (a bit for each) that is all that it must be, and what is better if it can.
+    /// The first kind of memory among `kinds` (a bit for each) that is all that it must be, and what is better if it
+    /// can.
     fn memory_kind(&self, kinds: u32, must: vk::MemoryPropertyFlags, better: vk::MemoryPropertyFlags) -> Option<u32> {
         let find = |wanted| {
             let all = &self.memory.memory_types[..self.memory.memory_type_count as usize];
