@@ -1,7 +1,7 @@
 //! The device as the engine sees it: questions to the driver's thread, and its answers.
 
 use super::driver::{Driver, Ended, Message, NextPages, Piece, RunSetup};
-use super::home::Home;
+use super::memory::home::Home;
 use crate::device::exchange::Move;
 use crate::device::{Device, Member, PageDone, PageTask, StepEnd};
 use crate::error::{Error, GpuError, Result};

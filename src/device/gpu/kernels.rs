@@ -1,8 +1,8 @@
 //! Kernels: composed modules made into pipelines, each once, and their dispatches.
 
+use super::adapter::import::shader_module;
+use super::adapter::open::Gpu;
 use super::compose::{self, Access, Binding, Declared, KernelName, ModuleOptions, Resource};
-use super::import::shader_module;
-use super::open::Gpu;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -9,11 +9,9 @@
 //!
 //! | module | what |
 //! | --- | --- |
-//! | [`adapters`], [`open`], [`health`], [`rounds`] | which adapters there are, an open one, its features and health |
-//! | [`import`], [`transfer`], `vulkan` | the unsafe part: host memory that the device reads, the second queue |
+//! | `adapter` | which adapters there are, an open one, its health, and the unsafe part: imports and the second queue |
 //! | [`compose`], `kernels` | WGSL modules from shaders/ and generated accessors; pipelines made from them |
-//! | [`plan`], `arena`, `buffers`, `rows`, `readback` | device memory: how it is shared out, what stays in it |
-//! | `home` | an open adapter between runs |
+//! | `memory` | device memory: how it is shared out, what stays in it between runs |
 //! | `driver` | a run: the thread that owns everything of the device, so that nothing here is locked |
 //! | `device` | the [`Device`](super::Device) that asks it |
 //!
@@ -21,32 +19,19 @@
 //! `cli` and `bench` list adapters and compose modules. Nothing here knows the engine, other devices, or how pages are
 //! read.
 
-pub mod adapters;
-mod arena;
-mod buffers;
+mod adapter;
 pub mod compose;
 mod device;
 mod driver;
-pub mod health;
-mod home;
-pub mod import;
 mod kernels;
-pub mod open;
-pub mod plan;
-mod readback;
-pub mod rounds;
-mod rows;
-pub mod transfer;
-#[cfg(target_os = "linux")]
-mod vulkan;
-#[cfg(not(target_os = "linux"))]
-#[path = "vulkan_absent.rs"]
-mod vulkan;
+mod memory;
 
-pub use adapters::{Adapter, AdapterReport};
+pub use adapter::adapters::{Adapter, AdapterReport};
+pub use adapter::import::{HostImport, HostMemory, SharedBuffer};
+pub use adapter::open::{Caps, Gpu, GpuOptions};
+pub use adapter::transfer::{Copy, TransferQueue, TransferTicket};
+pub use adapter::{adapters, health, import, open, rounds, transfer};
 pub use device::GpuDevice;
 pub use driver::RunSetup;
-pub use home::Home;
-pub use import::{HostImport, HostMemory, SharedBuffer};
-pub use open::{Caps, Gpu, GpuOptions};
-pub use transfer::{Copy, TransferQueue, TransferTicket};
+pub use memory::home::Home;
+pub use memory::plan;

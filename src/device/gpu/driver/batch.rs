@@ -1,10 +1,10 @@
 //! Batches: pages in one buffer that one launch works through.
 
 use crate::device::Work;
-use crate::device::gpu::arena::Slot;
 use crate::device::gpu::compose::layout::{
     BatchHeader, BatchPage, HUB_EDGES, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid,
 };
+use crate::device::gpu::memory::arena::Slot;
 use crate::device::settings::Distribution;
 use crate::pages::fetch::{Frame, PageRef};
 use std::sync::Arc;

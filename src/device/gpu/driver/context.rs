@@ -7,13 +7,13 @@
 use super::timing::Timing;
 use crate::device::Workers;
 use crate::device::exchange::{ExchangeMemory, packs};
-use crate::device::gpu::buffers::{GraphBuffers, RunBuffers, Span};
+use crate::device::gpu::adapter::import::{HostImport, SharedBuffer};
+use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource};
-use crate::device::gpu::home::Home;
-use crate::device::gpu::import::{HostImport, SharedBuffer};
 use crate::device::gpu::kernels::Kernel;
-use crate::device::gpu::open::Gpu;
-use crate::device::gpu::plan::{DevicePlan, Request, exchange_bytes};
+use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span};
+use crate::device::gpu::memory::home::Home;
+use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};

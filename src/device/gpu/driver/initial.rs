@@ -1,10 +1,10 @@
 //! First values: of attributes, seeds and the first frontier.
 
 use super::context::Context;
+use crate::device::gpu::adapter::readback::uniform;
 use crate::device::gpu::compose::layout::{Fill, WORKGROUP};
 use crate::device::gpu::compose::{KernelName, Resource};
-use crate::device::gpu::plan::TOTALS_MAX;
-use crate::device::gpu::readback::uniform;
+use crate::device::gpu::memory::plan::TOTALS_MAX;
 use crate::error::Result;
 use crate::model::algorithm::{Seeds, Visit};
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge};

@@ -41,7 +41,7 @@ pub(super) use message::{Ended, Message, Messages, NextPages};
 pub(super) use values::Piece;
 
 use super::compose::KernelName;
-use super::home::Home;
+use super::memory::home::Home;
 use crate::device::PageDone;
 use crate::device::exchange::Move;
 use crate::device::workers::panic_message;

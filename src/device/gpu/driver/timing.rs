@@ -1,7 +1,7 @@
 //! Timestamps of kernels: where the adapter has them, every launch is timed by the device's own clock.
 
-use crate::device::gpu::open::Gpu;
-use crate::device::gpu::readback::{READBACK, read_buffer};
+use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
 use crate::error::Result;
 use crate::trace::{Detail, Lane, Timeline};
 use std::time::Instant;

@@ -2,8 +2,8 @@
 //! between supersteps.
 
 use super::context::Context;
-use crate::device::gpu::buffers::{Span, chunks};
-use crate::device::gpu::readback::{READBACK, read_buffer};
+use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
+use crate::device::gpu::memory::buffers::{Span, chunks};
 use crate::error::Result;
 use crate::model::algorithm::{State, Step};
 use crate::model::attributes::{Attribute, AttributeType};

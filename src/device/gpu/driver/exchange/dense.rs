@@ -3,13 +3,13 @@
 
 use super::Exchange;
 use crate::device::exchange::Move;
-use crate::device::gpu::buffers::Span;
+use crate::device::gpu::adapter::readback::{PATIENCE, uniform};
+use crate::device::gpu::adapter::transfer::{Copy, TransferTicket, TransferTime};
 use crate::device::gpu::compose::layout::{self, Merge as MergeLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::driver::context::Context;
 use crate::device::gpu::driver::timing::DeviceSpan;
-use crate::device::gpu::readback::{PATIENCE, uniform};
-use crate::device::gpu::transfer::{Copy, TransferTicket, TransferTime};
+use crate::device::gpu::memory::buffers::Span;
 use crate::error::Result;
 use crate::model::attributes::{Attribute, AttributeType};
 use crate::trace::Lane;

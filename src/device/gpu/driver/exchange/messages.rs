@@ -2,10 +2,10 @@
 
 use super::Exchange;
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout, SPARSE};
+use crate::device::gpu::adapter::readback::uniform;
 use crate::device::gpu::compose::layout::{self, Message as MessageUniform};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::driver::context::Context;
-use crate::device::gpu::readback::uniform;
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;

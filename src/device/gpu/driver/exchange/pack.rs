@@ -1,11 +1,11 @@
 //! Packing: values of those vertices only that have out-edges, between an attribute and the exchange memory.
 
 use super::{Exchange, dense};
-use crate::device::gpu::buffers::Span;
+use crate::device::gpu::adapter::readback::uniform;
 use crate::device::gpu::compose::layout::{self, Pack as PackLayout};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::driver::context::Context;
-use crate::device::gpu::readback::uniform;
+use crate::device::gpu::memory::buffers::Span;
 use crate::error::Result;
 use std::ops::Range;
 

@@ -105,7 +105,7 @@ impl AdapterReport {
 /// An adapter that can be opened.
 #[derive(Clone, Debug)]
 pub struct Adapter {
-    pub(super) raw: wgpu::Adapter,
+    pub(in crate::device::gpu) raw: wgpu::Adapter,
     /// What it is.
     pub report: AdapterReport,
 }
@@ -267,9 +267,11 @@ fn describe(index: usize, adapter: &wgpu::Adapter) -> AdapterReport {
 }
 
 /// 64-bit integers, and every atomic operation on them.
-pub(super) const WIDE_ATOMICS: Features = Features::SHADER_INT64.union(Features::SHADER_INT64_ATOMIC_ALL_OPS);
+pub(in crate::device::gpu) const WIDE_ATOMICS: Features =
+    Features::SHADER_INT64.union(Features::SHADER_INT64_ATOMIC_ALL_OPS);
 /// Timestamps between the commands of an encoder.
-pub(super) const TIMESTAMPS: Features = Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
+pub(in crate::device::gpu) const TIMESTAMPS: Features =
+    Features::TIMESTAMP_QUERY.union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 
 fn fast_paths(features: Features, facts: Option<&vulkan::Facts>) -> Vec<FastPath> {
     let path = |name, available, instead| FastPath { name, available, instead };

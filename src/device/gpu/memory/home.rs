@@ -1,15 +1,15 @@
 //! An open adapter between runs, with the parts of the graph that it holds: a run finds there what the last one left.
 
-use super::adapters::Adapter;
 use super::arena::Arena;
 use super::buffers::GraphBuffers;
-use super::import::HostImport;
-use super::kernels::Kernels;
-use super::open::{Gpu, GpuOptions};
 use super::plan::DevicePlan;
 use super::rows::UnitRows;
-use super::transfer::TransferQueue;
 use crate::device::exchange::ExchangeMemory;
+use crate::device::gpu::adapter::adapters::Adapter;
+use crate::device::gpu::adapter::import::HostImport;
+use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
+use crate::device::gpu::adapter::transfer::TransferQueue;
+use crate::device::gpu::kernels::Kernels;
 use crate::device::settings::GpuSettings;
 use crate::error::Result;
 use crate::model::Part;
@@ -22,16 +22,16 @@ use topostream_formats::Store;
 /// An open adapter and what outlives a run on it.
 pub struct Home {
     // Buffers and queue go before the device does.
-    pub(super) transfer: Option<TransferQueue>,
-    pub(super) import: Option<(Arc<PagePool>, HostImport)>,
-    pub(super) arena: Option<Arena>,
-    pub(super) rows: Option<UnitRows>,
+    pub(in crate::device::gpu) transfer: Option<TransferQueue>,
+    pub(in crate::device::gpu) import: Option<(Arc<PagePool>, HostImport)>,
+    pub(in crate::device::gpu) arena: Option<Arena>,
+    pub(in crate::device::gpu) rows: Option<UnitRows>,
     /// The import of exchange memory, where devices share runs.
     exchange: Option<(Arc<ExchangeMemory>, HostImport)>,
-    pub(super) graph: Option<GraphBuffers>,
-    pub(super) kernels: Kernels,
-    pub(super) settings: GpuSettings,
-    pub(super) gpu: Gpu,
+    pub(in crate::device::gpu) graph: Option<GraphBuffers>,
+    pub(in crate::device::gpu) kernels: Kernels,
+    pub(in crate::device::gpu) settings: GpuSettings,
+    pub(in crate::device::gpu) gpu: Gpu,
 }
 
 impl Home {
@@ -84,7 +84,7 @@ impl Home {
 
     /// Allocates degrees and directories, the arena, its rows and the import as a plan has them, unless they are
     /// already there.
-    pub(super) fn prepare(
+    pub(in crate::device::gpu) fn prepare(
         &mut self,
         plan: &DevicePlan,
         store: &Store,
@@ -115,7 +115,7 @@ impl Home {
             let frame_bytes = pool.frame_bytes() as u64;
             let chunk =
                 self.gpu.caps().binding_bytes_max.min(self.gpu.caps().buffer_bytes_max) / frame_bytes * frame_bytes;
-            let memory = Arc::clone(pool) as Arc<dyn super::import::HostMemory>;
+            let memory = Arc::clone(pool) as Arc<dyn crate::device::gpu::adapter::import::HostMemory>;
             let import = HostImport::new(&self.gpu, memory, chunk.min(pool.memory().len() as u64))?;
             self.import = Some((Arc::clone(pool), import));
         }
@@ -123,7 +123,11 @@ impl Home {
     }
 
     /// The import of exchange memory: made once, for as long as runs share the same memory.
-    pub(super) fn import_exchange(&mut self, memory: &Arc<ExchangeMemory>, chunk_bytes: u64) -> Result<&HostImport> {
+    pub(in crate::device::gpu) fn import_exchange(
+        &mut self,
+        memory: &Arc<ExchangeMemory>,
+        chunk_bytes: u64,
+    ) -> Result<&HostImport> {
         if self.exchange.as_ref().is_none_or(|(imported, _)| !Arc::ptr_eq(imported, memory)) {
             self.forget_exchange()?;
             self.exchange = Some((Arc::clone(memory), HostImport::exchange(&self.gpu, memory, chunk_bytes)?));
@@ -132,7 +136,7 @@ impl Home {
     }
 
     /// Lets go of the exchange memory of earlier runs.
-    pub(super) fn forget_exchange(&mut self) -> Result<()> {
+    pub(in crate::device::gpu) fn forget_exchange(&mut self) -> Result<()> {
         if self.exchange.take().is_some() {
             self.gpu.poll()?;
         }

@@ -69,7 +69,7 @@ impl Health {
     }
 
     /// What wgpu says went wrong while something was done.
-    pub(super) fn wgpu_error(&self, what: &str, error: &wgpu::Error) -> GpuError {
+    pub(in crate::device::gpu) fn wgpu_error(&self, what: &str, error: &wgpu::Error) -> GpuError {
         match error {
             wgpu::Error::OutOfMemory { .. } => self.out_of_memory(what, "out of device memory"),
             wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
@@ -91,7 +91,7 @@ thread_local! {
 /// `wgpu::Device::poll` panics when it finds the device lost, once the loss has been told to the callback. The panic
 /// starts in the outermost layer of wgpu, which holds no lock and has changed nothing by then. The process's panic hook
 /// hears of it, and can tell it by [`is_guarded`]: hooks are the program's, and a library sets none.
-pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+pub(in crate::device::gpu) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     GUARDED.set(true);
     let result = catch_unwind(AssertUnwindSafe(run));
     GUARDED.set(false);

@@ -70,7 +70,7 @@ pub struct SharedBuffer {
 }
 
 impl SharedBuffer {
-    pub(super) fn raw(&self) -> Option<&Arc<vulkan::RawBuffer>> {
+    pub(in crate::device::gpu) fn raw(&self) -> Option<&Arc<vulkan::RawBuffer>> {
         self.raw.as_ref()
     }
 }
@@ -226,7 +226,7 @@ fn wrap(
 /// A shader module. Where its text is `trusted` (it is the program's own, or its author has vouched for it by an unsafe
 /// call) and the device's interface is Vulkan, it is without the checks that wgpu adds: bounds of loops, and of arrays
 /// where the driver does not see to them itself.
-pub(super) fn shader_module(
+pub(in crate::device::gpu) fn shader_module(
     gpu: &Gpu,
     descriptor: wgpu::ShaderModuleDescriptor<'_>,
     trusted: bool,

@@ -169,7 +169,7 @@ impl Gpu {
         &self.health
     }
 
-    pub(super) fn vulkan(&self) -> Option<&vulkan::Context> {
+    pub(in crate::device::gpu) fn vulkan(&self) -> Option<&vulkan::Context> {
         self.vulkan.as_ref()
     }
 

@@ -1,8 +1,8 @@
 //! Unit rows: for each page that is shared out by segments, where the units of its lists begin. They are in device
 //! memory, for the pages in slots, which outlive a run as the pages do, and then for those in frames.
 
-use super::open::Gpu;
 use super::plan::DevicePlan;
+use crate::device::gpu::adapter::open::Gpu;
 use crate::error::Result;
 use crate::pages::fetch::PageRef;
 

@@ -1,10 +1,12 @@
 //! How device memory is shared out before a run: attributes first, the page arena with what is left.
 
-use super::compose::Declared;
-use super::compose::layout::{self, BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, edges_per_unit};
-use super::open::Caps;
 use crate::device::exchange::ExchangeMemory;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
+use crate::device::gpu::adapter::open::Caps;
+use crate::device::gpu::compose::Declared;
+use crate::device::gpu::compose::layout::{
+    self, BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, edges_per_unit,
+};
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
 use crate::model::Part;

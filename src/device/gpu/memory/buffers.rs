@@ -1,10 +1,10 @@
 //! The buffers of a run that stay where they are: the graph's, which outlive the run, and the attributes'.
 
-use super::compose::Resource;
-use super::compose::layout::{Counters, Step as StepLayout};
-use super::import::{HostImport, SharedBuffer, device_buffer};
-use super::open::Gpu;
 use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
+use crate::device::gpu::adapter::import::{HostImport, SharedBuffer, device_buffer};
+use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::compose::Resource;
+use crate::device::gpu::compose::layout::{Counters, Step as StepLayout};
 use crate::error::Result;
 use crate::model::Part;
 use crate::model::algorithm::{Contents, Graph, Table};

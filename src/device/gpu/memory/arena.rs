@@ -1,8 +1,8 @@
 //! The page arena: slots of device memory, in several buffers where one binding cannot hold them all, and which page is
 //! in which slot.
 
-use super::import::{SharedBuffer, device_buffer};
-use super::open::Gpu;
+use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};
+use crate::device::gpu::adapter::open::Gpu;
 use crate::error::Result;
 use crate::pages::cache::{PageCache, Policy};
 use crate::pages::fetch::PageRef;

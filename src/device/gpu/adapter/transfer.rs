@@ -124,14 +124,14 @@ impl TransferQueue {
     /// The same for the driver, whose thread is the only one to use either queue.
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
-    pub(super) fn beside_wgpu(gpu: &Gpu) -> Result<Self, GpuError> {
+    pub(in crate::device::gpu) fn beside_wgpu(gpu: &Gpu) -> Result<Self, GpuError> {
         // SAFETY: an adapter's home is handed from thread to thread as a whole; whoever has it has both queues.
         unsafe { Self::on_compute_queue(gpu) }
     }
 
     /// There is no such queue here.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn beside_wgpu(gpu: &Gpu) -> Result<Self, GpuError> {
+    pub(in crate::device::gpu) fn beside_wgpu(gpu: &Gpu) -> Result<Self, GpuError> {
         Self::new(gpu)
     }
 
