@@ -27,39 +27,16 @@
 //!
 //! Linux with Vulkan only: elsewhere an import is [`GpuError::Unavailable`], and pages go through staging buffers.
 
+pub use super::host_memory::HostMemory;
+
 use super::open::Gpu;
 use super::vulkan;
 use crate::device::exchange::ExchangeMemory;
 use crate::error::{Error, GpuError};
-use crate::pages::fetch::PagePool;
 use std::ops::Deref;
 use std::sync::Arc;
-use topostream_formats::buffer::{AlignedBuffer, SharedMemory};
+use topostream_formats::buffer::AlignedBuffer;
 use wgpu::BufferUsages;
-
-/// Something that owns page-aligned memory, which stays where it is.
-pub trait HostMemory: Send + Sync {
-    /// The memory.
-    fn memory(&self) -> &SharedMemory;
-}
-
-impl HostMemory for AlignedBuffer {
-    fn memory(&self) -> &SharedMemory {
-        self.shared()
-    }
-}
-
-impl HostMemory for PagePool {
-    fn memory(&self) -> &SharedMemory {
-        self.memory()
-    }
-}
-
-impl HostMemory for ExchangeMemory {
-    fn memory(&self) -> &SharedMemory {
-        self.memory()
-    }
-}
 
 /// A buffer that the transfer queue may use as well as wgpu. It is a [`wgpu::Buffer`] for everything else.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Buffers that wgpu does not make: of imported host memory, and of device memory that two queues share.
 
 use super::super::health::Health;
-use super::super::import::HostMemory;
 use super::{Facts, error};
+use crate::device::gpu::adapter::host_memory::HostMemory;
 use crate::error::GpuError;
 use ash::{ext, vk};
 use std::fmt;
