@@ -9,8 +9,8 @@
 //!                                          └───────── frames that are free again ◀─┘
 //! ```
 //!
-//! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
-//! everything: no queue is longer than the page buffer.
+//! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames
+//! bound everything: no queue is longer than the page buffer.
 
 pub(crate) mod asynchronous;
 mod buffer;
@@ -136,13 +136,14 @@ impl Engine {
 
     /// Runs an algorithm to its end.
     ///
-    /// A run may use the engine's whole budget, so that one that is begun while another is under way (from another thread)
-    /// waits for it. Engines of their own have budgets of their own. The thread that calls this is blocked until the end; it
-    /// may be one of a tokio runtime, whose other tasks then wait too: `spawn_blocking` is the place for it there.
+    /// A run may use the engine's whole budget, so that one that is begun while another is under way (from another
+    /// thread) waits for it. Engines of their own have budgets of their own. The thread that calls this is blocked
+    /// until the end; it may be one of a tokio runtime, whose other tasks then wait too: `spawn_blocking` is the place
+    /// for it there.
     ///
     /// # Errors
-    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
-    /// page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
+    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming
+    /// the page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
     /// [`Error::Parameter`] at the end, naming a vertex, where the algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A) -> Result<Run<A>> {
         self.run_observed(algorithm, &mut |_| {})

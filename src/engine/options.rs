@@ -21,8 +21,8 @@ pub struct EngineOptions {
     pub threads: usize,
     /// How pages are read.
     pub fetcher: FetcherKind,
-    /// What computes: one device, or several that share each run; one may be named several times, and is then opened several
-    /// times. The CPU where nothing else is asked for: no driver is looked for.
+    /// What computes: one device, or several that share each run; one may be named several times, and is then opened
+    /// several times. The CPU where nothing else is asked for: no driver is looked for.
     pub devices: Vec<DeviceChoice>,
     /// How several devices share a run.
     pub strategy: Strategy,
@@ -33,15 +33,15 @@ pub struct EngineOptions {
     pub asynchronous: bool,
     /// What a GPU may use, and how, where one computes.
     pub gpu: GpuSettings,
-    /// Where checkpoints go, and where the run goes on from, where they are asked for. A run that is to stop then ends its superstep
-    /// first.
+    /// Where checkpoints go, and where the run goes on from, where they are asked for. A run that is to stop then ends
+    /// its superstep first.
     pub checkpoints: Option<Arc<Checkpoints>>,
     /// Raised by whoever wants the run to stop.
     pub cancel: Arc<AtomicBool>,
     /// Hears what happens when. What it takes is a part of the memory above.
     pub trace: Option<Arc<Timeline>>,
-    /// What the machine does in a second, where that has been measured: `auto` decides by it, and reports say what was to be
-    /// expected.
+    /// What the machine does in a second, where that has been measured: `auto` decides by it, and reports say what was
+    /// to be expected.
     pub rates: Option<Arc<Rates>>,
 }
 
