@@ -253,6 +253,26 @@ impl<'a> Values<'a> {
         self.now.iter().map(|now| now.get(vertex).count_ones()).sum()
     }
 
+    /// Whether the sums of a checkpoint are some that this superstep can begin with, so that none of them will overflow.
+    fn check(&self, step: &Step) -> Result<(), String> {
+        let phase = Phase::of(step);
+        if phase.hops > step.superstep {
+            return Err(format!("its superstep {} ends {} hops", step.superstep, phase.hops));
+        }
+        let bits = phase.pass * 32 * self.now.count as u32;
+        for vertex in (0..self.state.graph.vertices).map(|vertex| vertex as u32) {
+            let value = |place| self.number(place).get(vertex);
+            let hops = u64::from(value(NEARS)) + u64::from(value(NEAR).max(value(LAST)));
+            if value(COUPONS) > bits || hops > step.superstep.into() {
+                let coupons = value(COUPONS);
+                return Err(format!(
+                    "vertex {vertex} has {coupons} bits and {hops} hops, which are more than it can have"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The bits of a pass that is done go with those before; another one begins.
     fn begin(&self, vertex: u32, seed: u32) {
         let [coupons, nears, farthest, near, last] =
@@ -325,8 +345,9 @@ impl Algorithm for Radius {
         Ok(())
     }
 
-    fn recall(&self, _state: &State, step: &Step, kept: &mut dyn Read) -> Result<(), String> {
+    fn recall(&self, state: &State, step: &Step, kept: &mut dyn Read) -> Result<(), String> {
         sound::places(step, [sound::FAR, sound::HALF, sound::HALF, PASSES_MAX as usize])?;
+        Values::of(state, self.bitmaps()).check(step)?;
         let mut next = || -> io::Result<u64> {
             let mut word = [0; 8];
             kept.read_exact(&mut word)?;

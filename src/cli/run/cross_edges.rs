@@ -17,10 +17,10 @@ use topostream_tools::progress::Cancel;
 
 #[derive(Args)]
 pub struct CrossEdgesArgs {
-    /// The vertices that edges leave: a file of original ids, one a line
+    /// The vertices that edges leave: a file of original ids, one a line, or - for standard input
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
-    /// The vertices that they enter: another
+    /// The vertices that they enter: another; standard input is one of them at most
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
     /// Also write the edges, with their weights where there are any: .el, .wel, .txt, .u32 or .u64
@@ -55,7 +55,10 @@ impl Job for CrossEdgesArgs {
 
 impl CrossEdgesArgs {
     fn sets(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<CrossEdges, Failure> {
-        let file = |path| InputFile::new(path).with_cancel(Arc::clone(cancel));
+        if [&self.from, &self.to].iter().all(|path| *path == Path::new("-")) {
+            return Err(Failure::Usage("--from and --to: only one of them can be standard input".into()));
+        }
+        let file = |path| InputFile::of_argument(path).with_cancel(Arc::clone(cancel));
         let read = |path| Ok::<_, Failure>(Arc::new(VertexSet::read_file(&file(path), store)?));
         Ok(CrossEdges { from: read(&self.from)?, to: read(&self.to)? })
     }
