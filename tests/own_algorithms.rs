@@ -16,7 +16,7 @@ use topostream::model::algorithm::{
 };
 use topostream::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
 use topostream::pages::fetch::{Faults, FetcherKind};
-use topostream::{Direction, Engine, EngineOptions, Error};
+use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::write::Layout;
 use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
@@ -260,7 +260,7 @@ fn a_superstep_stops_in_the_middle() {
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     for buffer in [None, Some(8)] {
         let cancel = Arc::new(AtomicBool::new(false));
-        let options = EngineOptions { cancel: Arc::clone(&cancel), ..engine_options(buffer, 1, FetcherKind::Auto) };
+        let options = engine_options(buffer, 1, FetcherKind::Auto).with_cancel(Arc::clone(&cancel));
         let engine = store.engine(options);
         let slow = Slow { started: Arc::default() };
         let started = Arc::clone(&slow.started);

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     format(&mut || Ok(Box::new(graph.generate()?)), &store, &FormatOptions::default(), &Quiet, &Cancel::default())?;
     let expected = by_search(&lists(&mut graph.generate()?)?);
     for device in [DeviceChoice::Cpu, DeviceChoice::Gpu] {
-        let options = EngineOptions { devices: vec![device.clone()], ..EngineOptions::default() };
+        let options = EngineOptions::default().with_device(device.clone());
         let run = match Engine::new(Store::open(&store)?, options).run(LeastAncestor) {
             Err(topostream::Error::NoDevice(reason)) => {
                 println!("{device}: left out: {reason}");

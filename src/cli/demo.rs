@@ -49,8 +49,7 @@ impl Demo {
 
         let page_bytes = u64::from(store.manifest().page_bytes);
         let buffer_bytes = (store.manifest().out.pages / 4).max(4) * page_bytes;
-        let engine_options =
-            EngineOptions { buffer_bytes: Some(buffer_bytes), cancel: cancel.flag(), ..EngineOptions::default() };
+        let engine_options = EngineOptions::default().with_buffer_bytes(Some(buffer_bytes)).with_cancel(cancel.flag());
         let engine = Engine::new(store, engine_options);
         let pagerank = PageRank { stop: Stop::Iterations(ITERATIONS), ..PageRank::default() };
         let ranks = engine.run(pagerank)?;

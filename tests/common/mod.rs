@@ -112,7 +112,11 @@ pub fn small_pages(encoding: Encoding) -> FormatOptions {
 /// Enough memory for any test, and a page buffer of so many small pages.
 pub fn engine_options(buffer_pages: Option<u64>, threads: usize, fetcher: FetcherKind) -> EngineOptions {
     let buffer_bytes = buffer_pages.map(|pages| pages * PAGE);
-    EngineOptions { memory_bytes: 256 << 20, buffer_bytes, threads, fetcher, ..EngineOptions::default() }
+    EngineOptions::default()
+        .with_memory_bytes(256 << 20)
+        .with_buffer_bytes(buffer_bytes)
+        .with_threads(threads)
+        .with_fetcher(fetcher)
 }
 
 /// PageRank over a number of iterations.

@@ -234,7 +234,7 @@ gpu_test! {
             Setting { distribution: Distribution::Segments, fast_paths: SLOW, ..Setting::default() },
         ];
         let options = settings.map(|setting| setting.options());
-        for (number, options) in options.iter().cloned().chain([EngineOptions { threads: 1, ..on_cpu(options[0].clone()) }]).enumerate() {
+        for (number, options) in options.iter().cloned().chain([on_cpu(options[0].clone()).with_threads(1)]).enumerate() {
             for greet in [true, false] {
                 let engine = store.engine(options.clone());
                 let run = engine.run(LeastLabel { sources: sources.clone(), greet }).unwrap();
@@ -267,7 +267,7 @@ gpu_test! {
         assert!(message.contains("weighted sum") && message.contains("shader") && message.contains("cpu"), "{message}");
         let graph = weighted_graph();
         let store = TestStore::from_source(|| weighted(&graph), &small_pages(Encoding::VertexId));
-        let engine = store.engine(EngineOptions { devices: vec![DeviceChoice::Auto], ..options });
+        let engine = store.engine(options.with_device(DeviceChoice::Auto));
         let run = engine.run(WeightedSum { direction: Direction::Out, shader: None }).unwrap();
         assert!(run.report.device.starts_with("cpu"), "{}", run.report.device);
     }

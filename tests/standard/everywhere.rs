@@ -89,7 +89,7 @@ fn all_ways() -> Vec<(String, EngineOptions)> {
         let name = format!("{devices} times {device}, {strategy}, without fast paths: {}", !gpu.fast_paths.host_import);
         // A page buffer that is smaller than the graph, whatever the graph.
         let options = engine_options(Some(18), 1 + devices % 3, FETCHERS[devices % 3]);
-        ways.push((name, EngineOptions { devices: vec![device; devices], strategy, gpu, ..options }));
+        ways.push((name, options.with_devices(vec![device; devices]).with_strategy(strategy).with_gpu(gpu)));
     };
     let shared = [(1, Strategy::Auto), (3, Strategy::Replicate), (2, Strategy::Shard)];
     for (devices, strategy) in shared {

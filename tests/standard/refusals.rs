@@ -125,7 +125,7 @@ fn without_in_lists() -> FormatOptions {
 }
 
 fn options(devices: &[DeviceChoice]) -> EngineOptions {
-    EngineOptions { devices: devices.to_vec(), ..engine_options(None, 2, FETCHERS[1]) }
+    engine_options(None, 2, FETCHERS[1]).with_devices(devices.to_vec())
 }
 
 fn run(own: Own, options: EngineOptions) -> Result<Vec<u64>, Error> {
@@ -183,11 +183,9 @@ fn a_traversal_with_sums_runs_alone() {
     let own = Own { of, visits: vec![frontier], first: frontier, traversal: true, ..sound() };
     run(own.clone(), options(&[DeviceChoice::Cpu])).unwrap();
     for strategy in [Strategy::Auto, Strategy::Replicate, Strategy::Shard] {
-        let two = EngineOptions {
-            strategy,
-            assignment: Assignment::Modulo,
-            ..options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])
-        };
+        let two = options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])
+            .with_strategy(strategy)
+            .with_assignment(Assignment::Modulo);
         let error = run(own.clone(), two).expect_err("it has sums").to_string();
         assert!(error.contains("one device only") && error.contains("value"), "{error}");
     }
