@@ -11,9 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topostream::algorithms::Traffic;
-use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit,
-};
+use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
 use topostream::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Engine, Error};
@@ -90,7 +88,7 @@ impl Algorithm for WeightedSum {
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let sum = state.attributes.fixed63(0);
         let unscaled = move |vertex| Some((sum.get(vertex) * 2f64.powi(53)) as u64);
-        vec![Answer { name: "sum", values: AnswerValues::Integer(Box::new(unscaled)) }]
+        vec![Answer::integer("sum", unscaled)]
     }
 }
 

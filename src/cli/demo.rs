@@ -179,12 +179,12 @@ impl InMemory {
 fn worst_rank_error(run: &Run<PageRank>, expected: &[f64]) -> f64 {
     let answers = run.answers();
     let AnswerValues::F64(rank) = &answers[0].values else { return f64::INFINITY };
-    let error = |(vertex, expected): (usize, &f64)| (rank(vertex as u32) - expected).abs() / expected;
+    let error = |(vertex, expected): (usize, &f64)| (rank.get(vertex as u32) - expected).abs() / expected;
     expected.iter().enumerate().map(error).fold(0.0, f64::max)
 }
 
 fn wrong_levels(run: &Run<Bfs>, expected: &[Option<u64>]) -> usize {
     let answers = run.answers();
     let AnswerValues::Integer(level) = &answers[0].values else { return expected.len() };
-    expected.iter().enumerate().filter(|&(vertex, expected)| level(vertex as u32) != *expected).count()
+    expected.iter().enumerate().filter(|&(vertex, expected)| level.get(vertex as u32) != *expected).count()
 }

@@ -13,7 +13,7 @@ use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{Distribution, PageTransfer};
 use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use topostream::model::bits::Bits;
@@ -200,10 +200,7 @@ impl Algorithm for LeastLabel {
         let (label, seen) = (state.attributes.u32(LABEL), state.attributes.bits(SEEN));
         let labels = move |vertex| Some(label.get(vertex)).filter(|&label| label != u32::MAX).map(u64::from);
         let seens = move |vertex| Some(u64::from(seen.contains(vertex)));
-        vec![
-            Answer { name: "label", values: AnswerValues::Integer(Box::new(labels)) },
-            Answer { name: "seen", values: AnswerValues::Integer(Box::new(seens)) },
-        ]
+        vec![Answer::integer("label", labels), Answer::integer("seen", seens)]
     }
 }
 

@@ -26,9 +26,9 @@ pub type Bits = Vec<Vec<u64>>;
 
 fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
     let value = |values: &AnswerValues<'_>, vertex: u32| match values {
-        AnswerValues::F64(of) => of(vertex).to_bits(),
-        AnswerValues::Integer(of) => of(vertex).unwrap_or(u64::MAX),
-        AnswerValues::Vertex(of) => of(vertex).map_or(u64::MAX, u64::from),
+        AnswerValues::F64(of) => of.get(vertex).to_bits(),
+        AnswerValues::Integer(of) => of.get(vertex).unwrap_or(u64::MAX),
+        AnswerValues::Vertex(of) => of.get(vertex).map_or(u64::MAX, |other| other.0.into()),
     };
     let column = |values: &AnswerValues<'_>| (0..vertices as u32).map(|vertex| value(values, vertex)).collect();
     run.answers().iter().map(|answer| column(&answer.values)).collect()

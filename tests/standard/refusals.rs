@@ -95,8 +95,7 @@ impl Algorithm for Own {
             return Vec::new();
         }
         let value = state.attributes.u32(0);
-        let values = AnswerValues::Integer(Box::new(move |vertex| Some(value.get(vertex).into())));
-        vec![Answer { name: "value", values }]
+        vec![Answer::integer("value", move |vertex| Some(value.get(vertex).into()))]
     }
 }
 
@@ -136,7 +135,7 @@ fn run(own: Own, options: EngineOptions) -> Result<Vec<u64>, Error> {
         let Some(AnswerValues::Integer(value)) = answers.first().map(|answer| &answer.values) else {
             return Ok(Vec::new());
         };
-        Ok((0..50).map(|vertex| value(vertex).unwrap()).collect())
+        Ok((0..50).map(|vertex| value.get(vertex).unwrap()).collect())
     })
 }
 
