@@ -25,10 +25,11 @@ pub mod model;
 pub mod pages;
 pub mod predict;
 pub mod report;
+pub mod store;
 pub mod team;
 pub mod trace;
 
 pub use engine::{Engine, EngineOptions, Run};
 pub use error::Error;
 pub use model::vertex_set::VertexSet;
-pub use topostream_formats::{Direction, PageId, Store, VertexId};
+pub use store::{Direction, PageId, Store, StoreBuilder, VertexId};
