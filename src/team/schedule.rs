@@ -15,6 +15,7 @@
 //!
 //! Traversals tell each other which vertices they have activated, in one round, and read it in another.
 
+use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{Move, is_packed};
 use crate::model::Part;
@@ -108,27 +109,9 @@ impl ScheduleRequest<'_> {
         self.parts.iter().any(|part| part.sharded)
     }
 
-    /// Whether devices have to add up what they have written to each other's vertices.
-    fn is_reduced(&self, attribute: &Attribute) -> bool {
-        match attribute.role {
-            _ if self.sharded() => false,
-            Role::Writable | Role::Accumulated => true,
-            Role::Own => !self.aligned,
-            Role::Gathered | Role::ReadOnly => false,
-        }
-    }
-
-    /// Whether devices have to know the values of each other's vertices. What is added up, they must not have: it would be
-    /// added again.
-    fn is_gathered(&self, attribute: &Attribute) -> bool {
-        match attribute.role {
-            Role::Gathered => true,
-            Role::ReadOnly => !self.aligned || self.sharded(),
-            Role::Writable => attribute.merge != Merge::Add,
-            // What the vertex phase has made of it, so that nobody merges what was before.
-            Role::Accumulated => attribute.merge != Merge::Add && !self.sharded(),
-            Role::Own => attribute.merge != Merge::Add && !self.sharded() && !self.aligned,
-        }
+    /// The rules by which attributes are exchanged.
+    fn rules(&self) -> ExchangeRules {
+        ExchangeRules { sharded: self.sharded(), aligned: self.aligned }
     }
 
     /// The values of a device's own vertices in pieces, for the attributes that are wanted.
@@ -153,9 +136,9 @@ impl ScheduleRequest<'_> {
 
     /// Window (round's parity, device that puts, device that it is for, place in the group) of the exchange memory.
     fn reduce(&self) -> (Vec<Round>, u64) {
-        let devices = self.devices();
+        let (devices, rules) = (self.devices(), self.rules());
         let runs: Vec<Vec<Run>> =
-            self.parts.iter().map(|part| self.runs(&part.own, |attribute| self.is_reduced(attribute))).collect();
+            self.parts.iter().map(|part| self.runs(&part.own, |attribute| rules.is_reduced(attribute))).collect();
         let group = runs.iter().map(Vec::len).max().unwrap_or(0).div_ceil(GROUPS).max(1);
         let window = |round: usize, from: usize, to: usize, place: usize| {
             ((((round % 2) * devices + from) * devices + to) * group + place) as u64 * self.piece_bytes
@@ -192,13 +175,13 @@ impl ScheduleRequest<'_> {
 
     /// Everybody's values in pieces of their own, from piece `next` of the exchange memory on; the piece behind them.
     fn gather(&self, mut next: u64) -> (Gather, u64) {
-        let devices = self.devices();
+        let (devices, rules) = (self.devices(), self.rules());
         if devices < 2 {
             return (Gather::default(), next);
         }
         let mut gather = Gather { put: vec![Vec::new(); devices], take: vec![Vec::new(); devices] };
         for (owner, part) in self.parts.iter().enumerate() {
-            for Run { attribute, vertices } in self.runs(&part.own, |attribute| self.is_gathered(attribute)) {
+            for Run { attribute, vertices } in self.runs(&part.own, |attribute| rules.is_gathered(attribute)) {
                 let at = next * self.piece_bytes;
                 next += 1;
                 let packed = self.packed && is_packed(&self.declared[attribute]);
