@@ -26,11 +26,16 @@ mod roster;
 mod session;
 mod stream;
 
+pub use crate::device::DeviceChoice;
+pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::device::{CpuDevice, Member, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary};
 use crate::pages::PagePlan;
+pub use crate::pages::fetch::{Faults, FetcherKind};
+pub use crate::predict::Rates;
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
+pub use crate::team::{Assignment, Strategy};
 use buffer::KeptBuffer;
 pub use column::{Column, ColumnValue};
 use explain::explain;

@@ -176,6 +176,7 @@ impl EngineOptions {
     }
 
     /// The options that the cost model depends on.
+    #[doc(hidden)]
     pub fn asked(&self) -> Asked {
         Asked {
             memory_bytes: self.memory_bytes,
