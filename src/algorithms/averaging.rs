@@ -35,8 +35,8 @@
 use crate::algorithms::Stop;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Supersteps, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps,
+    Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::model::bits::Bits;
@@ -430,6 +430,6 @@ impl Algorithm for Averaging {
             Model::Circuit { .. } => "voltage",
             Model::Adsorption { .. } => "mass",
         };
-        vec![Answer { name, values: AnswerValues::F64(Box::new(|vertex| value.get(vertex).into())) }]
+        vec![Answer::f64(name, |vertex| value.get(vertex).into())]
     }
 }

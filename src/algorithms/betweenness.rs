@@ -22,7 +22,7 @@
 //! 16.25 bytes a vertex: four numbers and two bits.
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -394,7 +394,6 @@ impl Algorithm for Betweenness {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let (between, scale) = (state.attributes.f32(BETWEEN), self.scale(&state.graph));
-        let values = AnswerValues::F64(Box::new(move |vertex| scale * f64::from(between.get(vertex))));
-        vec![Answer { name: "betweenness", values }]
+        vec![Answer::f64("betweenness", move |vertex| scale * f64::from(between.get(vertex)))]
     }
 }

@@ -13,8 +13,7 @@
 //! bottom-up over the out-lists of all vertices that are not reached yet.
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -257,12 +256,10 @@ impl Algorithm for Bfs {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let level = Box::new(|vertex| state.first_active(vertex).map(u64::from));
-        let mut answers = vec![Answer { name: "level", values: AnswerValues::Integer(level) }];
+        let mut answers = vec![Answer::integer("level", |vertex| state.first_active(vertex).map(u64::from))];
         if self.parents {
             let parent = state.attributes.u32(PARENT);
-            let parents = Box::new(move |vertex| reached(parent.get(vertex)));
-            answers.push(Answer { name: "parent", values: AnswerValues::Vertex(parents) });
+            answers.push(Answer::vertex("parent", move |vertex| reached(parent.get(vertex))));
         }
         answers
     }

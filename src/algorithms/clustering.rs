@@ -19,8 +19,8 @@ use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
-    Supersteps, Table, Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Table,
+    Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role, U32Column, zeroed};
 use crate::pages::adjacency::{Adjacency, Kept, comes_before, count_against, degree, making_bytes, ranges};
@@ -507,10 +507,9 @@ impl Algorithm for Clustering {
             0 | 1 => 0.0,
             neighbours => self.links(state, vertex) as f64 / (neighbours as f64 * (neighbours - 1) as f64),
         };
-        let mut answers = vec![Answer { name: "coefficient", values: AnswerValues::F64(Box::new(coefficient)) }];
+        let mut answers = vec![Answer::f64("coefficient", coefficient)];
         if !self.directed {
-            let triangles = move |vertex: u32| Some(self.links(state, vertex) / 2);
-            answers.push(Answer { name: "triangles", values: AnswerValues::Integer(Box::new(triangles)) });
+            answers.push(Answer::integer("triangles", move |vertex| Some(self.links(state, vertex) / 2)));
         }
         answers
     }

@@ -9,7 +9,7 @@
 //! whichever way it comes, the last ones are the same.
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -152,7 +152,6 @@ impl Algorithm for Components {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
-        let components = Box::new(move |vertex| Some(label.get(vertex)));
-        vec![Answer { name: "component", values: AnswerValues::Vertex(components) }]
+        vec![Answer::vertex("component", move |vertex| Some(label.get(vertex)))]
     }
 }

@@ -9,8 +9,7 @@
 
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps,
-    Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -128,7 +127,6 @@ impl Algorithm for CrossEdges {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let count = state.attributes.u32(COUNT);
-        let values = AnswerValues::Integer(Box::new(move |vertex| Some(count.get(vertex).into())));
-        vec![Answer { name: "cross_edges", values }]
+        vec![Answer::integer("cross_edges", move |vertex| Some(count.get(vertex).into()))]
     }
 }

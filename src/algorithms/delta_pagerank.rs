@@ -33,9 +33,7 @@
 
 use crate::algorithms::DanglingMass;
 use crate::model::Parameters;
-use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
-};
+use crate::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit};
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
@@ -300,7 +298,6 @@ impl Algorithm for DeltaPageRank {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let scale = self.scale(state);
-        let rank = move |vertex| scale * Self::arrived(state, vertex);
-        vec![Answer { name: "rank", values: AnswerValues::F64(Box::new(rank)) }]
+        vec![Answer::f64("rank", move |vertex| scale * Self::arrived(state, vertex))]
     }
 }

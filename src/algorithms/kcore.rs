@@ -20,7 +20,7 @@
 //! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -326,8 +326,7 @@ impl Algorithm for KCore {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let core = state.attributes.u32(DEGREE);
-        let cores = Box::new(move |vertex| Some(core.get(vertex).into()));
-        vec![Answer { name: "core", values: AnswerValues::Integer(cores) }]
+        vec![Answer::integer("core", move |vertex| Some(core.get(vertex).into()))]
     }
 }
 

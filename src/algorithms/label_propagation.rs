@@ -22,8 +22,8 @@ use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
-    Supersteps, Table, Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Table,
+    Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::{Parameters, sound};
@@ -582,7 +582,6 @@ impl Algorithm for LabelPropagation {
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
         let vertex_of = |label: u32| self.ranks.as_ref().map_or(label, |ranks| ranks.vertices[label as usize]);
-        let communities = Box::new(move |vertex| Some(vertex_of(label.get(vertex) & self.mask())));
-        vec![Answer { name: "community", values: AnswerValues::Vertex(communities) }]
+        vec![Answer::vertex("community", move |vertex| Some(vertex_of(label.get(vertex) & self.mask())))]
     }
 }

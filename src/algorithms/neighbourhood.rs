@@ -10,8 +10,7 @@
 use super::bfs::{UNREACHED, check_sources, reached};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Supersteps, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::ops::{ControlFlow, Range};
@@ -157,7 +156,6 @@ impl Algorithm for Neighbourhood {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let level = state.attributes.u32(LEVEL);
-        let of = Box::new(move |vertex| reached(level.get(vertex)).map(u64::from));
-        vec![Answer { name: "level", values: AnswerValues::Integer(of) }]
+        vec![Answer::integer("level", move |vertex| reached(level.get(vertex)).map(u64::from))]
     }
 }

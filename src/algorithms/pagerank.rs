@@ -14,7 +14,7 @@
 
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
@@ -394,6 +394,6 @@ impl Algorithm for PageRank {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        vec![Answer { name: "rank", values: AnswerValues::F64(Box::new(|vertex| Self::rank(state, vertex))) }]
+        vec![Answer::f64("rank", |vertex| Self::rank(state, vertex))]
     }
 }

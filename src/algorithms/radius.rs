@@ -34,7 +34,7 @@
 //! as one bit more is then more than a ninth, its `radius` is the last hop at which a pass's sketch has changed.
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::{Parameters, sound};
@@ -422,9 +422,9 @@ impl Algorithm for Radius {
         let neighbours =
             move |vertex| estimate(f64::from(number(COUPONS).get(vertex) + values.bits(vertex)) / passes, bitmaps);
         vec![
-            Answer { name: "eccentricity", values: AnswerValues::Integer(Box::new(eccentricity)) },
-            Answer { name: "radius", values: AnswerValues::F64(Box::new(radius)) },
-            Answer { name: "neighbours", values: AnswerValues::F64(Box::new(neighbours)) },
+            Answer::integer("eccentricity", eccentricity),
+            Answer::f64("radius", radius),
+            Answer::f64("neighbours", neighbours),
         ]
     }
 

@@ -18,7 +18,7 @@
 //! 4 bytes a vertex for the label, and three bits. Loops and repeated edges change nothing.
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -283,8 +283,7 @@ impl Algorithm for Scc {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
-        let component = Box::new(move |vertex| Some(vertex_of(label.get(vertex))));
-        vec![Answer { name: "component", values: AnswerValues::Vertex(component) }]
+        vec![Answer::vertex("component", move |vertex| Some(vertex_of(label.get(vertex))))]
     }
 }
 

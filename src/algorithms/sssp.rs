@@ -15,7 +15,7 @@
 use super::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, U32Column};
 use crate::model::bits::Bits;
@@ -171,13 +171,12 @@ impl Algorithm for Sssp {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let dist = state.attributes.u32(VALUE);
-        let values = if self.is_float() {
-            AnswerValues::F64(Box::new(move |vertex| f32::from_bits(dist.get(vertex)).into()))
+        if self.is_float() {
+            vec![Answer::f64("distance", move |vertex| f32::from_bits(dist.get(vertex)).into())]
         } else {
             let reached = move |vertex| Some(dist.get(vertex)).filter(|&dist| dist != UNREACHED).map(u64::from);
-            AnswerValues::Integer(Box::new(reached))
-        };
-        vec![Answer { name: "distance", values }]
+            vec![Answer::integer("distance", reached)]
+        }
     }
 
     /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.

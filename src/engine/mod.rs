@@ -15,6 +15,7 @@
 pub(crate) mod asynchronous;
 mod buffer;
 mod checkpointing;
+mod column;
 mod declared;
 mod explain;
 mod gate;
@@ -25,12 +26,18 @@ mod roster;
 mod session;
 mod stream;
 
+pub use crate::device::DeviceChoice;
+pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::device::{CpuDevice, Member, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary};
 use crate::pages::PagePlan;
+pub use crate::pages::fetch::{Faults, FetcherKind};
+pub use crate::predict::Rates;
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
+pub use crate::team::{Assignment, Strategy};
 use buffer::KeptBuffer;
+pub use column::{Column, ColumnValue};
 use explain::explain;
 use gate::Gate;
 pub use options::EngineOptions;
@@ -64,7 +71,19 @@ pub struct Run<A> {
 }
 
 impl<A: Algorithm> Run<A> {
-    /// The results, by vertex.
+    /// A result for every vertex, by the name of its column, in a vector that all threads fill.
+    ///
+    /// The vector is the caller's and no part of [`EngineOptions::memory_bytes`]; [`answers`](Self::answers) reads results in
+    /// chunks.
+    ///
+    /// # Errors
+    /// [`Error::Column`] with the names and types of the columns where there is no such column or where it has another type
+    /// ([`ColumnValue`] lists which type can be read as which); [`Error::Store`] where the system refuses the memory.
+    pub fn column<T: ColumnValue>(&self, name: &str) -> Result<Column<T>> {
+        column::read(self.algorithm.name(), &self.answers(), name, self.state.graph.vertices)
+    }
+
+    /// The results as columns that are computed as they are read, in chunks of any size.
     pub fn answers(&self) -> Vec<Answer<'_>> {
         self.algorithm.answers(&self.state)
     }
@@ -75,7 +94,7 @@ impl<A: Algorithm> Run<A> {
         (self.report, algorithm, self.state)
     }
 
-    /// What is to be said of the whole graph: a line, without its end.
+    /// A line about the whole graph, without a newline, in algorithms that have one.
     pub fn remark(&self) -> Option<String> {
         self.algorithm.remark(&self.state)
     }

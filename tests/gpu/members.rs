@@ -73,14 +73,14 @@ fn values<A: Algorithm, T>(
 
 fn number_of(values: &AnswerValues<'_>, vertex: u32) -> f64 {
     match values {
-        AnswerValues::F64(of) => of(vertex),
+        AnswerValues::F64(of) => of.get(vertex),
         _ => panic!("ranks are numbers"),
     }
 }
 
 fn other_vertex(values: &AnswerValues<'_>, vertex: u32) -> Option<u64> {
     match values {
-        AnswerValues::Vertex(of) => of(vertex).map(u64::from),
+        AnswerValues::Vertex(of) => of.get(vertex).map(|other| other.0.into()),
         _ => panic!("parents are vertices"),
     }
 }
@@ -254,9 +254,9 @@ fn told(exchange: &ExchangeMemory, attribute: &Attribute, vertices: &Range<u64>,
 /// A value of an answer: a number, or something else in words.
 fn printed(values: &AnswerValues<'_>, vertex: u32) -> Result<f64, String> {
     match values {
-        AnswerValues::F64(of) => Ok(of(vertex)),
-        AnswerValues::Integer(of) => Err(format!("{:?}", of(vertex))),
-        AnswerValues::Vertex(of) => Err(format!("{:?}", of(vertex))),
+        AnswerValues::F64(of) => Ok(of.get(vertex)),
+        AnswerValues::Integer(of) => Err(format!("{:?}", of.get(vertex))),
+        AnswerValues::Vertex(of) => Err(format!("{:?}", of.get(vertex))),
     }
 }
 

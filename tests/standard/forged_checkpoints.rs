@@ -8,7 +8,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use topostream::EngineOptions;
 use topostream::algorithms::*;
 use topostream::checkpoint::Every;
 use topostream::report::StepReport;
@@ -67,7 +66,7 @@ fn with_words(bytes: &[u8], section: usize, words: [u32; 2]) -> Vec<u8> {
 fn session(store: &TestStore, folder: &Path, supersteps: u32, runs: &Runs<'_>) -> Result<(), topostream::Error> {
     let (cancel, done) = (Arc::new(AtomicBool::new(false)), AtomicU32::new(0));
     let (checkpoints, _) = open(folder, Every::Supersteps(1), true)?;
-    let options = EngineOptions { checkpoints: Some(checkpoints), cancel: Arc::clone(&cancel), ..one_cpu() };
+    let options = one_cpu().with_checkpoints(Some(checkpoints)).with_cancel(Arc::clone(&cancel));
     let mut observer = |_: &StepReport| {
         if done.fetch_add(1, Relaxed) + 1 == supersteps {
             cancel.store(true, Relaxed);

@@ -24,6 +24,7 @@ mod tree;
 
 use crate::error::{Error, Result};
 pub use crate::error::{Rule, Violation};
+use crate::model::answer::Values;
 use crate::model::bits::Bits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -31,11 +32,11 @@ use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, PageId, Store, Topology, VertexId};
 
 /// Hops from the source to each vertex; `None` where it is not reached.
-pub type Levels<'a> = dyn Fn(u32) -> Option<u64> + Sync + 'a;
+pub type Levels<'a> = Values<'a, Option<u64>>;
 /// Distances from the source to each vertex; infinity where it is not reached.
-pub type Distances<'a> = dyn Fn(u32) -> f64 + Sync + 'a;
-/// Each vertex's parent in the tree, the source's being itself; `None` where a vertex is not reached.
-pub type Parents<'a> = dyn Fn(u32) -> Option<u32> + Sync + 'a;
+pub type Distances<'a> = Values<'a, f64>;
+/// Each vertex's parent in the tree; the source is its own parent, and a vertex that is not reached has none.
+pub type Parents<'a> = Values<'a, Option<VertexId>>;
 
 /// What a check may use.
 #[derive(Clone, Debug)]
@@ -80,7 +81,7 @@ pub fn check_bfs(
     parents: Option<&Parents<'_>>,
     options: &CheckOptions,
 ) -> Result<Checked> {
-    let value = |vertex| levels(vertex).map_or(f64::INFINITY, |level| level as f64);
+    let value = Values::new(|vertex| levels.get(vertex).map_or(f64::INFINITY, |level| level as f64));
     Search::new(store, source, &value, parents, Lengths::Hops, options)?.check()
 }
 
@@ -229,7 +230,12 @@ impl<'a> Search<'a> {
     }
 
     fn is_reached(&self, vertex: u32) -> bool {
-        (self.value)(vertex) < f64::INFINITY
+        self.value.get(vertex) < f64::INFINITY
+    }
+
+    /// The parent of a vertex, as the answer has it.
+    fn above(parent: &Parents<'_>, vertex: u32) -> Option<u32> {
+        parent.get(vertex).map(|parent| parent.0)
     }
 
     /// All vertices but the source.

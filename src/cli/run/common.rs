@@ -87,7 +87,7 @@ impl Source {
 impl Common {
     /// The options of an engine, without rates.
     fn options(&self, trace: Option<Arc<Timeline>>, cancel: &Cancel) -> EngineOptions {
-        EngineOptions { asynchronous: self.asynchronous, trace, ..self.resources.options(cancel) }
+        self.resources.options(cancel).with_asynchronous(self.asynchronous).with_trace(trace)
     }
 
     /// What a plan is made with: rates, and an engine as it would run the algorithm, which opens nothing but the store.
@@ -156,7 +156,7 @@ impl Common {
         };
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let rates = calibration::for_run(self.calibration.as_deref())?;
-        let options = EngineOptions { rates, checkpoints: checkpoints.clone(), ..self.options(timeline, cancel) };
+        let options = self.options(timeline, cancel).with_rates(rates).with_checkpoints(checkpoints.clone());
         let engine = Engine::new(store, options);
         let run = run(&engine, &mut observer).inspect_err(|error| {
             if matches!(error, Error::Interrupted) {
@@ -233,7 +233,7 @@ pub enum Shown {
 }
 
 fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> Result<String, Failure> {
-    let vertices = || (0..store.vertices()).map(|vertex| vertex as u32);
+    let vertices = store.vertices();
     let answers = run.answers();
     let Some(answer) = answers.first() else { return Ok(String::new()) };
     Ok(match (shown, &answer.values) {
@@ -243,20 +243,20 @@ fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> R
             tables::table(&["vertex", answer.name], rows)
         }
         (Shown::Reached, AnswerValues::Integer(of)) => {
-            let (count, largest) = extent(vertices().filter_map(of));
+            let (count, largest) = extent(of.iter(vertices).flatten());
             reached(count, store.vertices(), answer.name, &largest.unwrap_or(0).to_string())
         }
         (Shown::Reached, AnswerValues::F64(of)) => {
-            let (count, largest) = extent(vertices().map(of).filter(|value| value.is_finite()));
+            let (count, largest) = extent(of.iter(vertices).filter(|value| value.is_finite()));
             let largest = format!("{:.6e}", largest.unwrap_or(0.0));
             reached(count, store.vertices(), answer.name, &largest)
         }
         (Shown::Clustering(top), AnswerValues::F64(of)) => {
             let rows = results::top(answer, top, &store.ids()?, store.vertices());
             let rows = rows.into_iter().map(|(id, value)| vec![id.to_string(), format!("{value:.6e}")]);
-            let mean = vertices().map(of).sum::<f64>() / store.vertices().max(1) as f64;
+            let mean = of.iter(vertices).sum::<f64>() / store.vertices().max(1) as f64;
             let triangles = match answers.get(1).map(|answer| &answer.values) {
-                Some(AnswerValues::Integer(of)) => vertices().filter_map(of).sum::<u64>() / 3,
+                Some(AnswerValues::Integer(of)) => of.iter(vertices).flatten().sum::<u64>() / 3,
                 _ => {
                     return Ok(
                         tables::table(&["vertex", answer.name], rows) + &format!("mean coefficient: {mean:.6}\n")
@@ -268,20 +268,21 @@ fn summary<A: Algorithm>(run: &FinishedRun<A>, store: &Store, shown: Shown) -> R
                 + &format!("mean coefficient: {mean:.6}; triangles: {triangles}\n")
         }
         (Shown::Wide, AnswerValues::Integer(of)) => {
-            wide(vertices().filter_map(of).filter(|&value| value > 0).count(), store.vertices())
+            wide(of.iter(vertices).flatten().filter(|&value| value > 0).count(), store.vertices())
         }
         (Shown::Wide, AnswerValues::F64(of)) => {
-            wide(vertices().map(of).filter(|&value| value > 0.0).count(), store.vertices())
+            wide(of.iter(vertices).filter(|&value| value > 0.0).count(), store.vertices())
         }
         (Shown::Largest, AnswerValues::Integer(of)) => {
-            let (_, largest) = extent(vertices().filter_map(of));
-            let count = vertices().filter(|&vertex| of(vertex) == largest).count() as u64;
+            let (_, largest) = extent(of.iter(vertices).flatten());
+            let count = of.iter(vertices).filter(|&value| value == largest).count() as u64;
             let (name, largest) = (answer.name, tables::count(largest.unwrap_or(0)));
             format!("largest {name} {largest}, of {} vertices\n", tables::count(count))
         }
         (Shown::Components | Shown::Communities, AnswerValues::Vertex(of)) => {
             let noun = if let Shown::Communities = shown { "communities" } else { "components" };
-            let (components, largest) = component_sizes(vertices().filter_map(of), store.vertices());
+            let (components, largest) =
+                component_sizes(of.iter(vertices).flatten().map(|component| component.0), vertices);
             let (components, largest) = (tables::count(components), tables::count(largest));
             format!("{noun}: {components}; vertices of the largest: {largest}\n")
         }

@@ -82,7 +82,7 @@ impl CrossEdgesArgs {
 fn summary(run: &Run<CrossEdges>, store: &Store, sizes: (u64, u64)) -> String {
     let answers = run.answers();
     let AnswerValues::Integer(of) = &answers[0].values else { unreachable!("edges are counted in whole numbers") };
-    let counts = (0..store.vertices()).filter_map(|vertex| of(vertex as u32)).filter(|&count| count > 0);
+    let counts = of.iter(store.vertices()).flatten().filter(|&count| count > 0);
     let (vertices, edges) = counts.fold((0, 0), |(vertices, edges), count| (vertices + 1, edges + count));
     let [edges, from, to, vertices] = [edges, sizes.0, sizes.1, vertices].map(tables::count);
     format!("cross-edges: {edges}, from {from} vertices to {to}; {vertices} of the first have some\n")
