@@ -32,6 +32,9 @@
 //!
 //! It keeps 12 bytes and 1 bit a vertex, 2 bits with `f32` weights.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::algorithms::Stop;
 use crate::model::Parameters;
 use crate::model::algorithm::{
@@ -340,9 +343,9 @@ impl Algorithm for Averaging {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/averaging.wgsl");
+        let text = include_str!("averaging.wgsl");
         let switches = vec![("HELD", self.holds()), ("WEIGHTED", self.weights.is_some()), ("FLOAT", self.is_float())];
-        Some(Shader::of_program("shaders/algorithms/averaging.wgsl", text, switches))
+        Some(Shader::of_program("src/algorithms/averaging/averaging.wgsl", text, switches))
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {

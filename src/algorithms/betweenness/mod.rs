@@ -21,6 +21,9 @@
 //!
 //! 16.25 bytes a vertex: four numbers and two bits.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary, Visit,
 };
@@ -331,8 +334,8 @@ impl Algorithm for Betweenness {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/betweenness.wgsl");
-        Some(Shader::of_program("shaders/algorithms/betweenness.wgsl", text, Vec::new()))
+        let text = include_str!("betweenness.wgsl");
+        Some(Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, Vec::new()))
     }
 
     fn held_bytes(&self) -> u64 {

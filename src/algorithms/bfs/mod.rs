@@ -12,6 +12,9 @@
 //! Against the edges the lists change their parts: in-lists are read top-down. Where the store has none, every superstep goes
 //! bottom-up over the out-lists of all vertices that are not reached yet.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
     Visit,
@@ -78,12 +81,12 @@ impl Bfs {
 }
 
 /// A vertex that is not reached has none.
-pub(super) fn reached(value: u32) -> Option<u32> {
+pub(in crate::algorithms) fn reached(value: u32) -> Option<u32> {
     Some(value).filter(|&value| value != UNREACHED)
 }
 
 /// Whether all sources are there.
-pub(super) fn check_sources(sources: &[VertexId], graph: &Graph) -> Result<(), String> {
+pub(in crate::algorithms) fn check_sources(sources: &[VertexId], graph: &Graph) -> Result<(), String> {
     if sources.is_empty() {
         return Err("a search needs a source".into());
     }
@@ -202,9 +205,9 @@ impl Algorithm for Bfs {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/bfs.wgsl");
+        let text = include_str!("bfs.wgsl");
         let switches = vec![("PARENTS", self.parents), ("AGAINST", self.against)];
-        Some(Shader::of_program("shaders/algorithms/bfs.wgsl", text, switches))
+        Some(Shader::of_program("src/algorithms/bfs/bfs.wgsl", text, switches))
     }
 
     fn seeds(&self) -> Seeds {

@@ -15,6 +15,9 @@
 //! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and 4 an edge
 //! of the range.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::Parameters;
@@ -473,8 +476,8 @@ impl Algorithm for Clustering {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/clustering.wgsl");
-        Some(Shader::of_program("shaders/algorithms/clustering.wgsl", text, vec![("ORIENTED", !self.directed)]))
+        let text = include_str!("clustering.wgsl");
+        Some(Shader::of_program("src/algorithms/clustering/clustering.wgsl", text, vec![("ORIENTED", !self.directed)]))
     }
 
     fn held_bytes(&self) -> u64 {

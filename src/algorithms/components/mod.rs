@@ -8,6 +8,9 @@
 //! reads all lists until one has changed nothing. Labels are read as they stand, so that one travels far in one superstep;
 //! whichever way it comes, the last ones are the same.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
@@ -131,8 +134,8 @@ impl Algorithm for Components {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/components.wgsl");
-        Some(Shader::of_program("shaders/algorithms/components.wgsl", text, vec![("BOTH_ENDS", self.directed)]))
+        let text = include_str!("components.wgsl");
+        Some(Shader::of_program("src/algorithms/components/components.wgsl", text, vec![("BOTH_ENDS", self.directed)]))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -7,6 +7,9 @@
 //! Only the pages with lists of the first set are read. 4 bytes a vertex, and two bits; the sets themselves take two more in
 //! main memory.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps,
@@ -105,8 +108,8 @@ impl Algorithm for CrossEdges {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/cross_edges.wgsl");
-        Some(Shader::of_program("shaders/algorithms/cross_edges.wgsl", text, Vec::new()))
+        let text = include_str!("cross_edges.wgsl");
+        Some(Shader::of_program("src/algorithms/cross_edges/cross_edges.wgsl", text, Vec::new()))
     }
 
     fn supersteps(&self) -> Supersteps {

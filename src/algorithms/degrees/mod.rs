@@ -6,6 +6,9 @@
 //!
 //! 4 bytes a vertex where in-degrees are counted, else none.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::model::algorithm::{
@@ -127,8 +130,8 @@ impl Algorithm for Degrees {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/degrees.wgsl");
-        Some(Shader::of_program("shaders/algorithms/degrees.wgsl", text, vec![("COUNTED", self.counts())]))
+        let text = include_str!("degrees.wgsl");
+        Some(Shader::of_program("src/algorithms/degrees/degrees.wgsl", text, vec![("COUNTED", self.counts())]))
     }
 
     fn held_bytes(&self) -> u64 {

@@ -31,6 +31,9 @@
 //!
 //! It keeps 16 bytes and 2 bits a vertex, and reads out-lists.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::algorithms::DanglingMass;
 use crate::model::Parameters;
 use crate::model::algorithm::{
@@ -213,8 +216,8 @@ impl Algorithm for DeltaPageRank {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/delta_pagerank.wgsl");
-        Some(Shader::of_program("shaders/algorithms/delta_pagerank.wgsl", text, Vec::new()))
+        let text = include_str!("delta_pagerank.wgsl");
+        Some(Shader::of_program("src/algorithms/delta_pagerank/delta_pagerank.wgsl", text, Vec::new()))
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {

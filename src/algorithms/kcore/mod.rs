@@ -19,6 +19,9 @@
 //!
 //! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
@@ -256,9 +259,9 @@ impl Algorithm for KCore {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/kcore.wgsl");
+        let text = include_str!("kcore.wgsl");
         let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
-        Some(Shader::of_program("shaders/algorithms/kcore.wgsl", text, switches))
+        Some(Shader::of_program("src/algorithms/kcore/kcore.wgsl", text, switches))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

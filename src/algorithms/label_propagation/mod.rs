@@ -16,6 +16,9 @@
 //! 4 bytes a vertex where one range is all, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices of a
 //! range, or for each vertex of it with a list that is counted outside; 4 bytes a vertex for where they begin there.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 mod tally;
 
 use crate::engine::{Engine, Observer, Run};
@@ -523,9 +526,9 @@ impl Algorithm for LabelPropagation {
         if self.alone {
             return None;
         }
-        let text = include_str!("../../shaders/algorithms/label_propagation.wgsl");
+        let text = include_str!("label_propagation.wgsl");
         let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
-        Some(Shader::of_program("shaders/algorithms/label_propagation.wgsl", text, switches))
+        Some(Shader::of_program("src/algorithms/label_propagation/label_propagation.wgsl", text, switches))
     }
 
     fn held_bytes(&self) -> u64 {

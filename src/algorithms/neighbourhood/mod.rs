@@ -7,7 +7,10 @@
 //!
 //! 4 bytes a vertex for the level, and a bit.
 
-use super::bfs::{UNREACHED, check_sources, reached};
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::algorithms::bfs::{UNREACHED, check_sources, reached};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
@@ -106,8 +109,8 @@ impl Algorithm for Neighbourhood {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/neighbourhood.wgsl");
-        Some(Shader::of_program("shaders/algorithms/neighbourhood.wgsl", text, Vec::new()))
+        let text = include_str!("neighbourhood.wgsl");
+        Some(Shader::of_program("src/algorithms/neighbourhood/neighbourhood.wgsl", text, Vec::new()))
     }
 
     fn seeds(&self) -> Seeds {

@@ -12,6 +12,9 @@
 //!
 //! `PersonalizedPageRank` is the same where walks begin anew at seeds only, and shares all of it.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
@@ -84,7 +87,7 @@ pub struct PageRank {
 
 impl Stop {
     /// How many iterations it lets come.
-    pub(super) fn supersteps(self) -> Supersteps {
+    pub(in crate::algorithms) fn supersteps(self) -> Supersteps {
         match self {
             Self::Iterations(iterations) => Supersteps::Exactly(iterations),
             Self::Tolerance { iterations_max, .. } => Supersteps::AtMost(iterations_max),
@@ -106,7 +109,7 @@ impl Default for PageRank {
 }
 
 /// Places in the declaration.
-pub(super) const SHARE: usize = 0;
+pub(in crate::algorithms) const SHARE: usize = 0;
 const SUM: usize = 1;
 
 /// Places in a step's scalars.
@@ -143,13 +146,19 @@ impl PageRank {
     }
 
     /// The first superstep where walks begin anew at so many vertices.
-    pub(super) fn first_among(&self, graph: &Graph, among: u64, totals: Scalars) -> Option<Step> {
+    pub(in crate::algorithms) fn first_among(&self, graph: &Graph, among: u64, totals: Scalars) -> Option<Step> {
         let none = self.stop == Stop::Iterations(0) || graph.vertices == 0;
         (!none).then(|| self.step(graph, among, 0, totals[DANGLING]))
     }
 
     /// The next one.
-    pub(super) fn next_among(&self, graph: &Graph, among: u64, step: &Step, summary: &Summary) -> Option<Step> {
+    pub(in crate::algorithms) fn next_among(
+        &self,
+        graph: &Graph,
+        among: u64,
+        step: &Step,
+        summary: &Summary,
+    ) -> Option<Step> {
         let done = step.superstep + 1;
         let stop = match self.stop {
             Stop::Iterations(iterations) => done >= iterations,
@@ -159,20 +168,20 @@ impl PageRank {
     }
 
     /// The shader, with seeds or without.
-    pub(super) fn shader_for(&self, personal: bool) -> Shader {
-        let text = include_str!("../../shaders/algorithms/pagerank.wgsl");
+    pub(in crate::algorithms) fn shader_for(&self, personal: bool) -> Shader {
+        let text = include_str!("pagerank.wgsl");
         let switches = vec![("EXACT", self.sums == Sums::Exact), ("PERSONAL", personal)];
-        Shader::of_program("shaders/algorithms/pagerank.wgsl", text, switches)
+        Shader::of_program("src/algorithms/pagerank/pagerank.wgsl", text, switches)
     }
 
     /// Gives vertices their first ranks.
-    pub(super) fn begin(state: &State, vertices: Range<u64>, rank: impl Fn(u32) -> f64) -> Scalars {
+    pub(in crate::algorithms) fn begin(state: &State, vertices: Range<u64>, rank: impl Fn(u32) -> f64) -> Scalars {
         let dangling = vertices.map(|vertex| Self::set_rank(state, vertex as u32, rank(vertex as u32))).sum();
         [dangling, 0.0, 0.0, 0.0]
     }
 
     /// Gives vertices their next ranks, of which those where walks `begin` have what is theirs whoever points to them.
-    pub(super) fn update(
+    pub(in crate::algorithms) fn update(
         &self,
         state: &State,
         step: &Step,

@@ -13,8 +13,11 @@
 //!
 //! It keeps 1 bit a vertex beside what PageRank does.
 
-use super::PageRank;
-use super::pagerank::{PageRankKernel, SHARE};
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::algorithms::PageRank;
+use crate::algorithms::pagerank::{PageRankKernel, SHARE};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Graph, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,

@@ -33,6 +33,9 @@
 //! limits do not: a [narrow](Radius::narrow) run keeps two bitmaps a vertex (36 bytes, 10 buffers), has twice the standard error, and
 //! as one bit more is then more than a ninth, its `radius` is the last hop at which a pass's sketch has changed.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
@@ -351,8 +354,8 @@ impl Algorithm for Radius {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/radius.wgsl");
-        Some(Shader::of_program("shaders/algorithms/radius.wgsl", text, vec![("WIDE", self.wide)]))
+        let text = include_str!("radius.wgsl");
+        Some(Shader::of_program("src/algorithms/radius/radius.wgsl", text, vec![("WIDE", self.wide)]))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -17,6 +17,9 @@
 //!
 //! 4 bytes a vertex for the label, and three bits. Loops and repeated edges change nothing.
 
+#[cfg(feature = "cli")]
+pub mod command;
+
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
@@ -237,8 +240,8 @@ impl Algorithm for Scc {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/scc.wgsl");
-        Some(Shader::of_program("shaders/algorithms/scc.wgsl", text, Vec::new()))
+        let text = include_str!("scc.wgsl");
+        Some(Shader::of_program("src/algorithms/scc/scc.wgsl", text, Vec::new()))
     }
 
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {

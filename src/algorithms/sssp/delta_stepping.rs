@@ -11,9 +11,8 @@
 //!
 //! Weights, distances and refusals are those of [`Sssp`]. 4.25 bytes a vertex: the distance and two bits; with `f32` weights one more.
 
-use super::Sssp;
-use super::relaxation::VALUE;
-use super::sssp::SsspKernel;
+use super::{Sssp, SsspKernel};
+use crate::algorithms::relaxation::VALUE;
 use crate::model::algorithm::{
     Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
@@ -128,9 +127,9 @@ impl Algorithm for DeltaStepping {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/delta_stepping.wgsl");
+        let text = include_str!("delta_stepping.wgsl");
         let switches = vec![("FLOAT", self.paths.is_float())];
-        Some(Shader::of_program("shaders/algorithms/delta_stepping.wgsl", text, switches))
+        Some(Shader::of_program("src/algorithms/sssp/delta_stepping.wgsl", text, switches))
     }
 
     fn seeds(&self) -> Seeds {

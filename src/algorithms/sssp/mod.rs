@@ -12,7 +12,13 @@
 //!   weights below 2^-126 (subnormal: some devices know no such numbers) count as 0. A weight that is negative or no number
 //!   ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter.
 
-use super::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
+#[cfg(feature = "cli")]
+pub mod command;
+mod delta_stepping;
+
+pub use delta_stepping::DeltaStepping;
+
+use crate::algorithms::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
@@ -38,13 +44,18 @@ const UNREACHED: u32 = u32::MAX;
 const TOO_FAR: u32 = u32::MAX - 1;
 
 impl Sssp {
-    pub(super) fn is_float(&self) -> bool {
+    pub(in crate::algorithms) fn is_float(&self) -> bool {
         self.weights == WeightType::F32
     }
 
     /// The edge function: `nearer` takes the vertices whose distance has become less. In a traversal those are active next, and what is
     /// refused must be too: only then are other devices told.
-    pub(super) fn offering<'a>(&self, state: &'a State, nearer: &'a Bits, is_traversal: bool) -> SsspKernel<'a> {
+    pub(in crate::algorithms) fn offering<'a>(
+        &self,
+        state: &'a State,
+        nearer: &'a Bits,
+        is_traversal: bool,
+    ) -> SsspKernel<'a> {
         let (dist, refused) = (state.attributes.u32(VALUE), relaxation::refused(state, self.weights));
         SsspKernel { dist, refused, nearer, is_traversal }
     }
@@ -145,8 +156,8 @@ impl Algorithm for Sssp {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/sssp.wgsl");
-        Some(Shader::of_program("shaders/algorithms/sssp.wgsl", text, vec![("FLOAT", self.is_float())]))
+        let text = include_str!("sssp.wgsl");
+        Some(Shader::of_program("src/algorithms/sssp/sssp.wgsl", text, vec![("FLOAT", self.is_float())]))
     }
 
     fn seeds(&self) -> Seeds {

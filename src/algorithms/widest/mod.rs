@@ -15,7 +15,10 @@
 //!
 //! It keeps 4 bytes a vertex, and 1 bit with `f32` weights.
 
-use super::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::algorithms::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
@@ -132,8 +135,8 @@ impl Algorithm for Widest {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("../../shaders/algorithms/widest.wgsl");
-        Some(Shader::of_program("shaders/algorithms/widest.wgsl", text, vec![("FLOAT", self.is_float())]))
+        let text = include_str!("widest.wgsl");
+        Some(Shader::of_program("src/algorithms/widest/widest.wgsl", text, vec![("FLOAT", self.is_float())]))
     }
 
     fn seeds(&self) -> Seeds {
