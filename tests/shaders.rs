@@ -51,7 +51,7 @@ fn list_open(list: List) -> Record {
 }
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     count_add(neighbour, weight);
-    if least_min(neighbour, (*record).best) || most_max(neighbour, list.degree) { activate(neighbour); }
+    if least_min(neighbour, (*record).best) || most_max(neighbour, list_degree(list)) { activate(neighbour); }
     if least_claim(neighbour, 7u, 8u) || most_or(neighbour, 6u) { return false; }
     single_add(neighbour, (*record).sum);
     exact_add(neighbour, fixed_add(fixed_from((*record).sum), fixed_from(0.5)));
@@ -487,7 +487,7 @@ fn structs_lie_alike_in_rust_and_wgsl() {
         &module,
         BatchPage { word, first_unit, start_vertex, slot_count, edge_count, degree, row, lanes_log2 }
     );
-    assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, degree });
+    assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, length });
     assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, loops_cut });
     assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
     assert_same_layout!(&module, Fill { value, words, increment, spare });

@@ -4,6 +4,7 @@ use crate::{PORTABLE, algorithms, everything, options, told};
 use topostream::Direction;
 use topostream::device::gpu::compose::{Declared, KernelName, Resource, check, compose};
 use topostream::model::algorithm::{Shader, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream_formats::Encoding;
 
 /// Local variables of an algorithm may be called what kernels call buffers and functions.
@@ -73,6 +74,49 @@ fn list_close(record: Record, list: List) {}
     options.sharded = true;
     let error = check(&compose(&algorithm, KernelName::Lists, &options)).unwrap_err().to_string();
     assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("held of own vertices only"), "{error}");
+}
+
+/// Over lists that are grouped for shards a module looks up out-degrees if its hooks call `list_degree`; comments and members of other
+/// structs that have such names change nothing.
+#[test]
+fn degrees_of_grouped_lists_are_looked_up_where_they_are_asked_for() {
+    let text = "// Neither list.degree nor list_degree(list), and no fn list_join.
+struct Record { degree: u32 }
+fn list_open(list: List) -> Record { return Record(DEGREE); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    count_add(neighbour, (*record).degree);
+    return true;
+}
+fn list_close(record: Record, list: List) {}
+";
+    let compose = |degree: &str, kernel, sharded| {
+        let text: &'static str = text.replace("DEGREE", degree).leak();
+        let algorithm = Declared { name: "degrees", shader: Shader::new("degrees.wgsl", text), ..told_with_count() };
+        let mut options = options(Encoding::VertexId, (Direction::In, Visit::All), 1, PORTABLE);
+        (options.grouped, options.sharded, options.subgroups) = (true, sharded, true);
+        compose(&algorithm, kernel, &options)
+    };
+    for kernel in [KernelName::Lists, KernelName::Segments, KernelName::Hubs] {
+        for (degree, looks_up) in [("0u", false), ("list_degree(list)", true)] {
+            let module = compose(degree, kernel, false);
+            check(&module).unwrap();
+            let found = module.bindings.iter().any(|binding| matches!(binding.resource, Resource::OutDegrees(_)));
+            assert_eq!(found, looks_up, "{kernel}, {degree}");
+        }
+        check(&compose("0u", kernel, true)).unwrap();
+        let error = check(&compose("list_degree(list)", kernel, true)).unwrap_err().to_string();
+        assert!(error.contains("held of own vertices only"), "{error}");
+        let error = check(&compose("list.degree", kernel, false)).unwrap_err().to_string();
+        assert!(error.starts_with("degrees.wgsl:3: ") && error.ends_with("is list_degree(list)"), "{error}");
+    }
+}
+
+/// Declared as `told`, with an attribute that edges count in.
+fn told_with_count() -> Declared {
+    let mut algorithm = told();
+    let (of, role, merge) = (AttributeType::U32, Role::Accumulated, Merge::Add);
+    algorithm.attributes.push(Attribute { name: "count", of, role, merge, initial: Initial::Bits(0) });
+    algorithm
 }
 
 #[test]

@@ -115,10 +115,10 @@ pub struct HubEntry {
     pub first_edge: u32,
     /// Edges; 0 in an entry that was not used.
     pub edge_count: u32,
-    /// Whose list it is.
+    /// The vertex whose list it is.
     pub vertex: u32,
-    /// The length of the whole list.
-    pub degree: u32,
+    /// The length of the whole list; where lists are grouped for shards, of the part for one shard.
+    pub length: u32,
 }
 
 /// What page kernels count.

@@ -7,8 +7,9 @@ use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelu
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 12] = [
+const LIBRARY: [(&str, &str); 13] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
+    ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
     ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
     ("shaders/lib/weights.wgsl", include_str!("../../../../shaders/lib/weights.wgsl")),
@@ -54,8 +55,13 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
 
 /// What of the library is there for algorithms; the rest is for kernels. What an algorithm declares may therefore have the names of
 /// other functions and buffers.
-const FOR_ALGORITHMS: [&str; 4] =
-    [prelude::FILE, "shaders/lib/layout.wgsl", "shaders/lib/fixed.wgsl", "shaders/lib/weights.wgsl"];
+const FOR_ALGORITHMS: [&str; 5] = [
+    prelude::FILE,
+    "shaders/lib/layout.wgsl",
+    "shaders/lib/list.wgsl",
+    "shaders/lib/fixed.wgsl",
+    "shaders/lib/weights.wgsl",
+];
 
 /// A file, in pieces.
 struct Source {

@@ -1,7 +1,7 @@
 //! What is generated for a module beside accessors: constants, and which vertices are visited.
 
 use super::layout::{HUB_EDGES, LARGE_CHUNK, SLOTS_CACHED, WORKGROUP, edges_per_thread, edges_per_unit};
-use super::{Declared, KernelName, ModuleOptions, layout, messages};
+use super::{Declared, KernelName, ModuleOptions, layout, messages, text};
 use crate::model::algorithm::Visit;
 use std::collections::HashMap;
 use topostream_formats::{Direction, Encoding};
@@ -21,12 +21,10 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("PULL", pull),
         ("WEIGHTS", options.weights),
         ("GROUPED", options.grouped),
-        // Whether degrees of lists are looked up: a page of grouped lists has only parts of them.
-        ("DEGREES", options.grouped && algorithm.shader.text.contains(".degree")),
         ("VISIT_ALL", visit_all),
         ("SUBGROUPS", options.subgroups),
         // Whether threads that share a list join what they have gathered before one of them closes it.
-        ("JOINED", pull && options.subgroups && algorithm.shader.text.contains("fn list_join")),
+        ("JOINED", pull && options.subgroups && declares(algorithm, &["list_join", "list_shuffle"])),
         // Whether it is looked for loops that the driver has ended early.
         ("LOOPS_LIMITED", options.loops_limited && (kernel.is_over_pages() || kernel.is_over_vertices())),
         ("RECORD_IDS", options.encoding != Encoding::VertexId),
@@ -45,6 +43,12 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("MESSAGE_FLAGS", messages::counts(algorithm, kernel, options).0 > 0),
     ];
     own.iter().chain(&algorithm.shader.switches).map(|&(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Whether the algorithm's text declares all of these names.
+fn declares(algorithm: &Declared, names: &[&str]) -> bool {
+    let declared = text::declarations(algorithm.shader.text);
+    names.iter().all(|name| declared.iter().any(|one| one.name == *name))
 }
 
 /// Constants and functions.
