@@ -2,16 +2,8 @@
 // on the way back. On the way out `marked` are the vertices that have been reached, on the way back those one level farther than
 // the level that is read.
 
-// What a superstep does (step.scalars.w): goes a level out; turns round behind the farthest level; comes a level back; begins with
-// a source.
-const OUT = 0u;
-const TURN = 1u;
-const BACK = 2u;
-const BEGIN = 3u;
-
-const UNREACHED = 0xffffffffu;
-// By its bits: more paths than are counted. Infinity and what is no number are above it as well.
-const PATHS_MAX = 0x7b800000u;
+// A superstep (step.scalars.w) goes a level OUT, makes the TURN behind the farthest level, comes a level BACK, or may BEGIN with a source.
+// PATHS_MAX is the largest number of paths by its bits: infinity and what is no number are above it as well.
 
 struct Record {
     // What each neighbour gets on the way out; what neighbours have given on the way back.
@@ -105,7 +97,7 @@ fn reach_out(vertex: u32, level: u32) -> vec4<f32> {
     }
     let paths = sum_take(vertex);
     if bitcast<u32>(paths) > PATHS_MAX {
-        between_store(vertex, -1.0);
+        between_store(vertex, REFUSED);
         return vec4<f32>(1.0, 1.0, 0.0, 0.0);
     }
     if paths > 0.0 {

@@ -3,9 +3,6 @@
 // Without WHOLE there are several ranges, and upcoming[v] keeps what was chosen until all have had their turn. With BOTH_ENDS an
 // edge stands in one list only. With RANKED a vertex's first label is not its own number.
 
-// Spreads labels over places.
-const SPREAD = 2654435761u;
-
 struct Record {
     label: u32,
 }
@@ -46,6 +43,7 @@ fn count(vertex: u32, label: u32) {
     let begin = place_of(vertex);
     let end = place_of(vertex + 1u);
     let key = label + 1u;
+    // SPREAD scatters labels over places.
     var at = begin + (label * SPREAD) % (end - begin);
     // rounds: places of the room, a few as a rule; where loops are limited, four places each.
     loop {

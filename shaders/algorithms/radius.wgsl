@@ -1,9 +1,6 @@
 // Radius: bitmaps of each vertex, now0 and so on, of which every vertex within some hops has set a bit by its hash. A superstep
 // reaches a hop farther: next0 and so on are the bitmaps of all out-neighbours together. With WIDE there are eight, else two.
 
-// From so many bits of eight bitmaps on, one bit less stands for at least 9 tenths as many vertices; of two bitmaps never.
-const ENOUGH = 15u;
-
 struct Record {
     low: vec4<u32>,
     high: vec4<u32>,
@@ -99,22 +96,14 @@ fn count_bits(low: vec4<u32>, high: vec4<u32>) -> u32 {
 
 // How many vertices have set so many bits.
 fn estimate(bits: u32) -> f32 {
-    let bitmaps = select(2.0, 8.0, WIDE);
+    let bitmaps = BITMAPS;
     let b = f32(bits) / bitmaps;
-    return bitmaps * 0.7940236 * (exp2(b) - exp(-(0.5662612 + (0.13 + 0.04 * b) * b) * b));
-}
-
-// The finalizer of MurmurHash3.
-fn mixed(number: u32) -> u32 {
-    var x = number;
-    x = (x ^ (x >> 16u)) * 0x85ebca6bu;
-    x = (x ^ (x >> 13u)) * 0xc2b2ae35u;
-    return x ^ (x >> 16u);
+    return bitmaps * SCALE * (exp2(b) - exp(-(FEW_0 + (FEW_1 + FEW_2 * b) * b) * b));
 }
 
 // A vertex's own bit: the first bits of its hash are the bitmap, the zeros that another hash ends with the place.
 fn begin_pass(vertex: u32, seed: u32) {
-    let bitmap = mixed(vertex ^ mixed(seed)) >> select(31u, 29u, WIDE);
+    let bitmap = mixed(vertex ^ mixed(seed)) >> BITMAP_SHIFT;
     let place = min(countTrailingZeros(mixed(vertex ^ mixed(seed + 1u))), 31u);
     let bits = vec4<u32>(1u << place);
     let places = vec4<u32>(0u, 1u, 2u, 3u);

@@ -342,7 +342,8 @@ impl Algorithm for Averaging {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/averaging.wgsl");
         let switches = vec![("HELD", self.holds()), ("WEIGHTED", self.weights.is_some()), ("FLOAT", self.is_float())];
-        Some(Shader::of_program("shaders/algorithms/averaging.wgsl", text, switches))
+        let constants = [("NORM_MAX", NORM_MAX.into()), ("SMALLEST_NORMAL", f32::MIN_POSITIVE.into())];
+        Some(Shader::of_program("shaders/algorithms/averaging.wgsl", text, switches).with_constants(constants))
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {

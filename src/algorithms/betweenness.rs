@@ -64,7 +64,7 @@ const PATHS_MAX: u32 = 0x7b80_0000;
 const REACHED: usize = 0;
 const TOO_MANY: usize = 1;
 
-/// What a superstep does, in a step's last scalar; the shader has the same numbers.
+/// What a superstep does, in a step's last scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Goes a level out.
@@ -78,6 +78,8 @@ enum Mode {
 }
 
 const MODES: [Mode; 4] = [Mode::Out, Mode::Turn, Mode::Back, Mode::Begin];
+/// What the shader calls them.
+const MODE_NAMES: [&str; 4] = ["OUT", "TURN", "BACK", "BEGIN"];
 
 /// What a step's scalars say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -332,7 +334,9 @@ impl Algorithm for Betweenness {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/betweenness.wgsl");
-        Some(Shader::of_program("shaders/algorithms/betweenness.wgsl", text, Vec::new()))
+        let shader = Shader::of_program("shaders/algorithms/betweenness.wgsl", text, Vec::new()).with_modes(MODE_NAMES);
+        let constants = [("UNREACHED", UNREACHED.into()), ("PATHS_MAX", PATHS_MAX.into()), ("REFUSED", REFUSED.into())];
+        Some(shader.with_constants(constants))
     }
 
     fn held_bytes(&self) -> u64 {

@@ -474,7 +474,8 @@ impl Algorithm for Clustering {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/clustering.wgsl");
-        Some(Shader::of_program("shaders/algorithms/clustering.wgsl", text, vec![("ORIENTED", !self.directed)]))
+        let shader = Shader::of_program("shaders/algorithms/clustering.wgsl", text, vec![("ORIENTED", !self.directed)]);
+        Some(shader.with_constants([("SEARCH_RATIO", (SEARCH_RATIO as u32).into())]))
     }
 
     fn held_bytes(&self) -> u64 {

@@ -20,7 +20,7 @@
 //! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Constant, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -45,7 +45,7 @@ const GONE: usize = 1;
 /// Those that went in the last vertex phase.
 const WENT: usize = 2;
 
-/// What a superstep does, in a step's last scalar; the shader has the same numbers.
+/// What a superstep does, in a step's last scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Counts edges, as far as lengths of out-lists do not say, then whoever has none goes.
@@ -61,6 +61,8 @@ enum Mode {
 }
 
 const MODES: [Mode; 5] = [Mode::Count, Mode::Peel, Mode::PeelLast, Mode::Leap, Mode::Search];
+/// What the shader calls them.
+const MODE_NAMES: [&str; 5] = ["COUNT", "PEEL", "PEEL_LAST", "LEAP", "SEARCH"];
 /// How many strides away [`Mode::Leap`] looks.
 const LEAPS: [u64; 3] = [1, 4, 16];
 /// And [`Mode::Search`].
@@ -258,7 +260,10 @@ impl Algorithm for KCore {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/kcore.wgsl");
         let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
-        Some(Shader::of_program("shaders/algorithms/kcore.wgsl", text, switches))
+        let shader = Shader::of_program("shaders/algorithms/kcore.wgsl", text, switches).with_modes(MODE_NAMES);
+        let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2"];
+        let strides = LEAPS.into_iter().chain(SEARCHES).map(|strides| Constant::U32(strides as u32));
+        Some(shader.with_constants(names.into_iter().zip(strides)))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -525,7 +525,8 @@ impl Algorithm for LabelPropagation {
         }
         let text = include_str!("../../shaders/algorithms/label_propagation.wgsl");
         let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
-        Some(Shader::of_program("shaders/algorithms/label_propagation.wgsl", text, switches))
+        let shader = Shader::of_program("shaders/algorithms/label_propagation.wgsl", text, switches);
+        Some(shader.with_constants([("SPREAD", SPREAD.into())]))
     }
 
     fn held_bytes(&self) -> u64 {

@@ -34,9 +34,10 @@
 //! as one bit more is then more than a ninth, its `radius` is the last hop at which a pass's sketch has changed.
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, AnswerValues, Constant, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::numbers::mixed;
 use crate::model::{Parameters, sound};
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
@@ -86,24 +87,27 @@ const PASSES_MAX: u32 = 256;
 const CHANGED: usize = 0;
 const PAIRS: usize = 1;
 
+/// Vertices that a bitmap stands for, over two to the power of its bits.
+const SCALE: f64 = 0.794_023_6;
+/// The polynomial by which few bits stand for fewer vertices.
+const FEW: [f64; 3] = [0.566_261_2, 0.13, 0.04];
+
 /// How many vertices have set so many bits, on average of passes, of so many bitmaps.
 fn estimate(bits: f64, bitmaps: usize) -> f64 {
     let b = bits / bitmaps as f64;
-    let few = (-(0.566_261_2 + (0.13 + 0.04 * b) * b) * b).exp();
-    bitmaps as f64 * 0.794_023_6 * (b.exp2() - few)
+    let [few_0, few_1, few_2] = FEW;
+    let few = (-(few_0 + (few_1 + few_2 * b) * b) * b).exp();
+    bitmaps as f64 * SCALE * (b.exp2() - few)
 }
 
-/// The finalizer of MurmurHash3.
-fn mixed(number: u32) -> u32 {
-    let mut x = number;
-    x = (x ^ x >> 16).wrapping_mul(0x85eb_ca6b);
-    x = (x ^ x >> 13).wrapping_mul(0xc2b2_ae35);
-    x ^ x >> 16
+/// By how much a hash is shifted to be the number of a bitmap.
+fn bitmap_shift(bitmaps: usize) -> u32 {
+    32 - bitmaps.ilog2()
 }
 
 /// A vertex's own bit: the first bits of its hash are the bitmap, the zeros that another hash ends with the place.
 fn own_bit(vertex: u32, seed: u32, bitmaps: usize) -> (usize, u32) {
-    let bitmap = mixed(vertex ^ mixed(seed)) >> (32 - bitmaps.ilog2());
+    let bitmap = mixed(vertex ^ mixed(seed)) >> bitmap_shift(bitmaps);
     let place = mixed(vertex ^ mixed(seed.wrapping_add(1))).trailing_zeros().min(31);
     (bitmap as usize, 1 << place)
 }
@@ -352,7 +356,18 @@ impl Algorithm for Radius {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("../../shaders/algorithms/radius.wgsl");
-        Some(Shader::of_program("shaders/algorithms/radius.wgsl", text, vec![("WIDE", self.wide)]))
+        let [few_0, few_1, few_2] = FEW.map(|factor| Constant::F32(factor as f32));
+        let constants = [
+            ("ENOUGH", ENOUGH.into()),
+            ("BITMAPS", Constant::F32(self.bitmaps() as f32)),
+            ("BITMAP_SHIFT", bitmap_shift(self.bitmaps()).into()),
+            ("SCALE", Constant::F32(SCALE as f32)),
+            ("FEW_0", few_0),
+            ("FEW_1", few_1),
+            ("FEW_2", few_2),
+        ];
+        let shader = Shader::of_program("shaders/algorithms/radius.wgsl", text, vec![("WIDE", self.wide)]);
+        Some(shader.with_constants(constants))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {

@@ -17,7 +17,7 @@ use crate::model::Part;
 use crate::model::activations::Activations;
 use crate::model::attributes::{Attribute, Attributes, Merge, zeroed};
 use crate::model::bits::Bits;
-pub use crate::model::shader::Shader;
+pub use crate::model::shader::{Constant, Shader};
 use rayon::prelude::*;
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};

@@ -119,6 +119,40 @@ fn told_with_count() -> Declared {
     algorithm
 }
 
+/// Numbers come from Rust to WGSL with all of their bits; one that WGSL has no literal for is an error, not a panic.
+#[test]
+fn constants_keep_every_bit() {
+    let text =
+        "fn vertex_update(vertex: u32) -> vec4<f32> {\n    return vec4<f32>(f32(WHOLE), FLOAT, f32(SECOND), 0.0);\n}\n";
+    let compose = |whole: u32, float: f32| {
+        let constants = [("WHOLE", whole.into()), ("FLOAT", float.into())];
+        let shader = Shader::new("numbers.wgsl", text).with_constants(constants).with_modes(["FIRST", "SECOND"]);
+        let algorithm = Declared { name: "numbers", shader, ..everything() };
+        let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+        compose(&algorithm, KernelName::VertexPhase, &options)
+    };
+    let floats = [0.1, -1.0, 0.0, f32::MAX, f32::MIN_POSITIVE, f32::EPSILON, 16_777_216.0, f32::from_bits(0x0080_0001)];
+    for (whole, float) in [0, 1, 1 << 31, u32::MAX].into_iter().cycle().zip(floats) {
+        let module = compose(whole, float);
+        check(&module).unwrap();
+        let parsed = naga::front::wgsl::parse_str(&module.text).unwrap();
+        let literal = |name: &str| {
+            let mut constants = parsed.constants.iter().filter(|(_, one)| one.name.as_deref() == Some(name));
+            let (_, constant) = constants.next().expect("the constant is in the module");
+            match parsed.global_expressions[constant.init] {
+                naga::Expression::Literal(literal) => literal,
+                ref other => panic!("{name} is {other:?}"),
+            }
+        };
+        assert_eq!(literal("WHOLE"), naga::Literal::U32(whole));
+        assert_eq!(literal("SECOND"), naga::Literal::U32(1));
+        assert!(matches!(literal("FLOAT"), naga::Literal::F32(found) if found.to_bits() == float.to_bits()), "{float}");
+    }
+    for float in [f32::NAN, f32::INFINITY] {
+        assert!(check(&compose(1, float)).unwrap_err().to_string().starts_with("(generated):"));
+    }
+}
+
 #[test]
 fn messages_are_of_traversals_without_sums() {
     let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);

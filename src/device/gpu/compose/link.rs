@@ -7,12 +7,13 @@ use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelu
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 13] = [
+const LIBRARY: [(&str, &str); 14] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
     ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
     ("shaders/lib/weights.wgsl", include_str!("../../../../shaders/lib/weights.wgsl")),
+    ("shaders/lib/hash.wgsl", include_str!("../../../../shaders/lib/hash.wgsl")),
     ("shaders/lib/page.wgsl", include_str!("../../../../shaders/lib/page.wgsl")),
     ("shaders/lib/take.wgsl", include_str!("../../../../shaders/lib/take.wgsl")),
     ("shaders/lib/loops.wgsl", include_str!("../../../../shaders/lib/loops.wgsl")),
@@ -55,12 +56,13 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
 
 /// What of the library is there for algorithms; the rest is for kernels. What an algorithm declares may therefore have the names of
 /// other functions and buffers.
-const FOR_ALGORITHMS: [&str; 5] = [
+const FOR_ALGORITHMS: [&str; 6] = [
     prelude::FILE,
     "shaders/lib/layout.wgsl",
     "shaders/lib/list.wgsl",
     "shaders/lib/fixed.wgsl",
     "shaders/lib/weights.wgsl",
+    "shaders/lib/hash.wgsl",
 ];
 
 /// A file, in pieces.

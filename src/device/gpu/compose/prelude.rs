@@ -3,6 +3,7 @@
 use super::layout::{HUB_EDGES, LARGE_CHUNK, SLOTS_CACHED, WORKGROUP, edges_per_thread, edges_per_unit};
 use super::{Declared, KernelName, ModuleOptions, layout, messages, text};
 use crate::model::algorithm::Visit;
+use crate::model::numbers::{MURMUR_FACTORS, TOO_FAR};
 use std::collections::HashMap;
 use topostream_formats::{Direction, Encoding};
 
@@ -78,6 +79,9 @@ pub(super) fn text(
         ("SLOT_MASK", mask(slot_bytes)),
         ("MESSAGE_SETS", sets),
         ("MESSAGE_VALUES", values),
+        ("TOO_FAR", TOO_FAR),
+        ("MURMUR_0", MURMUR_FACTORS[0]),
+        ("MURMUR_1", MURMUR_FACTORS[1]),
         ("MERGE_ADD", layout::MERGE_ADD),
         ("MERGE_MIN", layout::MERGE_MIN),
         ("MERGE_MAX", layout::MERGE_MAX),
@@ -91,6 +95,7 @@ pub(super) fn text(
     let mut switches: Vec<_> = switches.iter().collect();
     switches.sort();
     text.extend(switches.iter().map(|(name, value)| format!("const {name} = {value};\n")));
+    text.extend(algorithm.shader.constants.iter().map(|(name, value)| format!("const {name} = {value};\n")));
     let (vertex, word) = match options.visit {
         Visit::All => ("true".into(), "0xffffffffu".into()),
         Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
