@@ -76,7 +76,7 @@ impl Algorithm for WeightedSum {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(Step { superstep: 0, direction: self.0, visit: Visit::All, scalars: Scalars::default() })
+        Some(Step::new(0, self.0, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Adder<'a> {
@@ -236,7 +236,7 @@ impl Algorithm for Slow {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: Scalars::default() })
+        Some(Step::new(0, Direction::Out, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Sleeper<'a> {

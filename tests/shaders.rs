@@ -79,7 +79,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u) && most_or(vertex, 3u);
     given_store(vertex, single_take(vertex) + fixed_to_f32(exact_take(vertex)) + f32(count_take(vertex)));
-    return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w, f32(step.superstep));
+    return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w + f32(step.integers.y), f32(step.superstep));
 }
 ";
 
@@ -481,7 +481,18 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     let module = naga::front::wgsl::parse_str(include_str!("../shaders/lib/layout.wgsl")).unwrap();
     assert_same_layout!(
         &module,
-        Step { vertices_last, superstep, page_count, own_first, own_last, spare_0, spare_1, spare_2, scalars }
+        Step {
+            vertices_last,
+            superstep,
+            page_count,
+            own_first,
+            own_last,
+            spare_0,
+            spare_1,
+            spare_2,
+            scalars,
+            integers
+        }
     );
     assert_same_layout!(
         &module,

@@ -2,7 +2,7 @@
 // Those that went in the last vertex phase take themselves from their neighbours' degrees. With BOTH_ENDS an edge stands in one
 // list only, which is read for either of its ends.
 
-// A superstep (step.scalars.w) may COUNT loops, and edges at their other ends, as out-lists have lengths; or PEEL away edges of vertices
+// A superstep (step.integers.x) may COUNT loops, and edges at their other ends, as out-lists have lengths; or PEEL away edges of vertices
 // that went; PEEL_LAST, the last superstep of a round, also chooses the vertices that go next. LEAP and SEARCH look for the least
 // degree, three numbers of strides above the level.
 
@@ -14,7 +14,7 @@ struct Record {
 }
 
 fn is_counting() -> bool {
-    return u32(step.scalars.w) == COUNT;
+    return step.integers.x == COUNT;
 }
 
 fn list_open(list: List) -> Record {
@@ -59,13 +59,13 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-// The degree that the step speaks of: 16 bits a number, which floats can hold.
+// The degree at which vertices go, or above which the least one is looked for.
 fn level() -> u32 {
-    return u32(step.scalars.x) + (u32(step.scalars.y) << 16u);
+    return step.integers.y;
 }
 
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    let mode = u32(step.scalars.w);
+    let mode = step.integers.x;
     if mode == PEEL {
         return vec4<f32>();
     }
@@ -81,7 +81,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     if mode == COUNT || mode == PEEL_LAST {
         return peel(vertex);
     }
-    let stride = u32(step.scalars.z);
+    let stride = step.integers.z;
     if mode == LEAP {
         return vec4<f32>(at_most(vertex, stride, LEAP_0), at_most(vertex, stride, LEAP_1), at_most(vertex, stride, LEAP_2), 0.0);
     }

@@ -22,7 +22,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
 fn list_close(record: Record, list: List) {}
 
 fn range_number() -> u32 {
-    return u32(step.scalars.x);
+    return step.integers.x;
 }
 
 fn is_counted(vertex: u32) -> bool {
@@ -99,7 +99,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
         chosen = choice(vertex, before);
     } else {
         upcoming_store(vertex, choice(vertex, upcoming_load(vertex)));
-        if step.scalars.y > 0.0 {
+        if step.integers.y > 0u {
             chosen = upcoming_load(vertex);
         }
         give_turn(vertex);
@@ -169,7 +169,7 @@ fn better_below(best: Choice, at: u32, end: u32) -> Choice {
 // Has those vertices read whose turn is next.
 fn give_turn(vertex: u32) {
     var number = range_number() + 1u;
-    if step.scalars.y > 0.0 {
+    if step.integers.y > 0u {
         number = 0u;
     }
     if vertex >= bounds_load(number) && vertex < bounds_load(number + 1u) {

@@ -120,7 +120,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     let old_low = now_low(vertex);
     let old_high = now_high(vertex);
     // Hops so far; at none, a pass ends and another begins.
-    if step.scalars.x == 0.0 {
+    if step.integers.x == 0u {
         finish_pass(vertex, count_bits(old_low, old_high));
         return vec4<f32>();
     }
@@ -129,7 +129,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     let bits = count_bits(low, high);
     let more = bits - count_bits(old_low, old_high);
     if more > 0u {
-        let hops = u32(step.scalars.x);
+        let hops = step.integers.x;
         near_store(vertex, select(hops, last_load(vertex), WIDE && more == 1u && bits >= ENOUGH));
         last_store(vertex, hops);
         store_now(vertex, low, high);
@@ -144,5 +144,5 @@ fn finish_pass(vertex: u32, bits: u32) {
     near_store(vertex, 0u);
     last_store(vertex, 0u);
     clear_next(vertex);
-    begin_pass(vertex, u32(step.scalars.y) + (u32(step.scalars.z) << 16u));
+    begin_pass(vertex, step.integers.y);
 }

@@ -1,7 +1,7 @@
 // Strongly connected components by colours: label[v] is the largest colour that reaches v along edges. The vertex that a colour is
 // from is a root, and its component are the vertices of its colour from which edges lead to it.
 
-// A superstep (step.scalars.w) may PAINT along edges, FIND_ROOTS, CONFIRM against edges what is in a root's component, or RESTART
+// A superstep (step.integers.x) may PAINT along edges, FIND_ROOTS, CONFIRM against edges what is in a root's component, or RESTART
 // with what is left.
 
 struct Record {
@@ -57,7 +57,7 @@ fn visit_next(vertex: u32, is_in: bool) -> vec4<f32> {
 }
 
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    let mode = u32(step.scalars.w);
+    let mode = step.integers.x;
     if mode == PAINT || mode == CONFIRM {
         let is_in = changed_test(vertex);
         if is_in {

@@ -10,6 +10,7 @@ struct Step {
     spare_1: u32,
     spare_2: u32,
     scalars: vec4<f32>,
+    integers: vec4<u32>,
 }
 
 struct BatchPage {

@@ -140,7 +140,7 @@ impl Averaging {
             Model::Circuit { .. } => (0.0, 1.0, 0.0),
             Model::Adsorption { inject, abandon, .. } => (0.0, 1.0 - inject - abandon, inject),
         };
-        Step { superstep, direction, visit: Visit::All, scalars }
+        Step::new(superstep, direction, Visit::All).with_scalars(scalars)
     }
 
     fn check_model(&self) -> Result<(), String> {

@@ -487,9 +487,8 @@ impl Algorithm for Clustering {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, Visit::All, Scalars::default());
         let some = graph.edges > 0 && !self.table.entries.is_empty();
-        some.then_some(Step { superstep: 0, direction, visit, scalars })
+        some.then(|| Step::new(0, Direction::Out, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> ClusteringKernel<'a> {

@@ -118,7 +118,7 @@ impl DeltaPageRank {
     /// A superstep at whose end `everywhere` arrives, so that `base` is what everybody has begun with.
     fn step(&self, superstep: u32, visit: Visit, (everywhere, base): (f64, f64), sharing: f64) -> Step {
         let scalars = [self.leftover() * base, self.damping, everywhere, sharing];
-        Step { superstep, direction: Direction::Out, visit, scalars }
+        Step::new(superstep, Direction::Out, visit).with_scalars(scalars)
     }
 
     /// What has arrived at a vertex: passed on or not.

@@ -14,11 +14,11 @@
 use super::Sssp;
 use super::relaxation::VALUE;
 use super::sssp::SsspKernel;
+use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::Range;
 use topostream_formats::Direction;
@@ -36,7 +36,7 @@ pub struct DeltaStepping {
 const VISITED: usize = 0;
 const WAITING: usize = 1;
 
-/// What a step's scalars say.
+/// What a step's numbers say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bucket {
     /// Where it ends: distances below this, by their bits.
@@ -46,14 +46,8 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// In 16 bits a number, which single-precision floats can hold.
-    fn scalars(self) -> Scalars {
-        [(self.end & 0xffff).into(), (self.end >> 16).into(), self.stride, 0.0]
-    }
-
     fn of(step: &Step) -> Self {
-        let [low, high, stride, _] = step.scalars;
-        Self { end: low as u32 + ((high as u32) << 16), stride }
+        Self { end: step.integers[0], stride: step.scalars[0] }
     }
 }
 
@@ -80,7 +74,8 @@ impl DeltaStepping {
 
     fn step(&self, superstep: u32, bucket: Bucket) -> Step {
         let visit = Visit::Within(self.visited());
-        Step { superstep, direction: Direction::Out, visit, scalars: bucket.scalars() }
+        let step = Step::new(superstep, Direction::Out, visit).with_integers([bucket.end, 0, 0, 0]);
+        step.with_scalars([bucket.stride, 0.0, 0.0, 0.0])
     }
 }
 
@@ -120,7 +115,12 @@ impl Algorithm for DeltaStepping {
     }
 
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        (0..2).try_for_each(|half| sound::place(step.scalars[half], sound::HALF))
+        let Bucket { stride, .. } = Bucket::of(step);
+        if stride >= 1.0 {
+            Ok(())
+        } else {
+            Err(format!("its superstep says {stride} where a number from 1 on is expected"))
+        }
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {

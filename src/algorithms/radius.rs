@@ -112,7 +112,7 @@ fn own_bit(vertex: u32, seed: u32, bitmaps: usize) -> (usize, u32) {
     (bitmap as usize, 1 << place)
 }
 
-/// What a step's scalars say.
+/// What a step's integers say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Phase {
     /// Hops when the superstep ends; none where a pass begins.
@@ -122,19 +122,14 @@ struct Phase {
 }
 
 impl Phase {
-    /// The seed in 16 bits a number, which single-precision floats can hold.
-    fn scalars(self) -> Scalars {
-        [self.hops.into(), (self.seed & 0xffff).into(), (self.seed >> 16).into(), self.pass.into()]
-    }
-
     fn of(step: &Step) -> Self {
-        let [hops, low, high, pass] = step.scalars.map(|scalar| scalar as u32);
-        Self { hops, seed: low + (high << 16), pass }
+        let [hops, seed, pass, _] = step.integers;
+        Self { hops, seed, pass }
     }
 
     fn step(self, superstep: u32) -> Step {
         let visit = if self.hops == 0 { Visit::Within(NOBODY) } else { Visit::All };
-        Step { superstep, direction: Direction::Out, visit, scalars: self.scalars() }
+        Step::new(superstep, Direction::Out, visit).with_integers([self.hops, self.seed, self.pass, 0])
     }
 }
 
@@ -330,7 +325,8 @@ impl Algorithm for Radius {
     }
 
     fn recall(&self, _state: &State, step: &Step, kept: &mut dyn Read) -> Result<(), String> {
-        sound::places(step, [sound::FAR, sound::HALF, sound::HALF, PASSES_MAX as usize])?;
+        sound::place(step.integers[0], sound::FAR)?;
+        sound::place(step.integers[2], PASSES_MAX as usize)?;
         let mut next = || -> io::Result<u64> {
             let mut word = [0; 8];
             kept.read_exact(&mut word)?;

@@ -41,7 +41,7 @@ const DONE: usize = 2;
 /// Whose lists are read.
 const VISITED: usize = 3;
 
-/// What a superstep does, in a step's last scalar.
+/// What a superstep does, in a step's first integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Colours travel along edges.
@@ -60,13 +60,13 @@ const MODE_NAMES: [&str; 4] = ["PAINT", "FIND_ROOTS", "CONFIRM", "RESTART"];
 
 impl Mode {
     fn of(step: &Step) -> Self {
-        MODES[step.scalars[3] as usize]
+        MODES[step.integers[0] as usize]
     }
 
     fn step(self, superstep: u32) -> Step {
         let mode = MODES.iter().position(|&mode| mode == self).expect("all of them");
         let direction = if self == Self::Confirm { Direction::In } else { Direction::Out };
-        Step { superstep, direction, visit: Visit::Within(VISITED), scalars: [0.0, 0.0, 0.0, mode as f64] }
+        Step::new(superstep, direction, Visit::Within(VISITED)).with_integers([mode as u32, 0, 0, 0])
     }
 }
 
@@ -196,7 +196,7 @@ impl Algorithm for Scc {
     }
 
     fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        sound::place(step.scalars[3], MODES.len())?;
+        sound::place(step.integers[0], MODES.len())?;
         sound::vertices(state, state.attributes.u32(LABEL), |label| Some(unmixed(label)))
     }
 

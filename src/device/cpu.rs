@@ -121,7 +121,7 @@ impl<A: Algorithm> CpuDevice<A> {
         let shared = Arc::new(Shared { algorithm, state, store, weights, trace, abandoned });
         let pool = threads::pool("cpu device", threads)?;
         let (workers, told) = (Vec::with_capacity(threads), Vec::new());
-        let step = Arc::new(Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] });
+        let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
         // Dropped where a worker cannot be started, it stops those that were.
         let mut device = Self { shared, declared, layout, exchange, told, step, tasks, done, workers, pool };
         for _ in 0..threads {

@@ -79,7 +79,7 @@ impl Algorithm for WeightedSum {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(Step { superstep: 0, direction: self.direction, visit: Visit::All, scalars: Scalars::default() })
+        Some(Step::new(0, self.direction, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Adder<'a> {

@@ -75,7 +75,7 @@ impl Algorithm for Own {
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
         let (direction, visit) = self.first;
-        Some(Step { superstep: 0, direction, visit, scalars: Scalars::default() })
+        Some(Step::new(0, direction, visit))
     }
 
     fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {

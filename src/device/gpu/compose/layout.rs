@@ -53,6 +53,8 @@ pub struct Step {
     pub spare_2: u32,
     /// What the algorithm keeps in a step.
     pub scalars: [f32; 4],
+    /// And its whole numbers.
+    pub integers: [u32; 4],
 }
 
 /// Begins a batch; one [`BatchPage`] a page follows.
