@@ -143,7 +143,11 @@ impl Betweenness {
     }
 
     fn step(superstep: u32, phase: Phase) -> Step {
-        Step::new(superstep, Direction::Out, Visit::Within(VISITED)).with_integers(phase.integers())
+        let step = match phase.mode {
+            Mode::Begin | Mode::Turn => Step::without_pages(superstep),
+            Mode::Out | Mode::Back => Step::new(superstep, Direction::Out, Visit::Within(VISITED)),
+        };
+        step.with_integers(phase.integers())
     }
 
     fn scale(&self, graph: &Graph) -> f64 {

@@ -230,7 +230,7 @@ impl Algorithm for DeltaPageRank {
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         // Nobody has anything to pass on yet.
         let base = self.base(graph);
-        (graph.vertices > 0).then(|| self.step(0, Visit::Within(PUSHING), (base, base), 0.0))
+        (graph.vertices > 0).then(|| self.step(0, Visit::None, (base, base), 0.0))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> DeltaKernel<'a> {

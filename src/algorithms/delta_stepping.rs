@@ -72,10 +72,14 @@ impl DeltaStepping {
         }
     }
 
-    fn step(&self, superstep: u32, bucket: Bucket) -> Step {
-        let visit = Visit::Within(self.visited());
-        let step = Step::new(superstep, Direction::Out, visit).with_integers([bucket.end, 0, 0, 0]);
-        step.with_scalars([bucket.stride, 0.0, 0.0, 0.0])
+    /// A superstep over a bucket, or one that finds out which vertices are in it.
+    fn step(&self, superstep: u32, bucket: Bucket, begins: bool) -> Step {
+        // Between two buckets no list is read.
+        let step = match begins {
+            true => Step::without_pages(superstep),
+            false => Step::new(superstep, Direction::Out, Visit::Within(self.visited())),
+        };
+        step.with_integers([bucket.end, 0, 0, 0]).with_scalars([bucket.stride, 0.0, 0.0, 0.0])
     }
 }
 
@@ -140,7 +144,7 @@ impl Algorithm for DeltaStepping {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(self.step(0, Bucket { end: self.behind(0, 1.0), stride: 1.0 }))
+        Some(self.step(0, Bucket { end: self.behind(0, 1.0), stride: 1.0 }, false))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> SsspKernel<'a> {
@@ -176,7 +180,7 @@ impl Algorithm for DeltaStepping {
         } else {
             return None;
         };
-        Some(self.step(step.superstep + 1, bucket))
+        Some(self.step(step.superstep + 1, bucket, summary.totals[VISITED] == 0.0))
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
@@ -213,7 +217,7 @@ mod tests {
                     let end = paths.behind(bucket.end, bucket.stride);
                     assert!(end >= bucket.end);
                     bucket = Bucket { end, stride: 2.0 * bucket.stride };
-                    assert_eq!(Bucket::of(&paths.step(0, bucket)), bucket);
+                    assert_eq!(Bucket::of(&paths.step(0, bucket, true)), bucket);
                     steps += 1;
                     assert!(steps < 1_200, "{paths:?}: {bucket:?}");
                 }

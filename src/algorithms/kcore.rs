@@ -201,9 +201,8 @@ impl KCore {
         Step::new(superstep, direction, visit).with_integers(phase.integers())
     }
 
-    /// A superstep that reads no page: nobody went.
     fn without_pages(superstep: u32, phase: Phase) -> Step {
-        Self::step(superstep, Direction::Out, Visit::Within(WENT), phase)
+        Step::without_pages(superstep).with_integers(phase.integers())
     }
 }
 

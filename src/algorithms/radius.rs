@@ -65,14 +65,12 @@ const FARTHEST: usize = 2;
 const NEAR: usize = 3;
 /// The last change of this pass.
 const LAST: usize = 4;
-/// A bit that nobody has: supersteps over these read nothing.
-const NOBODY: usize = 5;
 /// The sketch, and behind it what edges make of its neighbours'.
-const NOW: usize = 6;
+const NOW: usize = 5;
 
 /// The most bitmaps of a vertex.
 const BITMAPS_MAX: usize = 8;
-const NUMBERS: [&str; NOBODY] = ["coupons", "nears", "farthest", "near", "last"];
+const NUMBERS: [&str; NOW] = ["coupons", "nears", "farthest", "near", "last"];
 const NOW_NAMES: [&str; BITMAPS_MAX] = ["now0", "now1", "now2", "now3", "now4", "now5", "now6", "now7"];
 const NEXT_NAMES: [&str; BITMAPS_MAX] = ["next0", "next1", "next2", "next3", "next4", "next5", "next6", "next7"];
 
@@ -128,7 +126,7 @@ impl Phase {
     }
 
     fn step(self, superstep: u32) -> Step {
-        let visit = if self.hops == 0 { Visit::Within(NOBODY) } else { Visit::All };
+        let visit = if self.hops == 0 { Visit::None } else { Visit::All };
         Step::new(superstep, Direction::Out, visit).with_integers([self.hops, self.seed, self.pass, 0])
     }
 }
@@ -298,7 +296,6 @@ impl Algorithm for Radius {
         let (number, bitmaps) = (AttributeType::U32, self.bitmaps());
         // Edges touch none of these.
         let mut declared = NUMBERS.map(|name| attribute(name, number, Role::Own, Merge::Add)).to_vec();
-        declared.push(attribute("nobody", AttributeType::Bit, Role::ReadOnly, Merge::Or));
         declared.extend(NOW_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Gathered, Merge::Or)));
         declared.extend(NEXT_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Own, Merge::Or)));
         declared
@@ -343,7 +340,7 @@ impl Algorithm for Radius {
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(NOBODY))]
+        vec![(Direction::Out, Visit::All)]
     }
 
     fn writes(&self, _direction: Direction) -> Ends {

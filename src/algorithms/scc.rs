@@ -66,7 +66,11 @@ impl Mode {
     fn step(self, superstep: u32) -> Step {
         let mode = MODES.iter().position(|&mode| mode == self).expect("all of them");
         let direction = if self == Self::Confirm { Direction::In } else { Direction::Out };
-        Step::new(superstep, direction, Visit::Within(VISITED)).with_integers([mode as u32, 0, 0, 0])
+        let step = match self {
+            Self::FindRoots | Self::Restart => Step::without_pages(superstep),
+            Self::Paint | Self::Confirm => Step::new(superstep, direction, Visit::Within(VISITED)),
+        };
+        step.with_integers([mode as u32, 0, 0, 0])
     }
 }
 

@@ -100,6 +100,7 @@ enum SavedVisit {
     Frontier,
     Within(usize),
     Without(usize),
+    None,
 }
 
 impl SavedStep {
@@ -110,6 +111,7 @@ impl SavedStep {
             Visit::Frontier => SavedVisit::Frontier,
             Visit::Within(place) => SavedVisit::Within(place),
             Visit::Without(place) => SavedVisit::Without(place),
+            Visit::None => SavedVisit::None,
         };
         let (superstep, against) = (step.superstep, step.direction == Direction::In);
         Self { superstep, against, visit, scalars: step.scalars.map(f64::to_bits), integers: step.integers }
@@ -122,6 +124,7 @@ impl SavedStep {
             SavedVisit::Frontier => Visit::Frontier,
             SavedVisit::Within(place) => Visit::Within(place),
             SavedVisit::Without(place) => Visit::Without(place),
+            SavedVisit::None => Visit::None,
         };
         let direction = if self.against { Direction::In } else { Direction::Out };
         let scalars = self.scalars.map(f64::from_bits);
@@ -196,7 +199,7 @@ mod tests {
     #[test]
     fn steps_keep_every_bit() {
         let scalars = [0.1, -0.0, f64::INFINITY, f64::from_bits(1)];
-        for visit in [Visit::All, Visit::Frontier, Visit::Within(3), Visit::Without(0)] {
+        for visit in [Visit::All, Visit::Frontier, Visit::Within(3), Visit::Without(0), Visit::None] {
             for direction in [Direction::Out, Direction::In] {
                 let step = Step {
                     superstep: u32::MAX,

@@ -396,7 +396,8 @@ impl<A: Algorithm> Shared<A> {
 
     fn selection(&self, step: &Step) -> Selection<'_> {
         match step.visit {
-            Visit::All => Selection::All,
+            // Of a superstep without pages no list is selected from.
+            Visit::All | Visit::None => Selection::All,
             Visit::Frontier => Selection::In(self.state.frontier(step.superstep)),
             Visit::Within(attribute) => Selection::In(self.state.attributes.bits(attribute)),
             Visit::Without(attribute) => Selection::NotIn(self.state.attributes.bits(attribute)),

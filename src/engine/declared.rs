@@ -32,7 +32,7 @@ pub fn check_seeds(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
 
 fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared: &[Attribute]) -> Option<String> {
     let visits = algorithm.visits(has_in_lists);
-    if visits.is_empty() {
+    if visits.iter().all(|(_, visit)| *visit == Visit::None) {
         return Some("it visits nothing: `visits` names no lists".into());
     }
     let of_visit =
@@ -59,6 +59,12 @@ fn visit_defect(
         return Some("it visits in-lists, and the store has none (format it with `--in-edges`)".into());
     }
     match visit {
+        Visit::None if algorithm.is_traversal() => {
+            Some("a superstep of a traversal that visits no lists does nothing: it has no vertex phase".into())
+        }
+        Visit::None if direction == Direction::In => {
+            Some("a superstep that visits no lists has the direction `Out`".into())
+        }
         Visit::Frontier if !algorithm.is_traversal() => {
             Some("it visits the active vertices, and `is_traversal` says that there are none".into())
         }
@@ -118,7 +124,7 @@ pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()>
 /// [`Error::Parameter`] where it has not declared this one.
 pub fn check_step(algorithm: &dyn Algorithm, graph: &Graph, step: &Step) -> Result<()> {
     let Step { superstep, direction, visit, .. } = *step;
-    if algorithm.visits(graph.has_in_lists).contains(&(direction, visit)) {
+    if step.is_among(&algorithm.visits(graph.has_in_lists), algorithm.is_traversal()) {
         return Ok(());
     }
     let name = algorithm.name();

@@ -159,7 +159,7 @@ impl<'a> Session<'a> {
         let (PagePlan { pages, policy }, put_off) = self.pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
-            direction: Some(step.direction),
+            direction: (step.visit != Visit::None).then_some(step.direction),
             pages: pages.len() as u64,
             plan_ns: elapsed_ns(started),
             ..StepReport::default()
@@ -169,7 +169,8 @@ impl<'a> Session<'a> {
         if !put_off.is_empty() {
             self.device.put_off(step, &put_off)?;
         }
-        let pages = self.device.start_resident(pages, policy);
+        // Without pages, what is kept for other supersteps stays.
+        let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };
         let traffic = self.begin_traffic(pages, policy, report);
         let result = self.stream(traffic).await;
         let mut report = match result {
@@ -208,7 +209,7 @@ impl<'a> Session<'a> {
         let may = match step.visit {
             Visit::Frontier => true,
             Visit::Within(_) => self.algorithm.left_out().is_some(),
-            Visit::All | Visit::Without(_) => false,
+            Visit::All | Visit::Without(_) | Visit::None => false,
         };
         let Some(turns) = self.turns.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
             return Ok((plan, Vec::new()));

@@ -207,6 +207,9 @@ pub enum Visit {
     Within(usize),
     /// Those of vertices that are not in a bit attribute.
     Without(usize),
+    /// No vertex's: the superstep reads no page and is a vertex phase only. Of algorithms that are no traversals, with
+    /// [`Direction::Out`]; [`Algorithm::visits`] need not name it.
+    None,
 }
 
 /// Words beside the attributes, as many as an algorithm wants: what edges look up that is no value of a vertex. The shader calls
@@ -308,6 +311,17 @@ impl Step {
     /// A superstep whose numbers are 0.
     pub fn new(superstep: u32, direction: Direction, visit: Visit) -> Self {
         Self { superstep, direction, visit, scalars: Scalars::default(), integers: Integers::default() }
+    }
+
+    /// A superstep that reads no page, whose numbers are 0.
+    pub fn without_pages(superstep: u32) -> Self {
+        Self::new(superstep, Direction::Out, Visit::None)
+    }
+
+    /// Whether devices are prepared for it, where an algorithm that is a traversal or not has declared these visits.
+    pub(crate) fn is_among(&self, visits: &[(Direction, Visit)], traversal: bool) -> bool {
+        let without_pages = self.visit == Visit::None && self.direction == Direction::Out && !traversal;
+        without_pages || visits.contains(&(self.direction, self.visit))
     }
 
     /// The same with these numbers.

@@ -257,6 +257,7 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
     let set = some_vertices(40, 9);
     let visited = |vertex| match visit {
         Visit::All => true,
+        Visit::None => false,
         Visit::Frontier | Visit::Within(_) => has(&set, vertex),
         Visit::Without(_) => !has(&set, vertex),
     };

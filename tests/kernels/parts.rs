@@ -116,6 +116,7 @@ fn own_vertices_are_written(gpu: &Gpu, graph: &Graph, own: &Range<u32>, visit: V
     let frontier = some_vertices(30, 6);
     let visited = |vertex| match visit {
         Visit::All => true,
+        Visit::None => false,
         Visit::Frontier => has(&frontier, vertex),
         Visit::Within(_) => has(&done, vertex),
         Visit::Without(_) => is_own(vertex) && !has(&done, vertex),

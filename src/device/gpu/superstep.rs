@@ -406,7 +406,7 @@ impl Layout {
 /// Those supersteps that visit some of a traversal's pages; the others visit all.
 fn partial(visits: &[(Direction, Visit)], traversal: bool) -> impl Iterator<Item = (Direction, Visit)> {
     visits.iter().copied().filter(move |&(_, visit)| match visit {
-        Visit::All => false,
+        Visit::All | Visit::None => false,
         Visit::Within(_) => true,
         Visit::Frontier | Visit::Without(_) => traversal,
     })

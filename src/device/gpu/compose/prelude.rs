@@ -98,6 +98,7 @@ pub(super) fn text(
     text.extend(algorithm.shader.constants.iter().map(|(name, value)| format!("const {name} = {value};\n")));
     let (vertex, word) = match options.visit {
         Visit::All => ("true".into(), "0xffffffffu".into()),
+        Visit::None => ("false".into(), "0u".into()),
         Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
         // What others' vertices are in is heard later than pages are looked for: each device looks for its own vertices' pages.
         Visit::Within(place) => {
