@@ -14,7 +14,7 @@ use topostream::algorithms::Traffic;
 use topostream::model::algorithm::{
     Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit,
 };
-use topostream::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U64Column};
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::{Direction, Engine, EngineOptions, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
@@ -27,7 +27,7 @@ use topostream_tools::format::FormatOptions;
 /// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another edge.
 struct WeightedSum(Direction);
 
-struct Adder<'a>(&'a Fixed63Column);
+struct Adder<'a>(&'a U64Column);
 
 impl Kernel for Adder<'_> {
     type Record = (u32, u64);
@@ -56,7 +56,7 @@ impl Algorithm for WeightedSum {
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         vec![Attribute {
             name: "sum",
-            of: AttributeType::Fixed63,
+            of: AttributeType::U64,
             role: Role::Writable,
             merge: Merge::Add,
             initial: Initial::Bits(0),
@@ -80,7 +80,7 @@ impl Algorithm for WeightedSum {
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Adder<'a> {
-        Adder(state.attributes.fixed63(0))
+        Adder(state.attributes.u64(0))
     }
 
     fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
@@ -88,8 +88,8 @@ impl Algorithm for WeightedSum {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let sum = state.attributes.fixed63(0);
-        let unscaled = move |vertex| Some((sum.get(vertex) * 2f64.powi(53)) as u64);
+        let sum = state.attributes.u64(0);
+        let unscaled = move |vertex| Some(sum.get(vertex) >> 10);
         vec![Answer { name: "sum", values: AnswerValues::Integer(Box::new(unscaled)) }]
     }
 }

@@ -55,6 +55,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
     if least_claim(neighbour, 7u, 8u) || most_or(neighbour, 6u) { return false; }
     single_add(neighbour, (*record).sum);
     exact_add(neighbour, fixed_add(fixed_from((*record).sum), fixed_from(0.5)));
+    wide_add(neighbour, u64_add(wide_load(list.vertex), u64_negative(U64(weight, 1u))));
     if met_test(list.vertex) || met_word(neighbour >> 5u) == 0u || !is_active(neighbour) { return true; }
     return met_insert(neighbour);
 }
@@ -63,6 +64,7 @@ fn list_close(record: Record, list: List) {
         count_store(list.vertex, record.best);
         single_store(list.vertex, single_load(list.vertex));
         exact_store(list.vertex, fixed_from(record.sum));
+        wide_store(list.vertex, U64(record.best, 0u));
     }
 }
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
@@ -73,6 +75,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     single_store(vertex, 1.0);
     if met_insert(vertex) { count_add(vertex, 1u); }
     exact_add(vertex, fixed_from(0.25));
+    wide_add(vertex, wide_take(vertex));
     single_add(vertex, 0.5);
     return vec4<f32>(given_load(vertex), 0.0, 0.0, 0.0);
 }
@@ -84,7 +87,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
 ";
 
 fn everything() -> Declared {
-    use AttributeType::{Bit, F32, Fixed63, U32};
+    use AttributeType::{Bit, F32, Fixed63, U32, U64};
     let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: Initial::Bits(0) };
     let attributes = vec![
         attribute("count", U32, Role::Writable),
@@ -94,6 +97,7 @@ fn everything() -> Declared {
         attribute("exact", Fixed63, Role::Writable),
         attribute("met", Bit, Role::Writable),
         attribute("given", F32, Role::ReadOnly),
+        attribute("wide", U64, Role::Writable),
     ];
     let shader = Shader::new("everything.wgsl", EVERYTHING);
     Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }

@@ -22,7 +22,7 @@ use crate::model::algorithm::{
     Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
     Supersteps, Table, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role, U32Column, zeroed};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column, U64Column, zeroed};
 use crate::pages::adjacency::{Adjacency, Kept, comes_before, count_against, degree, making_bytes, ranges};
 use crate::report::RunReport;
 use rayon::prelude::*;
@@ -129,7 +129,7 @@ const SEARCH_RATIO: usize = 16;
 pub struct ClusteringKernel<'a> {
     starts: &'a [u32],
     entries: &'a [u32],
-    links: &'a Fixed63Column,
+    links: &'a U64Column,
     degree: Option<&'a U32Column>,
 }
 
@@ -253,8 +253,8 @@ impl Clustering {
             reports = Some(report);
             before = algorithm.before;
             before.links.resize(store.vertices() as usize, 0);
-            let links = state.attributes.fixed63(LINKS);
-            before.links.par_iter_mut().enumerate().for_each(|(vertex, sum)| *sum += links.count(vertex as u32));
+            let links = state.attributes.u64(LINKS);
+            before.links.par_iter_mut().enumerate().for_each(|(vertex, sum)| *sum += links.get(vertex as u32));
         }
     }
 
@@ -282,7 +282,7 @@ impl Clustering {
 
     /// Edges between a vertex's neighbours: an undirected one counts twice, once each way.
     fn links(&self, state: &State, vertex: u32) -> u64 {
-        self.before.links(vertex) + state.attributes.fixed63(LINKS).count(vertex)
+        self.before.links(vertex) + state.attributes.u64(LINKS).get(vertex)
     }
 }
 
@@ -424,7 +424,7 @@ impl Algorithm for Clustering {
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let (initial, merge) = (Initial::Bits(0), Merge::Add);
-        let (of, role) = (AttributeType::Fixed63, Role::Accumulated);
+        let (of, role) = (AttributeType::U64, Role::Accumulated);
         let mut attributes = vec![Attribute { name: "links", of, role, merge, initial }];
         if !self.directed {
             let (of, role) = (AttributeType::U32, Role::Gathered);
@@ -494,7 +494,7 @@ impl Algorithm for Clustering {
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> ClusteringKernel<'a> {
         let degree = (!self.directed).then(|| state.attributes.u32(DEGREE));
         let (starts, entries) = (&self.table.starts, &self.table.entries);
-        ClusteringKernel { starts, entries, links: state.attributes.fixed63(LINKS), degree }
+        ClusteringKernel { starts, entries, links: state.attributes.u64(LINKS), degree }
     }
 
     fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {

@@ -176,7 +176,7 @@ pub struct Merge {
     pub operation: u32,
     /// One of [`WORDS_U32`] and those below it.
     pub kind: u32,
-    /// Words of 4 bytes: two for each fixed-point sum.
+    /// Words of 4 bytes: two for each number of 64 bits.
     pub words: u32,
     /// The first of them in the bound buffer that is written.
     pub to: u32,
@@ -227,8 +227,8 @@ pub const MERGE_CLEAR: u32 = 5;
 pub const WORDS_U32: u32 = 0;
 /// Floats.
 pub const WORDS_F32: u32 = 1;
-/// Fixed-point sums, of two words each, the low one first.
-pub const WORDS_FIXED63: u32 = 2;
+/// Numbers of 64 bits, of two words each, the low one first.
+pub const WORDS_WIDE: u32 = 2;
 /// A bit for each of 32 vertices.
 pub const WORDS_BIT: u32 = 3;
 

@@ -7,10 +7,11 @@ use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelu
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 14] = [
+const LIBRARY: [(&str, &str); 15] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
+    ("shaders/lib/u64.wgsl", include_str!("../../../../shaders/lib/u64.wgsl")),
     ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
     ("shaders/lib/weights.wgsl", include_str!("../../../../shaders/lib/weights.wgsl")),
     ("shaders/lib/hash.wgsl", include_str!("../../../../shaders/lib/hash.wgsl")),
@@ -56,10 +57,11 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
 
 /// What of the library is there for algorithms; the rest is for kernels. What an algorithm declares may therefore have the names of
 /// other functions and buffers.
-const FOR_ALGORITHMS: [&str; 6] = [
+const FOR_ALGORITHMS: [&str; 7] = [
     prelude::FILE,
     "shaders/lib/layout.wgsl",
     "shaders/lib/list.wgsl",
+    "shaders/lib/u64.wgsl",
     "shaders/lib/fixed.wgsl",
     "shaders/lib/weights.wgsl",
     "shaders/lib/hash.wgsl",
@@ -185,9 +187,7 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
         // What has no name: assertions, and what is no declaration at all.
         reached.take("");
     }
-    if accessors.needs_fixed(&reached.used) {
-        reached.take("Fixed");
-    }
+    accessors.types(&reached.used).into_iter().for_each(|name| reached.take(name));
     let has = |hook: &str| sources.iter().flat_map(|source| &source.declarations).any(|one| one.name == hook);
 
     let label = format!("{} {kernel}", algorithm.name);

@@ -88,7 +88,7 @@ pub(super) fn text(
         ("MERGE_OR", layout::MERGE_OR),
         ("MERGE_REPLACE", layout::MERGE_REPLACE),
         ("WORDS_F32", layout::WORDS_F32),
-        ("WORDS_FIXED63", layout::WORDS_FIXED63),
+        ("WORDS_WIDE", layout::WORDS_WIDE),
         ("WORDS_BIT", layout::WORDS_BIT),
     ];
     let mut text: String = numbers.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
