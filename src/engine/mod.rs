@@ -30,7 +30,7 @@ pub use crate::device::DeviceChoice;
 pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::device::{CpuDevice, Member, StepEnd};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary};
+use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit};
 use crate::pages::PagePlan;
 pub use crate::pages::fetch::{Faults, FetcherKind};
 pub use crate::predict::Rates;
@@ -273,7 +273,7 @@ impl Session<'_> {
         let (PagePlan { pages, policy }, put_off) = self.plan_pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
-            direction: Some(step.direction),
+            direction: (step.visit != Visit::None).then_some(step.direction),
             pages: pages.len() as u64,
             plan_ns: elapsed_ns(started),
             ..StepReport::default()
@@ -283,7 +283,8 @@ impl Session<'_> {
         if !put_off.is_empty() {
             self.device.put_off(step, &put_off)?;
         }
-        let pages = self.device.start_resident(pages, policy);
+        // Without pages, what is kept for other supersteps stays.
+        let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };
         // Where there are checkpoints, a superstep that has begun goes on to its end.
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
         let mut report = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report).await?;

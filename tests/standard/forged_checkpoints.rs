@@ -90,6 +90,12 @@ fn forgeries(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
             let forge = |header: &mut Value| header["step"]["scalars"][place] = json!(value.to_bits());
             edit(format!("scalar {place}: {value}"), &forge);
         }
+        for value in
+            [json!(-1), json!(0.5), json!(3), json!(77), json!(65_536), json!((1u32 << 31) - 1), json!(u32::MAX)]
+        {
+            let forge = |header: &mut Value| header["step"]["integers"][place] = value.clone();
+            edit(format!("integer {place}: {value}"), &forge);
+        }
     }
     edit("active".into(), &|header| header["active"] = json!(u64::MAX));
     edit("before".into(), &|header| header["before"]["supersteps"] = json!(u64::MAX));

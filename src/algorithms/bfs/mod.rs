@@ -227,7 +227,7 @@ impl Algorithm for Bfs {
         scalars[UNEXPLORED] = graph.edges as f64 - explored;
         scalars[ACTIVE] = self.sources.len() as f64;
         let (direction, visit) = self.visit(self.only_bottom_up(graph.has_in_lists));
-        (!self.ends_at(0)).then_some(Step { superstep: 0, direction, visit, scalars })
+        (!self.ends_at(0)).then_some(Step::new(0, direction, visit).with_scalars(scalars))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BfsKernel<'a> {
@@ -255,7 +255,7 @@ impl Algorithm for Bfs {
         let (direction, visit) = self.visit(bottom_up);
         let mut scalars = Scalars::default();
         (scalars[UNEXPLORED], scalars[ACTIVE]) = (step.scalars[UNEXPLORED] - edges, active);
-        Some(Step { superstep: step.superstep + 1, direction, visit, scalars })
+        Some(Step::new(step.superstep + 1, direction, visit).with_scalars(scalars))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

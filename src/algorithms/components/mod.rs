@@ -139,8 +139,7 @@ impl Algorithm for Components {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, self.visit(0), Scalars::default());
-        (graph.edges > 0).then_some(Step { superstep: 0, direction, visit, scalars })
+        (graph.edges > 0).then(|| Step::new(0, Direction::Out, self.visit(0)))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> ComponentsKernel<'a> {

@@ -116,8 +116,7 @@ impl Algorithm for CrossEdges {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, Visit::Within(SOURCES), Scalars::default());
-        Some(Step { superstep: 0, direction, visit, scalars })
+        Some(Step::new(0, Direction::Out, Visit::Within(SOURCES)))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> CrossEdgesKernel<'a> {

@@ -146,8 +146,7 @@ impl Algorithm for Degrees {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, Visit::All, Scalars::default());
-        (self.counts() && graph.edges > 0).then_some(Step { superstep: 0, direction, visit, scalars })
+        (self.counts() && graph.edges > 0).then(|| Step::new(0, Direction::Out, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> DegreesKernel<'a> {

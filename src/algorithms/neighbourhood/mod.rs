@@ -123,8 +123,7 @@ impl Algorithm for Neighbourhood {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, Visit::Within(OUTERMOST), Scalars::default());
-        (self.hops_max != Some(0)).then_some(Step { superstep: 0, direction, visit, scalars })
+        (self.hops_max != Some(0)).then(|| Step::new(0, Direction::Out, Visit::Within(OUTERMOST)))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourhoodKernel<'a> {

@@ -142,7 +142,7 @@ impl PageRank {
     fn step(&self, graph: &Graph, among: u64, superstep: u32, dangling: f64) -> Step {
         let direction = self.direction(graph.has_in_lists);
         let scalars = [self.base(among, dangling), self.damping, 0.0, 0.0];
-        Step { superstep, direction, visit: Visit::All, scalars }
+        Step::new(superstep, direction, Visit::All).with_scalars(scalars)
     }
 
     /// The first superstep where walks begin anew at so many vertices.

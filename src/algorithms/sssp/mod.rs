@@ -25,6 +25,7 @@ use crate::model::algorithm::{
 };
 use crate::model::attributes::{Attribute, Merge, U32Column};
 use crate::model::bits::Bits;
+use crate::model::numbers::TOO_FAR;
 use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
@@ -40,8 +41,6 @@ pub struct Sssp {
 
 /// The whole distance of a vertex that has not been reached.
 const UNREACHED: u32 = u32::MAX;
-/// That of one that has been, but farther away than 32 bits can say.
-const TOO_FAR: u32 = u32::MAX - 1;
 
 impl Sssp {
     pub(in crate::algorithms) fn is_float(&self) -> bool {
