@@ -36,3 +36,4 @@ mod searches;
 #[cfg(target_os = "linux")]
 mod threads;
 mod widest;
+mod without_pages;

@@ -5,7 +5,6 @@ use crate::common::{FETCHERS, TestStore, engine_options, pagerank, small_pages};
 use crate::reference::{Dangling, EdgeList, random_edges};
 use std::collections::BTreeMap;
 use std::process::Command;
-use topostream::EngineOptions;
 use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
 use topostream_formats::Encoding;
@@ -39,7 +38,7 @@ fn count(gpus: usize, cpus: usize) {
         TestStore::new(&EdgeList::new(5000, random_edges(0..5000, 40_000, 1)), &small_pages(Encoding::VertexId));
     let mut devices = vec![DeviceChoice::Cpu; cpus];
     devices.resize_with(gpus + cpus, adapter::device);
-    let options = EngineOptions { devices, ..engine_options(None, THREADS, FETCHERS[2]) };
+    let options = engine_options(None, THREADS, FETCHERS[2]).with_devices(devices);
     let mut most = BTreeMap::new();
     let look = &mut |_: &_| {
         let mut now: BTreeMap<String, usize> = BTreeMap::new();

@@ -92,7 +92,7 @@ impl<A: Algorithm> CpuDevice<A> {
         let (report, done) = mpsc::unbounded_channel();
         let (weights, abandoned) = (algorithm.needs_weights(), AtomicBool::new(false));
         let shared = Arc::new(Shared { algorithm, state, store, weights, trace, workers, report, abandoned });
-        let step = Arc::new(Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] });
+        let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
         let (running, ended) = bounded(0);
         let (running, after_phase) = (Some(running), Vec::new());
         Self { shared, declared, layout, exchange, after_phase, step, lanes: lanes.max(1), done, running, ended }

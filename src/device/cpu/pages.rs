@@ -192,7 +192,8 @@ impl<A: Algorithm> Shared<A> {
 
     fn selection(&self, step: &Step) -> Selection<'_> {
         match step.visit {
-            Visit::All => Selection::All,
+            // A superstep without pages selects from no list.
+            Visit::All | Visit::None => Selection::All,
             Visit::Frontier => Selection::In(self.state.frontier(step.superstep)),
             Visit::Within(attribute) => Selection::In(self.state.attributes.bits(attribute)),
             Visit::Without(attribute) => Selection::NotIn(self.state.attributes.bits(attribute)),

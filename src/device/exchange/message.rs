@@ -61,7 +61,7 @@ impl MessageLayout {
     /// values have one owner, only what other devices read.
     ///
     /// # Panics
-    /// Where a traversal writes fixed-point sums: a sum does not show what has been added to it.
+    /// Where a traversal writes numbers of 64 bits: a sum does not show what has been added to it.
     pub fn new(declared: &[Attribute], sharded: bool) -> Self {
         let sent = |attribute: &Attribute| match sharded {
             false => attribute.role.is_written(),
@@ -72,7 +72,9 @@ impl MessageLayout {
             match attribute.of {
                 AttributeType::Bit => bits.push(place),
                 AttributeType::U32 | AttributeType::F32 => values.push(place),
-                AttributeType::Fixed63 => panic!("{}: traversals write no fixed-point sums", attribute.name),
+                AttributeType::Fixed63 | AttributeType::U64 => {
+                    panic!("{}: traversals write no numbers of 64 bits", attribute.name)
+                }
             }
         }
         Self { bits, values }

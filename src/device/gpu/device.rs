@@ -7,7 +7,7 @@ use crate::device::{Device, Member, PageDone, PageTask, StepEnd};
 use crate::error::{Error, GpuError, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
-use crate::model::algorithm::{Graph, Scalars, State, Step};
+use crate::model::algorithm::{Graph, Scalars, State, Step, Visit};
 use crate::model::attributes::Attribute;
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
@@ -155,6 +155,9 @@ impl Device for GpuDevice {
     }
 
     fn pages(&mut self, step: &Step) -> Result<PagePlan> {
+        if step.visit == Visit::None {
+            return Ok(PagePlan::none());
+        }
         let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
         let direction = topology.direction();
         let page_ref = |page| PageRef { direction, page: PageId(page) };

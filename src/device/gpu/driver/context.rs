@@ -105,7 +105,7 @@ impl Context {
             buffers,
             arena_buffers,
             trace: trace.clone(),
-            step: Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] },
+            step: Step::new(0, Direction::Out, Visit::All),
             timing,
             home,
         })

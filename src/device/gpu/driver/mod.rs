@@ -297,7 +297,7 @@ impl Driver {
     fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
         initial::set(&mut self.context)?;
         // The first superstep visits what "the superstep before the first" has activated.
-        let before = Step { superstep: u32::MAX, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
+        let before = Step::new(u32::MAX, Direction::Out, Visit::All);
         superstep::set(&mut self.context, before);
         let (end, next_pages) = self.end(Some(KernelName::Initialise), &[])?;
         Ok((end.summary.totals, next_pages))

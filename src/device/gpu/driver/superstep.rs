@@ -95,7 +95,7 @@ pub(super) fn put_off(context: &mut Context, direction: Direction, pages: &[u32]
 
 /// This superstep, for kernels that look at one topology's pages.
 fn step_layout(context: &Context, direction: Direction) -> StepLayout {
-    let Step { superstep, scalars, .. } = context.step;
+    let Step { superstep, scalars, integers, .. } = context.step;
     let own = &context.part.own;
     // An empty range starts after its end.
     let (own_first, own_last) = if own.is_empty() { (1, 0) } else { (own.start as u32, (own.end - 1) as u32) };
@@ -109,6 +109,7 @@ fn step_layout(context: &Context, direction: Direction) -> StepLayout {
         spare_1: 0,
         spare_2: 0,
         scalars: scalars.map(|scalar| scalar as f32),
+        integers,
     }
 }
 
@@ -300,7 +301,7 @@ fn visits(context: &Context) -> Vec<(Direction, Visit)> {
 /// The possible supersteps that visit some of a traversal's pages; the others visit all.
 fn partial(context: &Context) -> Vec<(Direction, Visit)> {
     let some = |&(_, visit): &(Direction, Visit)| match visit {
-        Visit::All => false,
+        Visit::All | Visit::None => false,
         Visit::Within(_) => true,
         Visit::Frontier | Visit::Without(_) => context.declared.traversal,
     };

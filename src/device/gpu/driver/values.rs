@@ -151,11 +151,7 @@ fn write_words(context: &Context, buffer: &wgpu::Buffer, first: u64, words: &[u3
 
 /// A span in pieces of so many words, cut between words.
 fn pieces<'a>(attribute: &Attribute, span: &Span<'a>, words: u64) -> impl Iterator<Item = Span<'a>> + use<'a> {
-    let size = match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => words,
-        AttributeType::Fixed63 => words / 2,
-        AttributeType::Bit => words * 32,
-    };
+    let size = attribute.of.vertices_in(words);
     let Span { buffer, first, vertices: Range { start, end } } = span.clone();
     (start / size..end.div_ceil(size)).map(move |number| Span {
         buffer,

@@ -21,11 +21,8 @@ pub(super) fn is_bits(context: &Context, attribute: usize) -> bool {
 
 /// Words of a dense move.
 pub(super) fn move_words(context: &Context, attribute: usize, vertices: &Range<u64>) -> u64 {
-    let declared = &context.declared.attributes[attribute];
-    match declared.of {
-        AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
-        _ => words_before(declared, vertices.start, vertices.end),
-    }
+    let words = context.declared.attributes[attribute].of.word_range(vertices);
+    words.end - words.start
 }
 
 /// The parts of a move, by buffer, and where each lies in the exchange memory.
@@ -89,7 +86,7 @@ impl Exchange {
         let kind = match declared.of {
             AttributeType::U32 => layout::WORDS_U32,
             AttributeType::F32 => layout::WORDS_F32,
-            AttributeType::Fixed63 => layout::WORDS_FIXED63,
+            AttributeType::Fixed63 | AttributeType::U64 => layout::WORDS_WIDE,
             AttributeType::Bit => layout::WORDS_BIT,
         };
         let parts: Vec<_> = parts(context, attribute, vertices, at)
@@ -194,9 +191,6 @@ impl Exchange {
 
 /// Words of a dense move from vertex `first` on that come before that of a vertex.
 fn words_before(attribute: &Attribute, first: u64, vertex: u64) -> u64 {
-    match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => vertex - first,
-        AttributeType::Fixed63 => 2 * (vertex - first),
-        AttributeType::Bit => vertex / 32 - first / 32,
-    }
+    let begin = |vertex: u64| attribute.of.word_range(&(vertex..vertex)).start;
+    begin(vertex) - begin(first)
 }
