@@ -7,9 +7,9 @@
 //! | [`settings`], `choice` | options of GPUs, and which devices are asked for |
 //! | `cpu`, `gpu` | the two kinds of device |
 //!
-//! A run has one [`Device`], or a team that is one, made of several [`Member`]s. Devices are created and called by `engine`
-//! and `team`. They know pages and algorithms; not where pages are read from, which of them are in the page buffer, or
-//! what the engine does between supersteps.
+//! A run has one [`Device`], or a team that is one, made of several [`Member`]s. Devices are created and called by
+//! `engine` and `team`. They know pages and algorithms; not where pages are read from, which of them are in the page
+//! buffer, or what the engine does between supersteps.
 
 mod choice;
 mod cpu;
@@ -234,9 +234,9 @@ pub trait Device: Send {
 ///               ─▶ hear(Take …)
 /// ```
 ///
-/// Methods that begin something do not block for long, so that all devices work at the same time. The vertex phase and the census are
-/// those of the device's [own](crate::model::Part) vertices; [`Device::pages`] covers all vertices that are visited,
-/// as far as the device knows (its own ones, where it visits those that are not in a set).
+/// Methods that begin something do not block for long, so that all devices work at the same time. The vertex phase and
+/// the census are those of the device's [own](crate::model::Part) vertices; [`Device::pages`] covers all vertices that
+/// are visited, as far as the device knows (its own ones, where it visits those that are not in a set).
 pub trait Member: Device {
     /// Begins the moves of a round, in order; pages that were submitted or resident come before. What they write to the
     /// exchange memory can be read by all devices, and what they read may be

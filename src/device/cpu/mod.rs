@@ -192,12 +192,17 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
+        let Shared { algorithm, state, .. } = &*self.shared;
+        let summary = if state.is_traversal() {
+            self.census(step)
+        } else {
+            let phase = |vertices| algorithm.vertex_phase(state, step, vertices);
+            Summary { totals: self.install(|| self.over_vertices(phase))?, ..Summary::default() }
+        };
         let after_phase = std::mem::take(&mut self.after_phase);
-        let summary = self.install(|| {
-            let summary = self.summary(step);
-            after_phase.iter().for_each(|one| self.make(one));
-            summary
-        })?;
+        if !after_phase.is_empty() {
+            self.install(|| after_phase.iter().for_each(|one| self.make(one)))?;
+        }
         Ok(StepEnd { summary, ..StepEnd::default() })
     }
 
@@ -219,13 +224,10 @@ impl<A: Algorithm> Device for CpuDevice<A> {
 }
 
 impl<A: Algorithm> CpuDevice<A> {
-    /// The census of the next frontier, which takes the place of this one; or the vertex phase.
-    fn summary(&self, step: &Step) -> Summary {
-        let Shared { algorithm, state, .. } = &*self.shared;
-        if !state.is_traversal() {
-            let totals = self.over_vertices(|vertices| algorithm.vertex_phase(state, step, vertices));
-            return Summary { totals, ..Summary::default() };
-        }
+    /// Empties the frontier of a superstep, and counts the next one. Small frontiers are counted on the calling thread:
+    /// waking up another takes longer.
+    fn census(&self, step: &Step) -> Summary {
+        let Shared { state, workers, .. } = &*self.shared;
         state.frontier(step.superstep).clear();
         let next = state.next_frontier(step.superstep);
         let activations = state.activations();
@@ -235,7 +237,8 @@ impl<A: Algorithm> CpuDevice<A> {
             }
             state.graph.out_degree(vertex).into()
         };
-        let (activated, activated_edges) = next.census_of(state.part.own.clone(), degree);
+        let own = state.part.own.clone();
+        let (activated, activated_edges) = next.census_of(own, degree, |count| workers.install(count));
         Summary { activated, activated_edges, ..Summary::default() }
     }
 

@@ -1,5 +1,5 @@
-//! Messages: the changes that a traversal has made on one device, for the others. Only vertices that the superstep has activated
-//! are in it (vertex refinement: Khorasani, Gupta and Bhuyan, PACT 2015).
+//! Messages: the changes that a traversal has made on one device, for the others. Only vertices that the superstep has
+//! activated are in it (vertex refinement: Khorasani, Gupta and Bhuyan, PACT 2015).
 //!
 //! A message is about a range of vertices that begins at a multiple of [`BLOCK_VERTICES`], and takes these words of 4
 //! bytes:

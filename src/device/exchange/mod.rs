@@ -10,8 +10,8 @@
 //! at the same time (docs/benchmarks.md), so that nothing is lost by going through it. Which moves are made when is
 //! decided by the schedule of a team; a device makes the moves that it is given.
 //!
-//! Used by the devices, which make moves, and by `team`, which plans them. Knows attributes and vertices; not devices, and
-//! not schedules.
+//! Used by the devices, which make moves, and by `team`, which plans them. Knows attributes and vertices; not devices,
+//! and not schedules.
 
 pub mod message;
 

@@ -1,4 +1,4 @@
-//! Which GPUs there are, what they can do, and which one a run takes.
+//! The GPUs of this machine, their features, and the ones that a choice means.
 
 use super::vulkan;
 use crate::device::DeviceChoice;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use wgpu::{Backends, DeviceType, Features};
 
-/// What kind of thing an adapter is; the best first.
+/// The kind of an adapter; the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AdapterKind {
@@ -36,7 +36,7 @@ impl fmt::Display for AdapterKind {
     }
 }
 
-/// The limits of an adapter that decide how a run is laid out.
+/// The limits of an adapter that runs depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AdapterLimits {
     /// Bytes that a kernel can reach through one storage binding.
@@ -53,25 +53,25 @@ pub struct AdapterLimits {
     pub subgroup_max: u32,
 }
 
-/// Something that makes runs faster where an adapter has it.
+/// An optional feature that makes runs faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FastPath {
-    /// What it is.
+    /// Its name.
     pub name: &'static str,
     /// Whether the adapter has it.
     pub available: bool,
-    /// What is used where it has not.
+    /// What is used instead.
     pub instead: &'static str,
 }
 
-/// An adapter: what it is and what it can do.
+/// A description of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AdapterReport {
     /// Its number, for `--device`.
     pub index: usize,
     /// Its name, as the driver gives it.
     pub name: String,
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: AdapterKind,
     /// The system's interface to it: `vulkan`, `metal`, `dx12`.
     pub backend: String,
@@ -81,7 +81,7 @@ pub struct AdapterReport {
     pub memory_bytes: Option<u64>,
     /// Its limits.
     pub limits: AdapterLimits,
-    /// What makes runs faster, had or missed.
+    /// Optional features.
     pub fast_paths: Vec<FastPath>,
 }
 
@@ -91,7 +91,7 @@ impl AdapterReport {
         self.kind != AdapterKind::Software
     }
 
-    /// Better ones are less. Vulkan has fast paths that the others lack.
+    /// Orders adapters, better ones first. Vulkan has fast paths that the others lack.
     fn rank(&self) -> (AdapterKind, bool, usize) {
         (self.kind, self.backend != "vulkan", self.index)
     }
@@ -194,7 +194,7 @@ fn lines<'a>(reports: impl IntoIterator<Item = &'a AdapterReport>) -> String {
     reports.into_iter().map(AdapterReport::line).collect()
 }
 
-/// What to do where there is no adapter at all.
+/// The hint where there is no adapter at all.
 pub const NO_ADAPTER: &str = "no GPU is visible: install its driver (on Linux with its Vulkan part, and libvulkan1; \
                               in a container, let it see the GPU), or use `--device cpu`";
 

@@ -1,4 +1,4 @@
-//! What has gone wrong with a GPU, heard from callbacks and told to whoever asks.
+//! The health of a GPU: its first error, recorded by callbacks.
 //!
 //! wgpu reports errors to callbacks, at any time and on any thread, and its default is to panic. Here the first error
 //! is kept, and every wait asks for it: a run ends with a typed error, never with a panic and never with a hang.

@@ -10,14 +10,14 @@
 //!
 //! # Contract
 //!
-//! What the types see to:
+//! Ensured by the types:
 //!
 //! - Imported memory outlives every use of it: each buffer owns a share of the host memory, and gives it back when wgpu
 //!   (and the transfer queue, where there is one) is done with the buffer, not when the handle is dropped.
 //! - The memory is host-coherent. What the host, the kernel or a disk wrote before a submission is seen by that
 //!   submission; what a device wrote is seen by the host once the submission has been waited for.
 //!
-//! What callers see to:
+//! Ensured by callers:
 //!
 //! - A frame belongs to one party at a time. From the submission that reads it until that submission has been waited
 //!   for, nobody writes to it: the device would read a mixture (but nothing worse: page kernels check what they index
@@ -92,7 +92,7 @@ impl HostImport {
         Self::import(gpu, &memory, chunk_bytes, usage)
     }
 
-    /// Imports memory that devices tell each other through, for reading and writing.
+    /// Imports exchange memory, for reading and writing.
     ///
     /// # Errors
     /// As of [`HostImport::new`].

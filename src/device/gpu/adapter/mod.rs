@@ -11,8 +11,9 @@
 //! | [`rounds`] | drivers that end loops early |
 //! | `opening` | how an adapter is opened |
 //!
-//! The modules are listed lowest first. Unsafe code of the GPU device is in here, in `import`, `transfer` and `vulkan`. Called by everything of the GPU device, by
-//! `engine::roster` and by `cli`; it knows nothing of graphs, algorithms and runs.
+//! The modules are listed lowest first. Unsafe code of the GPU device is in here, in `import`, `transfer` and `vulkan`.
+//! Called by everything of the GPU device, by `engine::roster` and by `cli`; it knows nothing of graphs, algorithms and
+//! runs.
 
 pub mod adapters;
 pub mod health;

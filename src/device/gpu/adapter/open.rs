@@ -1,4 +1,4 @@
-//! A GPU in use: device and queue, what it can do, and waits that end.
+//! An open GPU: device and queue, features and limits, and waits that end.
 
 use super::health::{Health, caught};
 use super::vulkan;
@@ -6,7 +6,7 @@ use crate::error::{Error, GpuError};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a run may use of a GPU. Everything can be switched off, so that each path is tested on any machine.
+/// The features that may be used. Everything can be switched off, so that each path is tested on any machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuOptions {
     /// Bytes of a storage binding, where fewer are wanted than the adapter allows: for tests of what is split.
@@ -36,12 +36,12 @@ impl Default for GpuOptions {
     }
 }
 
-/// What an open GPU can do, as far as its options allow.
+/// The features and limits of an open GPU, as far as its options allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caps {
     /// Whether host memory can be imported: see [`super::import`].
     pub host_import: bool,
-    /// What addresses and sizes of imported memory are multiples of, in bytes.
+    /// The alignment of addresses and sizes of imported memory, in bytes.
     pub import_alignment: u64,
     /// The family of the queue for transfers: see [`super::transfer`].
     pub transfer_family: Option<u32>,
@@ -55,7 +55,7 @@ pub struct Caps {
     pub timestamps: bool,
     /// Bytes that a kernel can reach through one storage binding.
     pub binding_bytes_max: u64,
-    /// What the offset of a storage binding is a multiple of, in bytes.
+    /// The alignment of offsets of storage bindings, in bytes.
     pub binding_alignment: u64,
     /// Bytes of a buffer.
     pub buffer_bytes_max: u64,
@@ -75,7 +75,7 @@ pub struct Caps {
 /// hangs at times, inside `vkDestroyDevice`, while other threads use other devices.
 #[derive(Debug)]
 pub struct Gpu {
-    // Before the device: it holds nothing that outlives it, and says so by its place.
+    // Dropped before the device.
     pub(super) vulkan: Option<vulkan::Context>,
     pub(super) queue: wgpu::Queue,
     pub(super) device: wgpu::Device,
@@ -96,7 +96,7 @@ impl Gpu {
         self.health.device()
     }
 
-    /// What the GPU can do.
+    /// Features and limits.
     pub fn caps(&self) -> &Caps {
         &self.caps
     }
@@ -116,7 +116,7 @@ impl Gpu {
         &self.queue
     }
 
-    /// What has gone wrong, if anything has.
+    /// The health of the device, which holds its first error.
     pub fn health(&self) -> &Arc<Health> {
         &self.health
     }
@@ -128,7 +128,7 @@ impl Gpu {
     /// Whether the device is as it should be.
     ///
     /// # Errors
-    /// The first error that any callback heard of.
+    /// The first error that any callback has recorded.
     pub fn check(&self) -> Result<(), GpuError> {
         self.health.check()
     }
@@ -148,7 +148,7 @@ impl Gpu {
         Ok(self.scoped(&what, || self.device.create_buffer(&descriptor))?)
     }
 
-    /// Makes something of wgpu's, and returns what is wrong with it as an error.
+    /// Creates a wgpu object, and returns wgpu's objections as an error.
     ///
     /// # Errors
     /// What wgpu reported while it ran; what [`Gpu::check`] says.
@@ -164,7 +164,7 @@ impl Gpu {
         first.map_or(Ok(made), |error| Err(self.health.wgpu_error(what, &error)))
     }
 
-    /// An error for whoever has to hear of it. A device that goes while commands are made for it can be found out by
+    /// An error as it is reported. A device that goes while commands are made for it can be found out by
     /// what is wrong with the commands, before its loss is told: a fault is looked into.
     pub fn explained(&self, error: Error) -> Error {
         if !matches!(error, Error::Gpu(GpuError::Fault { .. })) {

@@ -17,7 +17,8 @@
 //! - Before a copy overwrites what a kernel reads, the kernel's submission has been waited for.
 //! - Before a copy reads what the device wrote, that submission has been waited for; what the host wrote, is written.
 //!
-//! Breaking it gives wrong contents, nothing worse: buffers are kept alive until the copies that use them are done.
+//! Breaking the contract gives wrong contents, nothing worse: buffers are kept alive until the copies that use them are
+//! done.
 
 use super::health::Health;
 use super::import::SharedBuffer;

@@ -51,7 +51,7 @@ impl Arena {
         Ok(Self { buffers, cache: PageCache::new(free, stream_slots as usize), slots, slot_bytes, stream_slots })
     }
 
-    /// How many slots there are, of how many bytes, and how many of them pages only pass through.
+    /// The number of slots, their bytes, and how many of them pages only pass through.
     pub fn shape(&self) -> (u32, u64, u32) {
         (self.slots, self.slot_bytes, self.stream_slots)
     }
@@ -76,18 +76,18 @@ impl Arena {
         self.cache.take(page)
     }
 
-    /// Takes out a slot for a page to come, if one may be used anew.
+    /// Takes out a slot for another page, if one is free or may be evicted.
     pub fn slot(&mut self, policy: Policy) -> Option<Slot> {
         self.cache.frame(policy)
     }
 
-    /// Brings back a slot with a page; true if the page will stay.
+    /// Puts a slot with a page back; true if the page will stay.
     pub fn put_back(&mut self, page: PageRef, slot: Slot, policy: Policy) -> bool {
         self.cache.put_back(page, slot, policy);
         !self.cache.is_transient(page)
     }
 
-    /// Brings back a slot without a page.
+    /// Puts a slot back without a page.
     pub fn give_up(&mut self, slot: Slot) {
         self.cache.give_up(slot);
     }

@@ -30,14 +30,14 @@ struct TopologyBuffers {
     pages: u32,
 }
 
-/// What a store's runs have in common.
+/// The buffers that all runs over a store share.
 pub struct GraphBuffers {
     degrees: Vec<wgpu::Buffer>,
-    /// The vertices with out-edges, where devices tell each other of those only.
+    /// The vertices with out-edges, where devices exchange the values of those only.
     outgoing: Option<wgpu::Buffer>,
     topologies: Vec<TopologyBuffers>,
     chunk_vertices_log2: u32,
-    /// Whose degrees there are.
+    /// The vertices whose degrees are here.
     vertices: Range<u64>,
 }
 
@@ -79,7 +79,7 @@ impl GraphBuffers {
         Ok(Self { degrees, outgoing, topologies, chunk_vertices_log2, vertices })
     }
 
-    /// How vertices are cut, whose degrees there are, and whether the vertices with out-edges are listed.
+    /// The size of chunks, the vertices whose degrees are here, and whether the vertices with out-edges are listed.
     pub fn shape(&self) -> (u32, Range<u64>, bool) {
         (self.chunk_vertices_log2, self.vertices.clone(), self.outgoing.is_some())
     }
@@ -113,7 +113,7 @@ struct Column {
     /// Those of them that may be written here.
     own: Range<u64>,
     chunks: Vec<SharedBuffer>,
-    /// What the owners of other vertices have told: of all vertices, or of none.
+    /// Values of other devices' vertices, as their owners last sent them: of all vertices, or empty if unused.
     seen: Vec<SharedBuffer>,
 }
 
@@ -128,11 +128,11 @@ pub struct Span<'a> {
     pub vertices: Range<u64>,
 }
 
-/// What one run keeps on the device.
+/// The buffers of one run.
 pub struct RunBuffers {
     /// The superstep's numbers.
     pub step: wgpu::Buffer,
-    /// What kernels count.
+    /// Counters of kernels.
     pub counters: wgpu::Buffer,
     /// Partial sums of kernels over vertices.
     pub totals: wgpu::Buffer,
@@ -184,16 +184,16 @@ impl RunBuffers {
         })
     }
 
-    /// The buffers of an attribute's values that are held, by its place in the declaration, then those of what other
-    /// devices have told; each with its first vertex.
+    /// The buffers of an attribute, by its place in the declaration: of the values that are held, then of those that
+    /// were received from other devices; each with its first vertex.
     pub fn attribute(&self, place: usize, chunk_vertices_log2: u32) -> impl Iterator<Item = (u64, &SharedBuffer)> {
         let Column { held, chunks, seen, .. } = &self.attributes[place];
         let begin = move |first: u64| (0..).map(move |chunk: u64| first + (chunk << chunk_vertices_log2));
         begin(held.start).zip(chunks).chain(begin(0).zip(seen))
     }
 
-    /// Where an attribute's values of some vertices lie, in their order: those of others where it is noted what their
-    /// owners have told, or nowhere.
+    /// Where the values of some vertices lie, in their order. Values of other devices' vertices lie where the last ones
+    /// that were received are kept, if they are.
     pub fn spans(&self, place: usize, vertices: &Range<u64>, chunk_vertices_log2: u32) -> Vec<Span<'_>> {
         let Column { held, own, chunks, seen } = &self.attributes[place];
         let here = vertices.start.clamp(own.start, own.end)..vertices.end.clamp(own.start, own.end);
@@ -208,7 +208,7 @@ impl RunBuffers {
         &self.frontiers[superstep as usize % 2]
     }
 
-    /// What a kernel of a superstep binds that is not a batch's.
+    /// The buffer of a resource that belongs to no batch.
     pub fn find<'a>(
         &'a self,
         graph: &'a GraphBuffers,

@@ -8,8 +8,8 @@
 //! | [`rows`] | where units begin in each page |
 //! | [`home`] | an open adapter between runs, with what stays in its memory |
 //!
-//! Called by the driver, which owns the parts during a run; [`home`] also by the engine's roster. Knows the graph and the
-//! declaration of attributes; not supersteps, launches or messages.
+//! Called by the driver, which owns the parts during a run; [`home`] also by the engine's roster. Knows the graph and
+//! the declaration of attributes; not supersteps, launches or messages.
 
 pub mod arena;
 pub mod buffers;

@@ -16,21 +16,21 @@ use serde::Serialize;
 use topostream_formats::page::Capacity;
 use topostream_formats::{Direction, Store};
 
-/// Launches that are under way at the same time: one runs, one waits behind it.
+/// Launches that are under way at the same time: one runs, the next one waits.
 pub const BATCHES_MAX: usize = 2;
 /// Workgroups of the kernels over vertices, and so the most partial sums.
 pub const TOTALS_MAX: u32 = 4096;
 /// Bytes of a partial sum: four numbers.
 pub const TOTAL_BYTES: u64 = 16;
-/// What pages pass through on their way to kernels where they are copied and not kept.
+/// Bytes of the slots that pages pass through where they are copied and not kept.
 const STREAM_BYTES: u64 = 256 << 20;
 /// The fewest slots that a run can work with where pages must be copied.
 const SLOTS_MIN: u64 = 4;
-/// Entries of the hub queue at first; it grows when a superstep wanted more.
+/// Entries of the hub queue at first; it grows after a superstep that needed more.
 pub const HUBS_FIRST: u32 = 1 << 12;
-/// The share of an adapter's memory that a run takes where nothing else is said.
+/// The share of an adapter's memory that a run takes by default.
 const MEMORY_SHARE: f64 = 0.9;
-/// What a run takes where the adapter does not tell how much it has.
+/// The bytes that a run takes where the size of the memory is unknown.
 const MEMORY_UNKNOWN: u64 = 1 << 30;
 
 /// Device memory of a run, by part, in bytes.
@@ -40,7 +40,7 @@ pub struct DevicePlan {
     pub attributes_bytes: u64,
     /// Which attributes lie in main memory and are read with their pages, by place in the declaration.
     pub host_attributes: Vec<bool>,
-    /// Of which attributes what other devices have told lies in main memory too.
+    /// Which attributes have the values of other devices' vertices in main memory, too.
     pub host_seen: Vec<bool>,
     /// Tables beside them.
     pub tables_bytes: u64,
@@ -48,11 +48,11 @@ pub struct DevicePlan {
     pub frontier_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
-    /// Of them, the list of vertices with out-edges, where devices tell each other of those only.
+    /// Of them, the list of vertices with out-edges, where devices exchange the values of those only.
     pub outgoing_bytes: u64,
     /// Batches, unit rows, queues, sums.
     pub working_bytes: u64,
-    /// What is told to other devices, on its way; 0 where there are none.
+    /// Scratch memory of exchange; 0 for a device that is alone.
     pub exchange_bytes: u64,
     /// Slots of the page arena.
     pub slots: u32,
@@ -72,23 +72,23 @@ pub struct DevicePlan {
     pub weights: bool,
 }
 
-/// What a plan is made for.
+/// The run that a plan is made for.
 pub struct Request<'a> {
     /// For messages.
     pub device: &'a str,
     /// For messages.
     pub algorithm: &'a str,
-    /// What the algorithm keeps.
+    /// The algorithm's attributes.
     pub attributes: &'a [Attribute],
-    /// What it looks up beside them.
+    /// Its tables.
     pub tables: &'a [Table],
     /// Whether it has frontiers.
     pub traversal: bool,
     /// Which vertices are the device's.
     pub part: &'a Part,
-    /// Device memory of what is told to others, in bytes.
+    /// Device memory for exchange, in bytes.
     pub exchange_bytes: u64,
-    /// The list of vertices with out-edges, where it is wanted, in bytes.
+    /// The list of vertices with out-edges, where it is needed, in bytes.
     pub outgoing_bytes: u64,
     /// Whether it reads weights.
     pub weights: bool,
@@ -297,7 +297,7 @@ pub fn held_bytes(attribute: &Attribute, part: &Part) -> u64 {
     device_bytes(attribute, held.end - held.start)
 }
 
-/// Device memory of what other devices have told a part of an attribute, in bytes.
+/// Device memory of the values that a part keeps of other devices' vertices, in bytes.
 pub fn seen_bytes(attribute: &Attribute, part: &Part) -> u64 {
     if part.has_seen(attribute.role) { device_bytes(attribute, part.vertices) } else { 0 }
 }

@@ -23,7 +23,7 @@ pub struct RawCopy {
 struct Lane {
     commands: vk::CommandBuffer,
     fence: vk::Fence,
-    /// What the copies use while they are under way; empty while the lane is free.
+    /// The buffers of copies under way; empty while the lane is free.
     held: Vec<Arc<RawBuffer>>,
     busy: bool,
 }
@@ -35,7 +35,7 @@ pub struct Lanes {
     pool: vk::CommandPool,
     queries: vk::QueryPool,
     lanes: Vec<Lane>,
-    /// What counts of a timestamp, and nanoseconds of a tick.
+    /// The valid bits of a timestamp, and the nanoseconds of a tick.
     mask: u64,
     tick_ns: f64,
     taken: Option<Arc<AtomicBool>>,

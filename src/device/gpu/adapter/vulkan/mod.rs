@@ -1,4 +1,6 @@
-//! Every call that goes past wgpu, to Vulkan itself: what an adapter has, how its device is opened.
+//! Every call that goes past wgpu, to Vulkan itself: features of an adapter, and how its device is opened.
+//!
+//! Called by the modules of `adapter` only; knows no buffers of runs and no pages.
 //!
 //! Memory is in [`memory`], the transfer queue in [`lanes`]. The rest of the program sees safe functions.
 #![allow(unsafe_code)]
@@ -14,10 +16,10 @@ use crate::error::GpuError;
 use ash::{ext, vk};
 use wgpu::hal::vulkan::{Adapter as HalAdapter, Api, CreateDeviceCallback, CreateDeviceCallbackArgs};
 
-/// What a Vulkan adapter has, beyond what wgpu says.
+/// Features of a Vulkan adapter that wgpu does not report.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// What imported memory is aligned to, in bytes, where memory can be imported.
+    /// The alignment of imported memory, in bytes, where memory can be imported.
     pub import_alignment: Option<u64>,
     /// The family of a queue for transfers alone.
     pub transfer_family: Option<u32>,
@@ -31,7 +33,7 @@ pub struct Facts {
     tick_ns: f32,
 }
 
-/// What an adapter has; `None` where it is not driven by Vulkan.
+/// The features of an adapter; `None` where it is not driven by Vulkan.
 pub fn facts(adapter: &wgpu::Adapter) -> Option<Facts> {
     // SAFETY: nothing is destroyed through the guard.
     let adapter = unsafe { adapter.as_hal::<Api>() }?;
