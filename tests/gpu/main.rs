@@ -27,6 +27,7 @@ mod faults;
 mod frontiers;
 mod golden;
 mod graphs;
+mod kernels;
 mod members;
 mod memory;
 mod own;

@@ -1,8 +1,8 @@
 //! The cost model: against times worked out by hand, and properties that hold for any rates.
 
-#[path = "../formats/fuzz/mutations.rs"]
+#[path = "../../formats/fuzz/mutations.rs"]
 mod mutations;
-#[path = "../formats/fuzz/fuzz_targets/rates_shared.rs"]
+#[path = "../../formats/fuzz/fuzz_targets/rates_shared.rs"]
 mod rates_shared;
 
 use proptest::prelude::*;

@@ -1,10 +1,7 @@
 //! Memory: what does not fit is refused before anything is read, what fits runs, and the page buffer does its share.
 
-mod common;
-mod reference;
-
-use common::*;
-use reference::*;
+use crate::common::*;
+use crate::reference::*;
 use topostream::algorithms::{Bfs, Traffic};
 use topostream::pages::fetch::FetcherKind;
 use topostream::pages::memory::{FRAMES_MIN, MemoryPlan};

@@ -1,11 +1,8 @@
 //! Stopping a run, runs at once, and where a run may be started: the flag is heard in every superstep and every wait, and
 //! the engine runs on afterwards.
 
-mod common;
-mod reference;
-
-use common::*;
-use reference::*;
+use crate::common::*;
+use crate::reference::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

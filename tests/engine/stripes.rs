@@ -1,12 +1,9 @@
 //! Stores over several directories: the answers of one, whatever the fetcher; a report for each; and what becomes of a run
 //! when one of them is late, broken or no longer what it was.
 
-mod common;
-mod reference;
-
-use common::*;
+use crate::common::*;
+use crate::reference::*;
 use proptest::prelude::*;
-use reference::*;
 use std::future::poll_fn;
 use std::path::PathBuf;
 use std::sync::Arc;

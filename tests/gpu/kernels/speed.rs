@@ -13,8 +13,8 @@ use topostream::model::attributes::AttributeType;
 use topostream::{Direction, VertexId};
 use topostream_formats::Encoding;
 
-use crate::gpu::{Buffers, Gpu};
-use crate::graph::Chance;
+use super::gpu::{Buffers, Gpu};
+use super::graph::Chance;
 
 const PAGE_WORDS: usize = (1 << 20) / 4;
 

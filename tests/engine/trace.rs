@@ -1,11 +1,8 @@
 //! The timeline of a run, as a viewer reads it: lanes have names, nothing lies over anything else in a row, causes come before
 //! effects, and bytes and edges add up to the report.
 
-mod common;
-mod reference;
-
-use common::*;
-use reference::*;
+use crate::common::*;
+use crate::reference::*;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

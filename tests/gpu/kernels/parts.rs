@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::gpu::Gpu;
 use super::graph::{Graph, VERTICES, edges};
 use super::{Rig, SHARINGS, Sharing, gpu, has, some_vertices};
-use crate::gpu::Gpu;
 use topostream::Direction;
 use topostream::algorithms::{PageRank, Sums};
 use topostream::device::gpu::compose::layout::{CensusTotal, Step};

@@ -3,13 +3,8 @@
 //! The small ones are in `tests/data`. The large ones are not part of this repository: they lie in `shared/data` beside the
 //! checkout, or where `TOPOSTREAM_DATA` says; a test whose graph is missing says so and passes.
 
-mod common;
-mod published;
-mod real;
-mod reference;
-
-use common::*;
-use real::*;
+use crate::common::*;
+use crate::real::*;
 use topostream::{Engine, Error};
 use topostream_formats::Encoding;
 use topostream_formats::readers;

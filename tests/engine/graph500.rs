@@ -1,11 +1,8 @@
 //! Graph500's checks: right answers pass, and every way of being wrong is found and named.
 
-mod common;
-mod reference;
-
-use common::*;
+use crate::common::*;
+use crate::reference::*;
 use proptest::prelude::*;
-use reference::*;
 use topostream::checks::graph500::{CheckOptions, Checked, check_bfs, check_sssp, memory_bytes};
 use topostream::error::{Rule, Violation};
 use topostream::{Error, PageId, Store, VertexId};
@@ -354,7 +351,7 @@ proptest! {
                 tree[vertex as usize] = Some(random_vertex(seed, value));
             }
             let wide: Vec<Option<u64>> = tree.iter().map(|parent| parent.map(u64::from)).collect();
-            let expected = reference::check_tree(&graph, source, &wrong, &wide);
+            let expected = crate::reference::check_tree(&graph, source, &wrong, &wide);
             let found = check_tree_of(&store, source, &wrong, Some(&tree));
             prop_assert_eq!(found.is_err(), expected.is_err(), "{:?}, {:?}", found, expected);
         }

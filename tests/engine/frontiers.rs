@@ -1,12 +1,9 @@
 //! Shortest paths and components against the reference: shapes of graphs × types of weights × directed and not × encodings ×
 //! fetchers × page buffers × threads. Each store is run under many settings, so that every pair of settings occurs somewhere.
 
-mod common;
-mod reference;
-
-use common::*;
+use crate::common::*;
+use crate::reference::*;
 use proptest::prelude::*;
-use reference::*;
 use std::collections::HashMap;
 use topostream::algorithms::{Components, Sssp};
 use topostream::pages::memory::FRAMES_MIN;

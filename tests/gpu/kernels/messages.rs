@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use super::gpu::{Buffers, Gpu};
 use super::graph::Chance;
 use super::{gpu, words_each};
-use crate::gpu::{Buffers, Gpu};
 use topostream::Direction;
 use topostream::device::exchange::message::MessageLayout;
 use topostream::device::gpu::compose::layout::{Message, Step, collected_words, message_groups, sparse_max};

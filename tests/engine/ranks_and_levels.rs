@@ -1,12 +1,9 @@
 //! PageRank and breadth-first search against the reference: shapes of graphs × encodings × fetchers × page buffers ×
 //! threads × directions. Each store is run under many settings, so that every pair of settings occurs somewhere.
 
-mod common;
-mod reference;
-
-use common::*;
+use crate::common::*;
+use crate::reference::*;
 use proptest::prelude::*;
-use reference::*;
 use topostream::Engine;
 use topostream::algorithms::{PageRank, Stop, Sums, Traffic};
 use topostream::pages::memory::FRAMES_MIN;

@@ -1,13 +1,9 @@
 //! What goes wrong with storage: read errors, flipped bits, short reads, damaged and forged files. A fault that passes is
 //! survived; one that stays is an error that names the file and the page. Never a wrong answer, a panic or a hang.
 
-mod common;
-mod forge;
-mod reference;
-
-use common::*;
-use forge::Forgery;
-use reference::*;
+use crate::common::*;
+use crate::forge::Forgery;
+use crate::reference::*;
 use std::path::Path;
 use std::sync::Arc;
 use topostream::algorithms::Traffic;
@@ -312,7 +308,7 @@ fn forged_pages_are_refused() {
         let mut edges = random_edges(0..3000, 60_000, 13);
         edges.extend((0..40_000).map(|number| (17, number % 3000)));
         let graph = EdgeList::new(3000, edges);
-        for (name, forge) in forge::FORGERIES {
+        for (name, forge) in crate::forge::FORGERIES {
             let store = TestStore::new(&graph, &small_pages(encoding));
             let mut forgery = Forgery::open(&store.path());
             forge(&mut forgery);

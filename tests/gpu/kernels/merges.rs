@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::gpu;
+use super::gpu::Gpu;
 use super::graph::Chance;
-use crate::gpu::Gpu;
 use topostream::Direction;
 use topostream::device::gpu::compose::layout::{self, merge_groups};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};

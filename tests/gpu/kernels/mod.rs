@@ -1,21 +1,17 @@
 //! The kernels on a GPU, or on Mesa's software Vulkan, against plain computations. Without either, nothing is tested.
 
-#![cfg(feature = "gpu")]
-
 mod gpu;
 mod graph;
 mod merges;
 mod messages;
 mod parts;
-#[path = "../sample/mod.rs"]
-mod sample;
 mod speed;
 
 use std::collections::HashMap;
 
-use gpu::{Buffers, Gpu};
-use graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
-use sample::insisted;
+use self::gpu::{Buffers, Gpu};
+use self::graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
+use crate::common::insisted;
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
 use topostream::device::gpu::compose::layout::{CensusTotal, Counters, Fill, HubHeader, Step, grid};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};

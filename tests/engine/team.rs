@@ -1,13 +1,9 @@
 //! Several devices that share a run: how many × strategies × assignments × algorithms, on the CPU as several devices. The same
 //! over GPUs is in tests/gpu.
 
-mod common;
-mod reference;
-mod sharing;
-
-use common::*;
-use reference::*;
-use sharing::*;
+use crate::common::*;
+use crate::reference::*;
+use crate::sharing::*;
 use topostream::EngineOptions;
 use topostream::device::DeviceChoice;
 use topostream_formats::Encoding;

@@ -1,13 +1,10 @@
 //! Parts of graphs: what vertices induce, what lies between sets, what is around a vertex; from every kind of store, into new
 //! stores, and what is left when that fails.
 
-mod common;
-mod reference;
-
-use common::*;
-use reference::cross_edges::cross_edges;
-use reference::neighbourhood::{Way, hops};
-use reference::*;
+use crate::common::*;
+use crate::reference::cross_edges::cross_edges;
+use crate::reference::neighbourhood::{Way, hops};
+use crate::reference::*;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,11 +1,8 @@
 //! Algorithms that somebody else writes: the trait is public, and what no built-in algorithm uses must work all the same.
 //! One reads weights, one is slow enough to be stopped in the middle.
 
-mod common;
-mod reference;
-
-use common::*;
-use reference::*;
+use crate::common::*;
+use crate::reference::*;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
