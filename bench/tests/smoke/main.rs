@@ -1,6 +1,8 @@
 //! Every subcommand on graphs so small that only its working is seen: whether it runs, checks answers, and writes JSON.
 #![cfg(target_os = "linux")]
 
+mod figures;
+
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
