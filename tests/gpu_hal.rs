@@ -25,7 +25,7 @@ thread_local! {
     static MY_TURN: MutexGuard<'static, ()> = TURN.lock().unwrap_or_else(PoisonError::into_inner);
 }
 
-/// Hardware before software; `None` where there is neither and nobody insists, or these tests are switched off.
+/// Hardware before software; `None` where there is neither and none is required, or these tests are switched off.
 fn adapter() -> Option<Adapter> {
     MY_TURN.with(|_| ());
     let asked = std::env::var("TOPOSTREAM_GPU_TESTS").unwrap_or_default();

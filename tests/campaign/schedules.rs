@@ -114,6 +114,7 @@ fn gpu() -> Option<DeviceChoice> {
     let all = topostream::device::gpu::adapters::list();
     if asked == "off" || all.is_empty() {
         assert!(asked != "required", "TOPOSTREAM_GPU_TESTS=required, and there is no adapter");
+        skipped("runs on GPUs: there is no adapter, or TOPOSTREAM_GPU_TESTS=off");
         return None;
     }
     let at = all.iter().position(|adapter| !adapter.is_hardware()).unwrap_or(0);

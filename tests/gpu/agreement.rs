@@ -1,11 +1,12 @@
-//! PageRank and searches against plain loops over edges, under settings that meet in pairs: every two values of two kinds.
+//! PageRank and searches against plain loops over edges, under settings that cover every value of each kind, or, where every
+//! case is tested, every two values of two kinds.
 //!
 //! Sums are exact: the same bits whichever thread, page or way comes first, with every setting of one graph.
 
 use crate::adapter;
 use crate::bits::SameBits;
 use crate::common::*;
-use crate::cover::pairwise;
+use crate::cover::{Strength, covering};
 use crate::gpu_test;
 use crate::graphs::{self, ITERATIONS, Oracle, TestGraph};
 use crate::reference::*;
@@ -72,13 +73,14 @@ fn seed() -> u64 {
 }
 
 gpu_test! {
-    fn settings_in_pairs() {
+    fn settings_of_every_kind() {
         let graphs = [graphs::dense(), graphs::hubs(), graphs::giant(), graphs::sparse()];
         let mut stores = HashMap::new();
         let (oracle, mut same) = (Oracle::default(), SameBits::default());
-        let rows = pairwise(&COUNTS, seed(), |row| setting(row).is_possible());
-        // All of them take long on software: where nobody insists, every sixth.
-        for (number, row) in some(rows.iter().enumerate(), 6) {
+        // By default every value of each kind occurs; with every case, every two values of two kinds meet.
+        let strength = if thorough() { Strength::Pairs } else { Strength::Values };
+        let rows = covering(&COUNTS, strength, seed(), |row| setting(row).is_possible());
+        for (number, row) in rows.iter().enumerate() {
             let (graph, work, setting) = (&graphs[row[0]], WORKS[row[1]], setting(row));
             let key = (row[0], row[2], row[3]);
             let store = stores.entry(key).or_insert_with(|| TestStore::new(&graph.edges, &setting.store_options()));

@@ -2,7 +2,7 @@
 //! wrong beneath it.
 //!
 //! These run on any Vulkan: software will do, and is what they take. Where there is none they are skipped, unless
-//! `TOPOSTREAM_GPU_TESTS=required` insists, as CI does; `off` skips them always; a name or number (`TOPOSTREAM_GPU_TESTS=h200`)
+//! `TOPOSTREAM_GPU_TESTS=required` fails without one, as in CI; `off` skips them always; a name or number (`TOPOSTREAM_GPU_TESTS=h200`)
 //! runs them on that adapter instead.
 #![cfg(feature = "gpu")]
 

@@ -209,10 +209,10 @@ fn many_runs() {
 
 #[cfg(target_os = "linux")]
 gpu_test! {
-    /// Seventy runs, with engines and failures between them, take no more memory than the first ones. They take long: where
-    /// nobody insists they are left out.
+    /// Seventy runs, with engines and failures between them, take no more memory than the first ones.
     fn nothing_is_left_behind() {
-        if !insisted() {
+        if !thorough() {
+            skipped("seventy runs take long; TOPOSTREAM_TESTS=all has them");
             return;
         }
         let mut child = Command::new(std::env::current_exe().unwrap());

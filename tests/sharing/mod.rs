@@ -78,9 +78,9 @@ impl Shared {
     pub fn check(&self, devices: &[usize], options: impl Fn(usize, usize) -> EngineOptions) {
         for (number, &devices) in devices.iter().enumerate() {
             for (way, (strategy, assignment)) in WAYS.into_iter().enumerate() {
-                // Where nobody insists, one of the four assignments, the next with another number of devices.
+                // By default, one of the four assignments, the next with another number of devices.
                 let turn = devices + way + usize::from(self.weighted.float);
-                if !insisted() && strategy == Strategy::Replicate && !turn.is_multiple_of(4) {
+                if !thorough() && strategy == Strategy::Replicate && !turn.is_multiple_of(4) {
                     continue;
                 }
                 let options = EngineOptions { strategy, assignment, ..options(devices, number + way) };

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use self::gpu::{Buffers, Gpu};
 use self::graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
-use crate::common::insisted;
+use crate::common::{skipped, thorough};
 use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
 use topostream::device::gpu::compose::layout::{CensusTotal, Counters, Fill, HubHeader, Step, grid};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
@@ -192,7 +192,7 @@ fn gpu() -> Option<Gpu> {
     match &gpu {
         Some(gpu) => println!("on {}", gpu.name),
         None => {
-            println!("no adapter: nothing is tested");
+            skipped("no adapter, or TOPOSTREAM_GPU_TESTS=off");
             assert!(
                 std::env::var("TOPOSTREAM_GPU_TESTS").is_ok_and(|asked| asked == "off")
                     || std::env::var_os("TOPOSTREAM_GPU_TESTS").is_none(),
@@ -299,8 +299,8 @@ fn every_edge_is_told_once() {
     let Some(gpu) = gpu() else { return };
     let encodings = [record_id(2, 2), record_id(3, 3), record_id(4, 4), record_id(1, 2), record_id(3, 4)];
     for (number, encoding) in [Encoding::VertexId].into_iter().chain(encodings).enumerate() {
-        // Where nobody insists, one of the two.
-        for weights in [false, true].into_iter().filter(|&one| insisted() || one == number.is_multiple_of(2)) {
+        // By default, one of the two.
+        for weights in [false, true].into_iter().filter(|&one| thorough() || one == number.is_multiple_of(2)) {
             let graph = Graph::new(encoding, weights);
             edges_are_told(&gpu, &graph, Direction::Out, Visit::All, 32, false);
             edges_are_told(&gpu, &graph, Direction::In, Visit::Frontier, 12, true);
@@ -460,8 +460,8 @@ fn bfs_goes_a_level_on(gpu: &Gpu, graph: &Graph, sharing: Sharing, bottom_up: bo
 #[test]
 fn bfs_reaches_what_is_next() {
     let Some(gpu) = gpu() else { return };
-    // Where nobody insists, one of the two.
-    for encoding in [record_id(2, 2), Encoding::VertexId].into_iter().take(if insisted() { 2 } else { 1 }) {
+    // By default, one of the two.
+    for encoding in [record_id(2, 2), Encoding::VertexId].into_iter().take(if thorough() { 2 } else { 1 }) {
         let graph = Graph::new(encoding, false);
         for sharing in SHARINGS {
             for (bottom_up, parents) in [(false, false), (false, true), (true, true)] {
