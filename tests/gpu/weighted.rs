@@ -4,7 +4,7 @@ use crate::common::*;
 use crate::reference::*;
 use std::ops::ControlFlow;
 use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use topostream::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
 use topostream::{Direction, Engine, Error};
@@ -93,7 +93,7 @@ impl Algorithm for WeightedSum {
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let sum = state.attributes.fixed63(0);
         let unscaled = move |vertex| Some((sum.get(vertex) * 2f64.powi(53)) as u64);
-        vec![Answer { name: "sum", values: AnswerValues::Integer(Box::new(unscaled)) }]
+        vec![Answer::integer("sum", unscaled)]
     }
 }
 
