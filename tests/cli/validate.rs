@@ -69,8 +69,8 @@ fn the_data_sets_of_this_repository_pass() {
     assert_eq!(passed, [EXAMPLE, EXAMPLE].concat(), "{}", done.stdout);
 }
 
-/// As the benchmark keeps them: graphs and outputs in a folder for each algorithm, all properties in one, among them those of
-/// data sets whose graphs are not there.
+/// As the benchmark keeps them: graphs and outputs in a folder for each algorithm, all properties in one, among them
+/// those of data sets whose graphs are not there.
 #[test]
 fn the_benchmarks_own_folders_pass() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! Stopping a run, runs at once, and where a run may be started: the flag is heard in every superstep and every wait, and
-//! the engine runs on afterwards.
+//! Stopping a run, runs at once, and where a run may be started: the flag is heard in every superstep and every wait,
+//! and the engine runs on afterwards.
 
 use crate::common::*;
 use crate::reference::*;

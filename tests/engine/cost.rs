@@ -398,7 +398,8 @@ proptest! {
         prop_assert!(total(buffer, cache + more) <= total(buffer, cache) * (1.0 + 1e-9));
     }
 
-    /// GTS's figure 9: what the bus bounds is faster by the number of devices under Strategy-P, and not at all under Strategy-S.
+    /// GTS's figure 9: what the bus bounds is faster by the number of devices under Strategy-P, and not at all under
+    /// Strategy-S.
     #[test]
     fn replicate_divides_the_bus_and_shard_does_not(devices in 2usize..16) {
         let mut rates = rates();

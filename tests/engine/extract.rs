@@ -1,5 +1,5 @@
-//! Parts of graphs: what vertices induce, what lies between sets, what is around a vertex; from every kind of store, into new
-//! stores, and what is left when that fails.
+//! Parts of graphs: what vertices induce, what lies between sets, what is around a vertex; from every kind of store,
+//! into new stores, and what is left when that fails.
 
 use crate::common::*;
 use crate::reference::cross_edges::cross_edges;
@@ -122,7 +122,8 @@ fn chunks_end_within_lists() {
     }
 }
 
-/// Weights, directions and ids are kept, isolated vertices too: a store of a part is what formatting the part would give.
+/// Weights, directions and ids are kept, isolated vertices too: a store of a part is what formatting the part would
+/// give.
 #[test]
 fn parts_become_stores() {
     let members = members();

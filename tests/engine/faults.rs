@@ -1,5 +1,5 @@
-//! What goes wrong with storage: read errors, flipped bits, short reads, damaged and forged files. A fault that passes is
-//! survived; one that stays is an error that names the file and the page. Never a wrong answer, a panic or a hang.
+//! What goes wrong with storage: read errors, flipped bits, short reads, damaged and forged files. A fault that passes
+//! is survived; one that stays is an error that names the file and the page. Never a wrong answer, a panic or a hang.
 
 use crate::common::*;
 use crate::forge::Forgery;
@@ -268,7 +268,8 @@ fn a_missing_file_is_named() {
 
 // ---- Files that are cut while they are in use -----------------------------------------------------------------------
 
-/// What has been read at the start is not missed; what is missed is an error that names the file. No signal ends the process.
+/// What has been read at the start is not missed; what is missed is an error that names the file. No signal ends the
+/// process.
 #[test]
 fn files_that_are_cut_short_in_the_middle_of_a_run_are_no_crash() {
     let mut edges = random_edges(0..30_000, 600_000, 14);

@@ -1,5 +1,6 @@
-//! Shortest paths and components against the reference: shapes of graphs × types of weights × directed and not × encodings ×
-//! fetchers × page buffers × threads. Each store is run under many settings, so that every pair of settings occurs somewhere.
+//! Shortest paths and components against the reference: shapes of graphs × types of weights × directed and not ×
+//! encodings × fetchers × page buffers × threads. Each store is run under many settings, so that every pair of settings
+//! occurs somewhere.
 
 use crate::common::*;
 use crate::reference::*;

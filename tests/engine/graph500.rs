@@ -64,7 +64,8 @@ fn tree(graph: &EdgeList, source: u32, levels: &Levels) -> Parents {
     parents
 }
 
-/// The same by distances: an exact edge whose source is nearer; zero-length ones are not needed on the graphs that use this.
+/// The same by distances: an exact edge whose source is nearer; zero-length ones are not needed on the graphs that use
+/// this.
 fn shortest_path_tree(weighted: &Weighted, source: u32, distances: &[f64]) -> Parents {
     let mut parents = vec![None; distances.len()];
     parents[source as usize] = Some(source);
@@ -223,7 +224,8 @@ fn each_rule_of_distances_is_watched() {
     }
 }
 
-/// A long way of edges of length 0 against the order of the file: each reading of the pages shows one part of it at the least.
+/// A long way of edges of length 0 against the order of the file: each reading of the pages shows one part of it at the
+/// least.
 #[test]
 fn edges_of_length_zero_are_followed() {
     let edges: Vec<(u32, u32)> = (1..50).map(|vertex| (vertex, vertex - 1)).collect();

@@ -1,6 +1,6 @@
-//! The engine on CPU devices: answers, memory, storage that fails, stops, stripes, teams, timelines; and what stands beside
-//! it: checks of answers, parts of graphs, the cost model. The same over GPUs is in tests/gpu, each algorithm's in
-//! tests/standard.
+//! The engine on CPU devices: answers, memory, storage that fails, stops, stripes, teams, timelines; and what stands
+//! beside it: checks of answers, parts of graphs, the cost model. The same over GPUs is in tests/gpu, each algorithm's
+//! in tests/standard.
 
 mod budget;
 mod cancel;

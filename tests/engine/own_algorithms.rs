@@ -1,5 +1,5 @@
-//! Algorithms that somebody else writes: the trait is public, and what no built-in algorithm uses must work all the same.
-//! One reads weights, one is slow enough to be stopped in the middle.
+//! Algorithms that somebody else writes: the trait is public, and what no built-in algorithm uses must work all the
+//! same. One reads weights, one is slow enough to be stopped in the middle.
 
 use crate::common::*;
 use crate::reference::*;
@@ -19,7 +19,8 @@ use topostream_tools::format::FormatOptions;
 
 // ---- Weights --------------------------------------------------------------------------------------------------------
 
-/// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another edge.
+/// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another
+/// edge.
 struct WeightedSum(Direction);
 
 struct Adder<'a>(&'a Fixed63Column);
@@ -247,8 +248,8 @@ impl Algorithm for Slow {
     }
 }
 
-/// In the middle of a superstep all of whose pages are in the buffer, and so with the device already, a run stops within a
-/// few pages: not after the sixty that three seconds would take.
+/// In the middle of a superstep all of whose pages are in the buffer, and so with the device already, a run stops
+/// within a few pages: not after the sixty that three seconds would take.
 #[test]
 fn a_superstep_stops_in_the_middle() {
     let graph = EdgeList::new(60_000, random_edges(0..60_000, 1_000_000, 33));

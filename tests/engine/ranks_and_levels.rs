@@ -86,8 +86,8 @@ fn check_search(engine: &Engine, graph: &EdgeList, draw: usize, settings: &str) 
     }
 }
 
-/// The same graph in stores whose out-lists are grouped: directed with in-lists, and undirected, where the grouped out-lists
-/// serve as in-lists. Returns the directed one.
+/// The same graph in stores whose out-lists are grouped: directed with in-lists, and undirected, where the grouped
+/// out-lists serve as in-lists. Returns the directed one.
 fn check_shards(name: &str, graph: &EdgeList, encoding: Encoding, shards: u32, first: usize) -> TestStore {
     let options = FormatOptions { shards, ..small_pages(encoding) };
     let directed = check_store(&format!("{name}, {shards} shards"), graph, &options, first);
@@ -274,8 +274,8 @@ proptest! {
 
 // ---- What is special to one algorithm -------------------------------------------------------------------------------
 
-/// A million in-edges of differing weight meet in one vertex: single-precision sums would lose most of them. Pages of 8 MiB
-/// are cut into segments; 64 KiB pages give the hub a run of large pages.
+/// A million in-edges of differing weight meet in one vertex: single-precision sums would lose most of them. Pages of 8
+/// MiB are cut into segments; 64 KiB pages give the hub a run of large pages.
 #[test]
 fn a_hub_with_a_million_in_edges() {
     let n = 1_000_001u32;

@@ -1,5 +1,5 @@
-//! Real graphs with answers that others computed: igraph, networkit, scipy, GraphBLAS, and LDBC Graphalytics' own. Where they
-//! are: `tests/published`.
+//! Real graphs with answers that others computed: igraph, networkit, scipy, GraphBLAS, and LDBC Graphalytics' own.
+//! Where they are: `tests/published`.
 
 use crate::common::*;
 use crate::real::*;

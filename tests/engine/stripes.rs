@@ -1,5 +1,5 @@
-//! Stores over several directories: the answers of one, whatever the fetcher; a report for each; and what becomes of a run
-//! when one of them is late, broken or no longer what it was.
+//! Stores over several directories: the answers of one, whatever the fetcher; a report for each; and what becomes of a
+//! run when one of them is late, broken or no longer what it was.
 
 use crate::common::*;
 use crate::reference::*;

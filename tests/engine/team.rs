@@ -1,5 +1,5 @@
-//! Several devices that share a run: how many × strategies × assignments × algorithms, on the CPU as several devices. The same
-//! over GPUs is in tests/gpu.
+//! Several devices that share a run: how many × strategies × assignments × algorithms, on the CPU as several devices.
+//! The same over GPUs is in tests/gpu.
 
 use crate::common::*;
 use crate::reference::*;

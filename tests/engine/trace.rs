@@ -1,5 +1,5 @@
-//! The timeline of a run, as a viewer reads it: lanes have names, nothing lies over anything else in a row, causes come before
-//! effects, and bytes and edges add up to the report.
+//! The timeline of a run, as a viewer reads it: lanes have names, nothing lies over anything else in a row, causes come
+//! before effects, and bytes and edges add up to the report.
 
 use crate::common::*;
 use crate::reference::*;
@@ -86,7 +86,8 @@ impl Trace {
         self.lane(lane).iter().map(|span| span.number(of)).sum()
     }
 
-    /// Every row has the name of its lane, and spans in a row are apart, or one within the other where there are phases.
+    /// Every row has the name of its lane, and spans in a row are apart, or one within the other where there are
+    /// phases.
     fn assert_rows(&self) {
         let mut rows: BTreeMap<u64, Vec<&Span>> = BTreeMap::new();
         self.spans.iter().for_each(|span| rows.entry(span.row).or_default().push(span));

@@ -1,5 +1,5 @@
-//! PageRank and searches against plain loops over edges, under settings that cover every value of each kind, or, where every
-//! case is tested, every two values of two kinds.
+//! PageRank and searches against plain loops over edges, under settings that cover every value of each kind, or, where
+//! every case is tested, every two values of two kinds.
 //!
 //! Sums are exact: the same bits whichever thread, page or way comes first, with every setting of one graph.
 
@@ -47,7 +47,8 @@ const BUFFERS: [Option<u64>; 3] = [Some(4), Some(9), None];
 const BATCHES: [u32; 3] = [1, 3, 1024];
 const TRANSFERS: [PageTransfer; 3] = [PageTransfer::Auto, PageTransfer::InPlace, PageTransfer::Copy];
 
-/// Values of each kind: graphs, works, encodings, page sizes, caches, buffers, distributions, batches, transfers, fast paths, whether copies have a queue.
+/// Values of each kind: graphs, works, encodings, page sizes, caches, buffers, distributions, batches, transfers, fast
+/// paths, whether copies have a queue.
 const COUNTS: [usize; 11] = [4, WORKS.len(), ENCODINGS.len(), 2, 3, 3, DISTRIBUTIONS.len(), 3, 3, 7, 2];
 
 fn setting(row: &[usize]) -> Setting {
@@ -146,8 +147,8 @@ fn check(oracle: &Oracle, graph: &TestGraph, work: Work, found: &Found, what: &s
 // ---- The same bits --------------------------------------------------------------------------------------------------
 
 gpu_test! {
-    /// Twice on one engine, with and without pages in the device's memory, in batches of one page and of all, push under every
-    /// distribution: not a bit of a rank differs.
+    /// Twice on one engine, with and without pages in the device's memory, in batches of one page and of all, push
+    /// under every distribution: not a bit of a rank differs.
     fn exact_sums_are_the_same_bits_every_time() {
         let graph = graphs::hubs();
         let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));

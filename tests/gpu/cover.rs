@@ -17,8 +17,8 @@ pub enum Strength {
     Pairs,
 }
 
-/// Rows of values, one for each kind, `counts` of them to choose from. A row for which `may` is false does not occur, nor do
-/// values and pairs that only such rows have.
+/// Rows of values, one for each kind, `counts` of them to choose from. A row for which `may` is false does not occur,
+/// nor do values and pairs that only such rows have.
 pub fn covering(counts: &[usize], strength: Strength, seed: u64, may: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
     let mut state = seed.wrapping_mul(2) | 1 << 33 | 1;
     let mut wanted: BTreeSet<Pair> = match strength {

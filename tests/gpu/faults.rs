@@ -1,6 +1,6 @@
-//! What goes wrong in the middle of a run: storage that fails, a device that is lost, a user who has had enough. A fault that
-//! passes is survived; one that stays is an error that names the page. Never a wrong answer, a panic or a hang; and the next
-//! run works.
+//! What goes wrong in the middle of a run: storage that fails, a device that is lost, a user who has had enough. A
+//! fault that passes is survived; one that stays is an error that names the page. Never a wrong answer, a panic or a
+//! hang; and the next run works.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
@@ -148,7 +148,8 @@ gpu_test! {
                 std::fs::write(&pages, &sound).unwrap();
                 result
             };
-            // With a page cache on the device there is nothing to read once a run has been: the first one meets the damage.
+            // With a page cache on the device there is nothing to read once a run has been: the first one meets the
+            // damage.
             let message = error("damaged", &damaged).expect_err("damaged").to_string();
             assert!(message.contains("pages.0"), "{way:?}: {message}");
             let before = run("sound").unwrap();

@@ -1,5 +1,5 @@
-//! Shortest paths and components on a GPU: the bits that plain loops over edges give, whatever the setting, so that both
-//! devices agree to the last bit.
+//! Shortest paths and components on a GPU: the bits that plain loops over edges give, whatever the setting, so that
+//! both devices agree to the last bit.
 
 use crate::common::*;
 use crate::gpu_test;

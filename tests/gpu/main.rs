@@ -1,5 +1,5 @@
-//! The GPU device: the same answers as the CPU device's and as plain loops over edges, whatever is asked of it, whatever goes
-//! wrong beneath it.
+//! The GPU device: the same answers as the CPU device's and as plain loops over edges, whatever is asked of it,
+//! whatever goes wrong beneath it.
 //!
 //! These run on any Vulkan: software will do, and is what they take. Where there is none they are skipped, unless
 //! `TOPOSTREAM_GPU_TESTS=required` fails without one, as in CI; `off` skips them always; a name or number (`TOPOSTREAM_GPU_TESTS=h200`)

@@ -1,5 +1,5 @@
-//! Small graphs: none and one vertex, and as many as words, subgroups, workgroups and chunks have room for, one more, one
-//! less.
+//! Small graphs: none and one vertex, and as many as words, subgroups, workgroups and chunks have room for, one more,
+//! one less.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;

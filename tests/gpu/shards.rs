@@ -11,8 +11,8 @@ use topostream::Direction;
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// Ranks and searches both ways over a directed graph with in-lists, and over the same edges made undirected: there, the parts
-/// of out-lists serve as in-lists. By default, one of the two.
+/// Ranks and searches both ways over a directed graph with in-lists, and over the same edges made undirected: there,
+/// the parts of out-lists serve as in-lists. By default, one of the two.
 fn check_shards(name: &str, graph: &EdgeList, shards: u32, setting: &Setting) {
     for symmetrize in [false, true].into_iter().filter(|&one| thorough() || one == shards.is_multiple_of(2)) {
         let options = FormatOptions { shards, symmetrize, ..setting.store_options() };
@@ -40,7 +40,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Under every way to share out work, and without each fast path: lists of one record and of several pages in each shard.
+    /// Under every way to share out work, and without each fast path: lists of one record and of several pages in each
+    /// shard.
     fn lists_of_every_length() {
         let (dense, hubs) = (graphs::dense().edges, graphs::hubs().edges);
         // All of them take long on software: by default, the first, the last and one between.

@@ -1,5 +1,5 @@
-//! A binding limit that is far lower than the adapter's: attributes, degrees, the arena and the page buffer lie in several
-//! buffers each, and nobody notices.
+//! A binding limit that is far lower than the adapter's: attributes, degrees, the arena and the page buffer lie in
+//! several buffers each, and nobody notices.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;

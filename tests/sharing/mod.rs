@@ -1,4 +1,5 @@
-//! What several devices that share a run must come to, whoever they are: the answers of the reference, for every algorithm.
+//! What several devices that share a run must come to, whoever they are: the answers of the reference, for every
+//! algorithm.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 

@@ -1,6 +1,6 @@
-//! Graphs as others published them. Small ones lie in `tests/data` of the repository. The others are looked for in the folder
-//! that `TOPOSTREAM_TEST_DATA` names: one that is missing there fails its test, and where no folder is named, that is said on
-//! stderr and they are skipped.
+//! Graphs as others published them. Small ones lie in `tests/data` of the repository. The others are looked for in the
+//! folder that `TOPOSTREAM_TEST_DATA` names: one that is missing there fails its test, and where no folder is named,
+//! that is said on stderr and they are skipped.
 
 use std::collections::HashSet;
 use std::env;

@@ -93,8 +93,8 @@ impl Gpu {
         self.queue.submit([encoder.finish()]);
     }
 
-    /// Seconds that modules take, one after the other, when they are run over and over with none of the checks that make
-    /// foreign shaders safe. A buffer's first word is set to zero before each time.
+    /// Seconds that modules take, one after the other, when they are run over and over with none of the checks that
+    /// make foreign shaders safe. A buffer's first word is set to zero before each time.
     #[expect(unsafe_code, reason = "checks would be timed too")]
     pub fn time(&self, modules: &[(&Module, [u32; 2])], buffers: &Buffers, zeroed: Resource) -> f64 {
         let prepare = |&(module, grid): &(&Module, [u32; 2])| {

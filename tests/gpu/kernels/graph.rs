@@ -33,8 +33,8 @@ impl Chance {
 
 /// A directed graph: (source, dest, weight), in no order.
 ///
-/// Vertex 5 has a list of several pages, 700 and 701 long ones in a small page. 2000 to 4999 have none, and so have two of
-/// three behind 9000; the others have few or some dozens. The last vertex has one.
+/// Vertex 5 has a list of several pages, 700 and 701 long ones in a small page. 2000 to 4999 have none, and so have two
+/// of three behind 9000; the others have few or some dozens. The last vertex has one.
 pub fn edges() -> Vec<(u32, u32, u32)> {
     let mut chance = Chance(7);
     let mut edges = Vec::new();

@@ -333,7 +333,8 @@ fn met(attribute: &Attribute, old: u32, told: u32) -> u32 {
     }
 }
 
-/// Another device's message about the same vertices, of which it has activated one of `every`: what it tells, and its sets.
+/// Another device's message about the same vertices, of which it has activated one of `every`: what it tells, and its
+/// sets.
 fn of_another(gpu: &Gpu, case: &Case, every: u32) -> (Told, Vec<Vec<u32>>) {
     let part = Part { own: case.about.clone(), ..case.part.clone() };
     let mut other = Case::new(gpu, case.declared.attributes.clone(), part, case.about.clone(), 19);

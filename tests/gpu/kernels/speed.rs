@@ -1,4 +1,5 @@
-//! How fast the kernels are, over pages in the GPU's memory: `SCALE=22 cargo test --test kernels -- --ignored --nocapture`.
+//! How fast the kernels are, over pages in the GPU's memory: `SCALE=22 cargo test --test kernels -- --ignored
+//! --nocapture`.
 
 use std::collections::HashMap;
 
