@@ -1,4 +1,4 @@
-//! What a run may use.
+//! The options of an engine's runs.
 
 use crate::checkpoint::{self, Checkpoints};
 use crate::device::DeviceChoice;
@@ -10,38 +10,38 @@ use crate::trace::Timeline;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a run may use.
+/// The options of an engine's runs.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// Main memory for everything together, in bytes.
+    /// The memory budget of a run, in bytes of main memory.
     pub memory_bytes: u64,
-    /// The page buffer's share of it, in bytes; what is left after the attributes where none is given.
+    /// The size of the page buffer, as a part of the budget, in bytes; if `None`, what the rest of the run leaves.
     pub buffer_bytes: Option<u64>,
-    /// Threads that compute: one at least, whatever is asked for, and [`THREADS_MAX`] at most.
+    /// The number of worker threads, for all devices together: at most [`THREADS_MAX`](super::THREADS_MAX); 0 is taken
+    /// as 1.
     pub threads: usize,
-    /// How pages are read.
+    /// The fetcher that reads pages.
     pub fetcher: FetcherKind,
-    /// What computes: one device, or several that share each run; one may be named several times, and is then opened
-    /// several times. The CPU where nothing else is asked for: no driver is looked for.
+    /// The device, or several devices that share each run. A device that is listed several times is opened several
+    /// times. The default is the CPU, for which no driver is loaded.
     pub devices: Vec<DeviceChoice>,
     /// How several devices share a run.
     pub strategy: Strategy,
-    /// Which pages go to which of several devices, where each sees some of them.
+    /// Which pages go to which device under [`Strategy::Replicate`].
     pub assignment: Assignment,
-    /// Whether pages in the page buffer are processed again before others are read, in algorithms that allow it
-    /// ([`Algorithm::is_monotone`]).
+    /// Whether pages in the page buffer are reprocessed until they converge before others are read. Only for
+    /// [monotone](crate::model::algorithm::Algorithm::is_monotone) algorithms.
     pub asynchronous: bool,
-    /// What a GPU may use, and how, where one computes.
+    /// The settings of GPU devices.
     pub gpu: GpuSettings,
-    /// Where checkpoints go, and where the run goes on from, where they are asked for. A run that is to stop then ends
-    /// its superstep first.
+    /// The checkpoints to write and to resume from, if wanted. Cancellation then takes effect at the end of the
+    /// superstep.
     pub checkpoints: Option<Arc<Checkpoints>>,
-    /// Raised by whoever wants the run to stop.
+    /// Set to cancel the run.
     pub cancel: Arc<AtomicBool>,
-    /// Hears what happens when. What it takes is a part of the memory above.
+    /// The timeline to record, if wanted. Its memory is part of the budget.
     pub trace: Option<Arc<Timeline>>,
-    /// What the machine does in a second, where that has been measured: `auto` decides by it, and reports say what was
-    /// to be expected.
+    /// The machine's measured rates, if known: used to choose a strategy for `auto` and to add predictions to reports.
     pub rates: Option<Arc<Rates>>,
 }
 
@@ -67,17 +67,17 @@ impl Default for EngineOptions {
 }
 
 impl EngineOptions {
-    /// What the timeline may take of the memory, in bytes.
+    /// Returns the timeline's part of the budget, in bytes.
     pub(crate) fn trace_bytes(&self) -> u64 {
         self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())
     }
 
-    /// What writing checkpoints takes of the memory, in bytes.
+    /// Returns the part of the budget for writing checkpoints, in bytes.
     pub(crate) fn checkpoint_bytes(&self) -> u64 {
         self.checkpoints.as_ref().map_or(0, |_| checkpoint::MEMORY_BYTES)
     }
 
-    /// What the cost model depends on.
+    /// Returns the options on which the cost model depends.
     pub fn asked(&self) -> Asked {
         Asked {
             memory_bytes: self.memory_bytes,

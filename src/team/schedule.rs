@@ -22,7 +22,7 @@ use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{Move, is_packed};
 use crate::model::Part;
-use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
+use crate::model::attributes::{Attribute, AttributeType, Merge};
 use std::ops::Range;
 
 /// The number of groups in which values are reduced.

@@ -60,7 +60,8 @@ pub enum Move {
         /// The source in the exchange memory.
         at: u64,
     },
-    /// Like [`Put`](Self::Put), but only for the vertices that have out-edges, packed without gaps: no other value is ever read through an in-edge. For attributes of one word a vertex.
+    /// Like [`Put`](Self::Put), but only for the vertices that have out-edges, packed without gaps: no other value is
+    /// ever read through an in-edge. For attributes of one word a vertex.
     Pack {
         /// The attribute, by its place in the declaration.
         attribute: usize,

@@ -1,7 +1,7 @@
 //! Tests of schedules, executed on devices that are plain arrays.
 
 use super::*;
-use crate::model::attributes::Initial;
+use crate::model::attributes::{Initial, Role};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
