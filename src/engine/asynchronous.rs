@@ -7,7 +7,11 @@
 //!  all others are deferred: their active vertices stay active in the next superstep
 //! ```
 //!
-//! The final values of a monotone algorithm do not depend on the order in which lists are read. A superstep over all active pages reads most of them for a few vertices each. Here, pages that were read are reprocessed until they converge. The order is that of AsynGraph, applied to pages instead of paths: hubs first, then forwards and backwards in turn (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative Graph Processing on GPUs*, ACM TACO 2020).
+//! The final values of a monotone algorithm do not depend on the order in which lists are read. A superstep over all
+//! active pages reads most of them for a few vertices each. Here, pages that were read are reprocessed until they
+//! converge. The order is that of AsynGraph, applied to pages instead of paths: hubs first, then forwards and backwards
+//! in turn (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative Graph Processing on GPUs*,
+//! ACM TACO 2020).
 
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;

@@ -5,7 +5,7 @@
 //!  resident ───────────────▶ in use (device) ───────────────▶ resident, or transient once the resident share is full
 //!  transient ──────────────▶    ▲                                                                │
 //!                               │ filled                     frame(): free first, then transient ▼
-//!                            in flight (fetcher) ◀───────────────────────── then, for traversals, the least recent resident
+//!                            in flight (fetcher) ◀───────────────────────── then, in traversals, the oldest resident
 //! ```
 //!
 //! A scan under plain LRU never hits if the graph is larger than the buffer. A scan here keeps a fixed share of the

@@ -4,7 +4,7 @@
 //! ```text
 //!  superstep  =  max( ssd, bus, kernel )  +  vertex phase  +  merge up  +  merge down  +  overhead
 //!
-//!   ssd     bytes of pages that are not in memory  ÷  the rate of all disks together
+//!  ssd     bytes of pages that are not in memory  ÷  the rate of all disks together
 //!  bus     bytes of pages that are not on the device  ÷  c2                                    of the slowest device
 //!  kernel  edges  ÷  the rate of this kernel on the device  (+ inactive lists ÷ their rate)    of the slowest device
 //!  merge   bytes that a device writes for the others, and reads of theirs  ÷  its rate

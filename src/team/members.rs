@@ -1,7 +1,7 @@
 //! A team: several devices behind the interface of one.
 //!
 //! ```text
-//!            ┌─ page ─▶ device 0 ┐                    ┌ reduce · vertex phase · gather (algorithms with a vertex phase)
+//!            ┌─ page ─▶ device 0 ┐                    ┌ reduce · vertex phase · gather (not traversals)
 //!  engine ──▶│─ page ─▶ device 1 │─ all pages done ──▶│
 //!            └─ page ─▶ …        ┘                    └ messages · census            (traversals)
 //! ```

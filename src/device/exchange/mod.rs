@@ -1,9 +1,9 @@
 //! The exchange of values between devices, through pinned main memory.
 //!
 //! ```text
-//!  device 0 ── Put ──▶ ┌──────────────────┐ ──▶ Merge ── device 1       a round: every device does its moves, all at once;
-//!  device 1 ── Put ──▶ │ exchange memory  │ ──▶ Merge ── device 0       what one reads, another wrote a round before
-//!           Collect ─▶ └──────────────────┘ ──▶ Take, Apply
+//!  device 0 ── Put ──▶ ┌──────────────────┐ ──▶ Merge ── device 1     a round: all devices make their moves at the
+//!  device 1 ── Put ──▶ │ exchange memory  │ ──▶ Merge ── device 0     same time; a move reads only what another one
+//!           Collect ─▶ └──────────────────┘ ──▶ Take, Apply           wrote in an earlier round
 //! ```
 //!
 //! There is no portable way to copy directly between devices. Two adapters of one host read and write main memory at

@@ -83,10 +83,12 @@ proptest! {
         ];
         let parts: Vec<Part> =
             cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded: false }).collect();
-        let sharing = ScheduleRequest { declared: &declared, traversal: false, parts: &parts, aligned, packed: false, piece_bytes: PIECE };
+        let (traversal, packed, piece_bytes) = (false, false, PIECE);
+        let sharing = ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes };
         let schedule = Schedule::new(&sharing);
         let value = |device: usize, attribute: usize, vertex: u64| {
-            let mixed = (seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let mixed = seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex;
+            let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             // With aligned parts, only the owner writes values of the list's own vertex.
             let stranger = attribute == 4 && aligned && !parts[device].own.contains(&vertex);
             if stranger { 0 } else { mixed >> 40 }
@@ -95,7 +97,8 @@ proptest! {
             (0..5).map(|attribute| (0..vertices).map(|vertex| value(device, attribute, vertex)).collect()).collect()
         };
         let mut devices: Vec<Values> = (0..parts.len()).map(fresh).collect();
-        for round in schedule.reduce.iter().chain(schedule.gather.iter().flat_map(|gather| [&gather.put, &gather.take])) {
+        let gathers = schedule.gather.iter().flat_map(|gather| [&gather.put, &gather.take]);
+        for round in schedule.reduce.iter().chain(gathers) {
             for one in round.iter().flatten() {
                 let (Move::Put { at, .. } | Move::Merge { at, .. } | Move::Take { at, .. }) = one else { continue };
                 prop_assert!(at.is_multiple_of(PIECE) && at / PIECE < schedule.pieces);
@@ -141,7 +144,8 @@ proptest! {
         let declared = [attribute(AttributeType::U32, Role::Writable, Merge::Min)];
         let parts: Vec<Part> = cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded }).collect();
         let piece_bytes = 64 << 10;
-        let sharing = ScheduleRequest { declared: &declared, traversal: true, parts: &parts, aligned: false, packed: false, piece_bytes };
+        let (traversal, aligned, packed) = (true, false, false);
+        let sharing = ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes };
         let Schedule { messages, pieces, .. } = Schedule::new(&sharing);
         let layout = MessageLayout::new(&declared, sharded);
         let mut places: Vec<u64> = messages.iter().flatten().map(|piece| piece.at / piece_bytes).collect();
