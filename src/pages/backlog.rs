@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  missing pages ─┬─ stripe 0: 0, 3, 6, …   in flight: at most its share ─┐
-//!  in file order  ├─ stripe 1: 1, 4, 7, …                                 ├─ next: the stripe with the fewest
+//!  in file order  ├─ stripe 1: 1, 4, 7, …                                 ├─ next: the fewest in flight
 //!                 └─ stripe 2: 2, 5, 8, …                                 ┘
 //! ```
 //!

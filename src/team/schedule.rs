@@ -4,9 +4,9 @@
 //! After the pages of a superstep, for algorithms with a vertex phase:
 //!
 //! ```text
-//!  reduce   every device puts its values of device j's vertices, j merges them   (edges write to any vertex; Strategy-P)
+//!  reduce   every device puts its values of device j's vertices, j merges them   (any edge may write; Strategy-P)
 //!           … vertex phase, each device its own vertices …
-//!  gather   device j puts its vertices' values, the others take them             (edges read of any vertex)
+//!  gather   device j puts its vertices' values, the others take them             (any edge may read)
 //! ```
 //!
 //! Each value crosses the bus of each device once. That is the minimum for a reduce-scatter and an all-gather, and less
