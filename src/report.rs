@@ -1,9 +1,10 @@
 //! Reports of runs: figures with units, for people and programs.
 
-use crate::device::{Transfer, Work};
-use crate::pages::StripeReport;
-use crate::predict::Prediction;
-use crate::team::Sharing;
+use crate::device::Work;
+pub use crate::device::{DeviceReport, Transfer};
+pub use crate::pages::StripeReport;
+pub use crate::predict::{Prediction, Terms};
+pub use crate::team::Sharing;
 use serde::Serialize;
 use topostream_formats::Direction;
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::Algorithm;
-use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::attributes::Attribute;
 use topostream_formats::manifest::Ids;
 use topostream_formats::{Direction, Store};
 
@@ -57,13 +57,7 @@ impl Identity {
 }
 
 fn attribute(declared: &Attribute) -> String {
-    let of = match declared.of {
-        AttributeType::U32 => "u32",
-        AttributeType::F32 => "f32",
-        AttributeType::Fixed63 => "fixed63",
-        AttributeType::Bit => "bit",
-    };
-    format!("{} {of}", declared.name)
+    format!("{} {}", declared.name, declared.of.name())
 }
 
 /// Returns the fields of a store's graph. The place of its pages is not among them.

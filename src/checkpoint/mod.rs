@@ -277,7 +277,7 @@ impl Checkpoints {
             one.name == other.name && (one.bytes == other.bytes || one.name == state::KEPT)
         };
         let sound = step.superstep < SUPERSTEPS_MAX
-            && visits.contains(&(step.direction, step.visit))
+            && step.is_among(&visits, algorithm.is_traversal())
             && *active <= vertices
             && expected.len() == found.header.sections.len()
             && expected.iter().zip(&found.header.sections).all(fits);

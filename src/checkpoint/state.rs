@@ -180,10 +180,6 @@ fn numbers(reader: &mut Reader, count: usize, narrow: bool) -> Result<Vec<u32>> 
 
 /// Divides all vertices into ranges whose words fill a piece of a file.
 fn pieces(of: AttributeType, vertices: u64) -> impl Iterator<Item = Range<u64>> {
-    let size = match of {
-        AttributeType::U32 | AttributeType::F32 => WORDS,
-        AttributeType::Fixed63 => WORDS / 2,
-        AttributeType::Bit => WORDS * 32,
-    };
+    let size = of.vertices_in(WORDS);
     (0..vertices.div_ceil(size)).map(move |number| number * size..((number + 1) * size).min(vertices))
 }

@@ -175,8 +175,8 @@ fn compare_groups(lines: &mut Lines<'_>, answer: &Answer<'_>, ids: &OriginalIds)
 /// Returns a vertex's value in an answer of integers or vertices (as original ids); `None` if it has none.
 fn whole(answer: &Answer<'_>, vertex: u32, ids: &OriginalIds) -> Result<Option<u64>> {
     match &answer.values {
-        AnswerValues::Integer(of) => Ok(of(vertex)),
-        AnswerValues::Vertex(of) => Ok(of(vertex).map(|vertex| ids.original(VertexId(vertex)))),
+        AnswerValues::Integer(of) => Ok(of.get(vertex)),
+        AnswerValues::Vertex(of) => Ok(of.get(vertex).map(|vertex| ids.original(vertex))),
         AnswerValues::F64(_) => Err(unfit(answer, "whole numbers")),
     }
 }
@@ -184,8 +184,8 @@ fn whole(answer: &Answer<'_>, vertex: u32, ids: &OriginalIds) -> Result<Option<u
 /// Returns a vertex's value in an answer of numbers; infinity if it has none.
 fn number(answer: &Answer<'_>, vertex: u32) -> Result<f64> {
     match &answer.values {
-        AnswerValues::F64(of) => Ok(of(vertex)),
-        AnswerValues::Integer(of) => Ok(of(vertex).map_or(f64::INFINITY, |value| value as f64)),
+        AnswerValues::F64(of) => Ok(of.get(vertex)),
+        AnswerValues::Integer(of) => Ok(of.get(vertex).map_or(f64::INFINITY, |value| value as f64)),
         AnswerValues::Vertex(_) => Err(unfit(answer, "numbers")),
     }
 }
@@ -193,7 +193,7 @@ fn number(answer: &Answer<'_>, vertex: u32) -> Result<f64> {
 /// Returns the vertex that names a vertex's group.
 fn group(answer: &Answer<'_>, vertex: u32) -> Result<u32> {
     match &answer.values {
-        AnswerValues::Vertex(of) => Ok(of(vertex).unwrap_or(vertex)),
+        AnswerValues::Vertex(of) => Ok(of.get(vertex).map_or(vertex, |group| group.0)),
         _ => Err(unfit(answer, "groups")),
     }
 }
@@ -221,10 +221,10 @@ pub fn write(
         let vertex = places.vertex(place);
         write!(out, "{} ", ids.original(VertexId(vertex)))?;
         match &answer.values {
-            AnswerValues::F64(of) => write_number(out, of(vertex))?,
-            AnswerValues::Integer(of) => write!(out, "{}", of(vertex).unwrap_or(UNREACHABLE))?,
+            AnswerValues::F64(of) => write_number(out, of.get(vertex))?,
+            AnswerValues::Integer(of) => write!(out, "{}", of.get(vertex).unwrap_or(UNREACHABLE))?,
             AnswerValues::Vertex(of) => {
-                let value = of(vertex).map(|vertex| ids.original(VertexId(vertex)));
+                let value = of.get(vertex).map(|vertex| ids.original(vertex));
                 write!(out, "{}", value.unwrap_or(UNREACHABLE))?;
             }
         }

@@ -15,6 +15,7 @@
 pub(crate) mod asynchronous;
 mod buffer;
 mod checkpointing;
+mod column;
 mod declared;
 mod explain;
 mod gate;
@@ -25,12 +26,18 @@ mod roster;
 mod session;
 mod stream;
 
+pub use crate::device::DeviceChoice;
+pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::device::{CpuDevice, Member, StepEnd};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary};
+use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit};
 use crate::pages::PagePlan;
+pub use crate::pages::fetch::{Faults, FetcherKind};
+pub use crate::predict::Rates;
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
+pub use crate::team::{Assignment, Strategy};
 use buffer::KeptBuffer;
+pub use column::{Column, ColumnValue};
 use explain::explain;
 use gate::Gate;
 pub use options::EngineOptions;
@@ -64,7 +71,19 @@ pub struct Run<A> {
 }
 
 impl<A: Algorithm> Run<A> {
-    /// Returns the results, by vertex.
+    /// Returns a column of the results by its name: a vector with a value for every vertex, filled by all threads.
+    ///
+    /// The vector is not part of [`EngineOptions::memory_bytes`]. [`answers`](Self::answers) reads results in chunks
+    /// instead.
+    ///
+    /// # Errors
+    /// [`Error::Column`] with the names and types of all columns if there is no such column, or if it cannot be read as
+    /// this type (see [`ColumnValue`]); [`Error::Store`] if the memory cannot be allocated.
+    pub fn column<T: ColumnValue>(&self, name: &str) -> Result<Column<T>> {
+        column::read(self.algorithm.name(), &self.answers(), name, self.state.graph.vertices)
+    }
+
+    /// Returns the results as columns whose values are computed when they are read, in chunks of any size.
     pub fn answers(&self) -> Vec<Answer<'_>> {
         self.algorithm.answers(&self.state)
     }
@@ -75,7 +94,7 @@ impl<A: Algorithm> Run<A> {
         (self.report, algorithm, self.state)
     }
 
-    /// Returns a result about the whole graph as one line of text, without a line end.
+    /// Returns a line about the whole graph, without a newline, if the algorithm has one.
     pub fn remark(&self) -> Option<String> {
         self.algorithm.remark(&self.state)
     }
@@ -253,7 +272,7 @@ impl Session<'_> {
         let (PagePlan { pages, policy }, put_off) = self.plan_pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
-            direction: Some(step.direction),
+            direction: (step.visit != Visit::None).then_some(step.direction),
             pages: pages.len() as u64,
             plan_ns: elapsed_ns(started),
             ..StepReport::default()
@@ -263,7 +282,8 @@ impl Session<'_> {
         if !put_off.is_empty() {
             self.device.put_off(step, &put_off)?;
         }
-        let pages = self.device.start_resident(pages, policy);
+        // A superstep without pages leaves the device's cached pages as they are.
+        let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };
         // With checkpoints, cancellation takes effect only between supersteps.
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
         let mut report = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report).await?;

@@ -10,20 +10,33 @@ use crate::trace::Timeline;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The options of an engine's runs.
+/// The options of an engine's runs: memory, threads, devices, and how devices share the work.
+///
+/// Fields can be read and assigned. Values are made from the default by `with_` methods, so that later versions can add
+/// options.
+///
+/// ```
+/// use topostream::{DeviceChoice, EngineOptions};
+///
+/// let options = EngineOptions::default().with_memory_bytes(4 << 30).with_device(DeviceChoice::Auto);
+/// assert_eq!(options.memory_bytes, 4 << 30);
+/// assert_eq!(options.devices, [DeviceChoice::Auto]);
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EngineOptions {
-    /// The memory budget of a run, in bytes of main memory.
+    /// The memory budget of a run, in bytes of main memory: attributes, degrees, page buffer and everything else. 1 GiB
+    /// by default.
     pub memory_bytes: u64,
-    /// The size of the page buffer, as a part of the budget, in bytes; if `None`, what the rest of the run leaves.
+    /// The page buffer's part of the budget, in bytes; by default all that the rest of the run leaves.
     pub buffer_bytes: Option<u64>,
-    /// The number of worker threads, for all devices together: at most [`THREADS_MAX`](super::THREADS_MAX); 0 is taken
-    /// as 1.
+    /// Worker threads of all devices together, at most [`THREADS_MAX`](crate::engine::THREADS_MAX); 0 is taken as 1. By
+    /// default one for each hardware thread.
     pub threads: usize,
     /// The fetcher that reads pages.
     pub fetcher: FetcherKind,
-    /// The device, or several devices that share each run. A device that is listed several times is opened several
-    /// times. The default is the CPU, for which no driver is loaded.
+    /// The devices that run algorithms; several share each run. A device that is named twice is opened twice. By
+    /// default the CPU, for which no GPU driver is loaded.
     pub devices: Vec<DeviceChoice>,
     /// How several devices share a run.
     pub strategy: Strategy,
@@ -32,16 +45,16 @@ pub struct EngineOptions {
     /// Whether pages in the page buffer are reprocessed until they converge before others are read. Only for
     /// [monotone](crate::model::algorithm::Algorithm::is_monotone) algorithms.
     pub asynchronous: bool,
-    /// The settings of GPU devices.
+    /// Memory and paths of each GPU.
     pub gpu: GpuSettings,
-    /// The checkpoints to write and to resume from, if wanted. Cancellation then takes effect at the end of the
-    /// superstep.
+    /// The folder to which a run writes checkpoints, and from which it resumes. A run with checkpoints finishes its
+    /// superstep before it stops.
     pub checkpoints: Option<Arc<Checkpoints>>,
-    /// Set to cancel the run.
+    /// Set it to true to stop runs: they end with [`Error::Interrupted`](crate::Error::Interrupted).
     pub cancel: Arc<AtomicBool>,
-    /// The timeline to record, if wanted. Its memory is part of the budget.
+    /// The timeline that records a run. Its memory is part of the budget.
     pub trace: Option<Arc<Timeline>>,
-    /// The machine's measured rates, if known: used to choose a strategy for `auto` and to add predictions to reports.
+    /// Measured rates of this machine. [`Strategy::Auto`] uses them, and reports compare them with the run.
     pub rates: Option<Arc<Rates>>,
 }
 
@@ -66,6 +79,93 @@ impl Default for EngineOptions {
     }
 }
 
+/// Setters; each is named after its field.
+impl EngineOptions {
+    /// Main memory of a run, in bytes.
+    #[must_use]
+    pub fn with_memory_bytes(self, memory_bytes: u64) -> Self {
+        Self { memory_bytes, ..self }
+    }
+
+    /// The page buffer's share of the memory, in bytes.
+    #[must_use]
+    pub fn with_buffer_bytes(self, buffer_bytes: impl Into<Option<u64>>) -> Self {
+        Self { buffer_bytes: buffer_bytes.into(), ..self }
+    }
+
+    /// Worker threads of all devices together.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// How pages are read.
+    #[must_use]
+    pub fn with_fetcher(self, fetcher: FetcherKind) -> Self {
+        Self { fetcher, ..self }
+    }
+
+    /// One device in place of those set before.
+    #[must_use]
+    pub fn with_device(self, device: DeviceChoice) -> Self {
+        Self { devices: vec![device], ..self }
+    }
+
+    /// The devices that share each run, in place of those set before.
+    #[must_use]
+    pub fn with_devices(self, devices: impl IntoIterator<Item = DeviceChoice>) -> Self {
+        Self { devices: devices.into_iter().collect(), ..self }
+    }
+
+    /// How several devices share a run.
+    #[must_use]
+    pub fn with_strategy(self, strategy: Strategy) -> Self {
+        Self { strategy, ..self }
+    }
+
+    /// Which pages go to which device.
+    #[must_use]
+    pub fn with_assignment(self, assignment: Assignment) -> Self {
+        Self { assignment, ..self }
+    }
+
+    /// Whether pages in the page buffer are processed again before others are read.
+    #[must_use]
+    pub fn with_asynchronous(self, asynchronous: bool) -> Self {
+        Self { asynchronous, ..self }
+    }
+
+    /// Memory and paths of each GPU.
+    #[must_use]
+    pub fn with_gpu(self, gpu: GpuSettings) -> Self {
+        Self { gpu, ..self }
+    }
+
+    /// Where a run writes checkpoints, and resumes from.
+    #[must_use]
+    pub fn with_checkpoints(self, checkpoints: impl Into<Option<Arc<Checkpoints>>>) -> Self {
+        Self { checkpoints: checkpoints.into(), ..self }
+    }
+
+    /// The flag that stops runs.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// Records the timeline of a run.
+    #[must_use]
+    pub fn with_trace(self, trace: impl Into<Option<Arc<Timeline>>>) -> Self {
+        Self { trace: trace.into(), ..self }
+    }
+
+    /// Measured rates of this machine.
+    #[must_use]
+    pub fn with_rates(self, rates: impl Into<Option<Arc<Rates>>>) -> Self {
+        Self { rates: rates.into(), ..self }
+    }
+}
+
 impl EngineOptions {
     /// Returns the timeline's part of the budget, in bytes.
     pub(crate) fn trace_bytes(&self) -> u64 {
@@ -78,6 +178,7 @@ impl EngineOptions {
     }
 
     /// Returns the options on which the cost model depends.
+    #[doc(hidden)]
     pub fn asked(&self) -> Asked {
         Asked {
             memory_bytes: self.memory_bytes,

@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
         let may = match step.visit {
             Visit::Frontier => true,
             Visit::Within(_) => self.algorithm.left_out().is_some(),
-            Visit::All | Visit::Without(_) => false,
+            Visit::All | Visit::Without(_) | Visit::None => false,
         };
         let Some(turns) = self.turns.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
             return Ok((plan, Vec::new()));

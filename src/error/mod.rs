@@ -102,6 +102,16 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The results have no such column, or it cannot be read as the requested type.
+    #[error("{algorithm}: column {column:?}: {message}")]
+    Column {
+        /// The algorithm.
+        algorithm: String,
+        /// The name of the column.
+        column: String,
+        /// What is wrong, with the columns that exist.
+        message: String,
+    },
     /// An answer breaks a rule of Graph500.
     #[error(transparent)]
     Wrong(Box<Violation>),

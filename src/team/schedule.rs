@@ -122,12 +122,9 @@ impl ScheduleRequest<'_> {
     fn spans(&self, own: &Range<u64>, wanted: impl Fn(&Attribute) -> bool) -> Vec<Span> {
         let mut spans = Vec::new();
         for (attribute, declared) in self.declared.iter().enumerate().filter(|(_, declared)| wanted(declared)) {
-            let vertices = match declared.of {
-                AttributeType::U32 | AttributeType::F32 => self.piece_bytes / 4,
-                AttributeType::Fixed63 => self.piece_bytes / 8,
-                // One word of 32 bits less: a range may begin and end within a word.
-                AttributeType::Bit => self.piece_bytes * 8 - 32,
-            };
+            // For bits, one word of 32 bits less: a range may begin and end within a word.
+            let spare = u64::from(declared.of == AttributeType::Bit);
+            let vertices = declared.of.vertices_in(self.piece_bytes / 4 - spare);
             let mut first = own.start;
             while first < own.end {
                 let end = (first + vertices).min(own.end);

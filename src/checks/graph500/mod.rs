@@ -24,6 +24,7 @@ mod tree;
 
 use crate::error::{Error, Result};
 pub use crate::error::{Rule, Violation};
+use crate::model::answer::Values;
 use crate::model::bits::Bits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -31,11 +32,11 @@ use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, PageId, Store, Topology, VertexId};
 
 /// The number of hops from the source to each vertex; `None` if it is unreached.
-pub type Levels<'a> = dyn Fn(u32) -> Option<u64> + Sync + 'a;
+pub type Levels<'a> = Values<'a, Option<u64>>;
 /// The distance from the source to each vertex; infinity if it is unreached.
-pub type Distances<'a> = dyn Fn(u32) -> f64 + Sync + 'a;
+pub type Distances<'a> = Values<'a, f64>;
 /// Each vertex's parent in the tree; `None` if it is unreached. The source is its own parent.
-pub type Parents<'a> = dyn Fn(u32) -> Option<u32> + Sync + 'a;
+pub type Parents<'a> = Values<'a, Option<VertexId>>;
 
 /// The options of a check.
 #[derive(Clone, Debug)]
@@ -80,7 +81,7 @@ pub fn check_bfs(
     parents: Option<&Parents<'_>>,
     options: &CheckOptions,
 ) -> Result<Checked> {
-    let value = |vertex| levels(vertex).map_or(f64::INFINITY, |level| level as f64);
+    let value = Values::new(|vertex| levels.get(vertex).map_or(f64::INFINITY, |level| level as f64));
     Search::new(store, source, &value, parents, Lengths::Hops, options)?.check()
 }
 
@@ -229,7 +230,12 @@ impl<'a> Search<'a> {
     }
 
     fn is_reached(&self, vertex: u32) -> bool {
-        (self.value)(vertex) < f64::INFINITY
+        self.value.get(vertex) < f64::INFINITY
+    }
+
+    /// Returns the parent of a vertex in the answer.
+    fn above(parent: &Parents<'_>, vertex: u32) -> Option<u32> {
+        parent.get(vertex).map(|parent| parent.0)
     }
 
     /// Returns all vertices but the source.

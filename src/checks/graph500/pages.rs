@@ -31,7 +31,7 @@ impl Search<'_> {
     pub(super) fn check_with_tree(&self, parent: &Parents<'_>, checked: &mut Checked) -> Result<()> {
         let (joined, exact) = (Bits::new(self.store.vertices()), Bits::new(self.store.vertices()));
         self.scan(checked, &|edge| {
-            if parent(edge.dest) == Some(edge.source) {
+            if Self::above(parent, edge.dest) == Some(edge.source) {
                 joined.insert(edge.dest);
                 if self.is_exact(&edge) {
                     exact.insert(edge.dest);
@@ -39,11 +39,13 @@ impl Search<'_> {
             }
         })?;
         let wrong = self.others().find(|&vertex| self.is_reached(vertex) && !exact.contains(vertex));
-        let Some((vertex, above)) = wrong.and_then(|vertex| Some((vertex, parent(vertex)?))) else { return Ok(()) };
+        let Some((vertex, above)) = wrong.and_then(|vertex| Some((vertex, Self::above(parent, vertex)?))) else {
+            return Ok(());
+        };
         let (rule, reason) = match joined.contains(vertex) {
             false => (Rule::InGraph, "has no edge from that parent".into()),
             true => {
-                let (value, up) = ((self.value)(vertex), (self.value)(above));
+                let (value, up) = (self.value.get(vertex), self.value.get(above));
                 (Rule::TreeEdge, format!("is at distance {value}, but no edge from its parent at {up} has that weight"))
             }
         };
@@ -76,7 +78,7 @@ impl Search<'_> {
                 return Ok(());
             };
             if !found.into_inner() {
-                let (value, noun) = ((self.value)(vertex), self.lengths.noun());
+                let (value, noun) = (self.value.get(vertex), self.lengths.noun());
                 let reason =
                     format!("is at {noun} {value}, but no vertex with an edge to it is nearer by the edge's length");
                 return Err(self.wrong(Broken { rule: Rule::TreeEdge, vertex, other: None, reason, page: None }));
@@ -153,7 +155,7 @@ impl Search<'_> {
     ) -> Result<(), Broken> {
         for slot in 0..page.header().slot_count {
             let (source, record) = (page.header().start_vertex + slot, page.record(slot));
-            let from = (self.value)(source);
+            let from = self.value.get(source);
             if from < f64::INFINITY {
                 self.check_list(source, from, record, neighbours, weights, take)?;
             }
@@ -178,7 +180,7 @@ impl Search<'_> {
                 let reason = format!("has weight {}: weights must be at least 0", f32::from_bits(weight));
                 return Err(Broken { rule: Rule::EveryEdge, vertex: source, other: Some(dest), reason, page: None });
             };
-            let edge = ReachedEdge { source, dest, from, to: (self.value)(dest), sum: from + length };
+            let edge = ReachedEdge { source, dest, from, to: self.value.get(dest), sum: from + length };
             if edge.to > edge.sum * (1.0 + self.lengths.tolerance()) && self.leads_somewhere(edge.sum) {
                 return Err(self.too_far(&edge, length));
             }

@@ -27,11 +27,11 @@ impl Search<'_> {
 
     /// Returns what is wrong with a vertex, and its parent if that is involved.
     fn defect(&self, vertex: u32) -> Option<(Option<u32>, String)> {
-        let (value, noun) = ((self.value)(vertex), self.lengths.noun());
+        let (value, noun) = (self.value.get(vertex), self.lengths.noun());
         if value.is_nan() || value < 0.0 {
             return Some((None, format!("has {noun} {value}, which is not valid")));
         }
-        let parent = self.parent.map(|parent| parent(vertex));
+        let parent = self.parent.map(|parent| Self::above(parent, vertex));
         if vertex == self.source {
             let is_root = parent.is_none_or(|parent| parent == Some(vertex));
             return match (value, is_root) {
@@ -60,7 +60,7 @@ impl Search<'_> {
     pub(super) fn check_cycles(&self, parent: &Parents<'_>) -> Result<()> {
         let (passed, safe) = (Bits::new(self.store.vertices()), Bits::new(self.store.vertices()));
         safe.insert(self.source);
-        let above = |vertex| parent(vertex).expect("a reached vertex has a parent");
+        let above = |vertex| Self::above(parent, vertex).expect("a reached vertex has a parent");
         for start in self.others().filter(|&vertex| self.is_reached(vertex)) {
             if u64::from(start).is_multiple_of(VERTICES_A_LOOK) {
                 self.check_cancel()?;
@@ -87,8 +87,8 @@ impl Search<'_> {
             return Ok(());
         }
         for vertex in self.others().filter(|&vertex| self.is_reached(vertex)) {
-            let above = parent(vertex).expect("a reached vertex has a parent");
-            let (value, up) = ((self.value)(vertex), (self.value)(above));
+            let above = Self::above(parent, vertex).expect("a reached vertex has a parent");
+            let (value, up) = (self.value.get(vertex), self.value.get(above));
             if up + 1.0 != value {
                 let (other, reason) = (Some(above), format!("is at level {value}, but its parent is at level {up}"));
                 return Err(self.wrong(Broken { rule: Rule::TreeEdge, vertex, other, reason, page: None }));

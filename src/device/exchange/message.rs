@@ -61,8 +61,8 @@ impl MessageLayout {
     /// Under Strategy-S values have one owner, and messages carry only attributes that other devices read.
     ///
     /// # Panics
-    /// If a traversal writes fixed-point sums: a change of a sum cannot be told from its old value. The engine refuses
-    /// such algorithms.
+    /// If a traversal writes numbers of 64 bits: a change cannot be told from the old value. The engine refuses such
+    /// algorithms.
     pub fn new(declared: &[Attribute], sharded: bool) -> Self {
         let sent = |attribute: &Attribute| match sharded {
             false => attribute.role.is_written(),
@@ -73,7 +73,9 @@ impl MessageLayout {
             match attribute.of {
                 AttributeType::Bit => bits.push(place),
                 AttributeType::U32 | AttributeType::F32 => values.push(place),
-                AttributeType::Fixed63 => panic!("{}: a traversal cannot send fixed-point sums", attribute.name),
+                AttributeType::Fixed63 | AttributeType::U64 => {
+                    panic!("{}: a traversal cannot send numbers of 64 bits", attribute.name)
+                }
             }
         }
         Self { bits, values }
