@@ -246,7 +246,7 @@ fn a_plan_says_what_its_supersteps_rest_on() {
     let refused = |line: &str, word: &str| {
         drop(folder.run(&format!("plan {line} --device cpu --calibration rates.json")).fails(1, &[word]));
     };
-    refused("sssp s --source 0", "sssp needs weights, and the store has none");
+    refused("sssp s --source 0", "sssp needs weights, but the store has none");
     refused("pagerank s --damping 2", "damping 2");
     refused("bfs s --source 99999", "no vertex with that id");
     refused("scc s --asynchronous", "cannot run asynchronously");

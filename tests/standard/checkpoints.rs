@@ -319,7 +319,7 @@ fn damage_is_found_and_the_older_generation_used() {
     assert_eq!(go_on(&store, folder.path()).unwrap().1, 3, "something behind the end");
     fs::write(&older, &bytes[..bytes.len() / 2]).unwrap();
     let error = go_on(&store, folder.path()).map(drop).expect_err("none is whole").to_string();
-    for word in ["no checkpoint here can be used", "checkpoint.0", "checkpoint.1", "remove them"] {
+    for word in ["no checkpoint in the folder can be used", "checkpoint.0", "checkpoint.1", "remove them"] {
         assert!(error.contains(word), "{error}");
     }
 }

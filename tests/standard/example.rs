@@ -32,7 +32,7 @@ fn without_parameters_there_are_no_checkpoints() {
     let checkpoints = Some(Arc::new(checkpoints));
     let engine = store.engine(engine_options(None, 1, FetcherKind::Auto).with_checkpoints(checkpoints));
     let error = engine.run(LeastAncestor).err().expect("it is refused").to_string();
-    assert!(error.contains("does not say what its parameters are"), "{error}");
+    assert!(error.contains("does not declare its parameters"), "{error}");
 }
 
 /// Comments, blank lines and WGSL counted.
