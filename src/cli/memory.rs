@@ -34,6 +34,11 @@ pub fn origin() -> Option<&'static str> {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const HEAP_BYTES: libc::c_int = 4 << 20;
 
+/// Heaps for small allocations: by default there are eight for each core, and what each keeps adds up beyond what programs are
+/// planned to take.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const HEAPS_MAX: libc::c_int = 4;
+
 /// Has the allocator give back what is freed. Left to itself, glibc takes blocks of up to 32 MiB from heaps once such a block has been
 /// freed, and then keeps up to 64 MiB of what is freed there: sorts that follow one another passed the budget by that. Where
 /// address space is limited there is one heap for all threads: otherwise 64 MiB are reserved for each. To be called before there are
@@ -46,8 +51,6 @@ pub fn settle_allocator() {
         let set = |parameter, value| unsafe { libc::mallopt(parameter, value) };
         set(libc::M_MMAP_THRESHOLD, HEAP_BYTES);
         set(libc::M_TRIM_THRESHOLD, HEAP_BYTES);
-        if Available::has_limited_address_space() {
-            set(libc::M_ARENA_MAX, 1);
-        }
+        set(libc::M_ARENA_MAX, if Available::has_limited_address_space() { 1 } else { HEAPS_MAX });
     }
 }

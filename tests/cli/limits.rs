@@ -87,7 +87,7 @@ fn address_space_that_is_refused_is_an_error() {
 fn open_files_that_are_refused_are_an_error() {
     let folder = inputs();
     std::fs::create_dir(folder.path("t")).unwrap();
-    for options in ["", "--in-edges --shards 2", "--in-edges --temporary t"] {
+    for options in ["", "--in-edges --shards 2", "--in-edges --temporary t", "--in-edges --stripe f/x"] {
         let (mut refused, mut files) = (0, 3);
         loop {
             files += 1;
