@@ -58,6 +58,7 @@ impl Lane {
     ];
 
     /// Its name in viewers.
+    #[doc(hidden)]
     pub fn name(self) -> &'static str {
         match self {
             Self::Supersteps => "supersteps",
@@ -91,7 +92,7 @@ pub struct Detail {
 
 impl Detail {
     /// A page and its bytes.
-    pub fn page(page: PageRef, bytes: u64) -> Self {
+    pub(crate) fn page(page: PageRef, bytes: u64) -> Self {
         Self { page: Some(page), bytes, ..Self::default() }
     }
 }
@@ -140,17 +141,26 @@ impl Timeline {
     }
 
     /// Nanoseconds from the timeline's beginning to a moment; 0 for earlier ones.
+    #[doc(hidden)]
     pub fn ns_at(&self, moment: Instant) -> u64 {
         moment.saturating_duration_since(self.start).as_nanos() as u64
     }
 
     /// Adds what happened from `begin` to `end`.
-    pub fn span(&self, lane: Lane, name: impl Into<Cow<'static, str>>, begin: Instant, end: Instant, detail: Detail) {
+    pub(crate) fn span(
+        &self,
+        lane: Lane,
+        name: impl Into<Cow<'static, str>>,
+        begin: Instant,
+        end: Instant,
+        detail: Detail,
+    ) {
         self.span_ns(lane, name, self.ns_at(begin), self.ns_at(end), detail);
     }
 
     /// Adds what happened between two times of a clock that was brought in line with the timeline: nanoseconds since its
     /// beginning. An end before its beginning is taken for the beginning.
+    #[doc(hidden)]
     pub fn span_ns(&self, lane: Lane, name: impl Into<Cow<'static, str>>, begin_ns: u64, end_ns: u64, detail: Detail) {
         let mut spans = self.spans();
         if spans.kept.len() < self.spans_max {
@@ -206,7 +216,8 @@ pub(crate) struct EngineSpans {
 
 impl EngineSpans {
     /// Spans for a timeline, if there is one.
-    pub(crate) fn new(timeline: Option<Arc<Timeline>>) -> Self {
+    #[doc(hidden)]
+    pub fn new(timeline: Option<Arc<Timeline>>) -> Self {
         Self { timeline, reads: HashMap::new() }
     }
 

@@ -95,6 +95,7 @@ pub(super) fn check_sources(sources: &[VertexId], graph: &Graph) -> Result<(), S
 }
 
 /// Reaches vertices, from the frontier or towards it.
+#[doc(hidden)]
 pub struct BfsKernel<'a> {
     visited: &'a Bits,
     parent: Option<&'a U32Column>,

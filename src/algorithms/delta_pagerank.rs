@@ -143,6 +143,7 @@ impl DeltaPageRank {
 }
 
 /// Passes shares on.
+#[doc(hidden)]
 pub struct DeltaKernel<'a> {
     share: &'a F32Column,
     residual: &'a Fixed63Column,

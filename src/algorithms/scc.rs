@@ -99,6 +99,7 @@ const fn inverse(odd: u32) -> u32 {
 }
 
 /// Carries labels along edges, or confirms against them.
+#[doc(hidden)]
 pub struct SccKernel<'a> {
     label: &'a U32Column,
     changed: &'a Bits,

@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 use topostream_formats::Store;
 
 /// Main memory for writing or reading a checkpoint, in bytes: a few pieces.
-pub const MEMORY_BYTES: u64 = 6 * writer::PIECE_BYTES as u64;
+pub(crate) const MEMORY_BYTES: u64 = 6 * writer::PIECE_BYTES as u64;
 
 /// A run that goes on with a superstep from here on would come to the end of numbers.
 const SUPERSTEPS_MAX: u32 = 1 << 31;

@@ -48,7 +48,7 @@ use std::time::Instant;
 use topostream_formats::Store;
 
 /// How often a page is tried before the run ends with an error.
-pub const TRIES_MAX: u32 = 3;
+pub(crate) const TRIES_MAX: u32 = 3;
 
 /// The most threads that a run may be given.
 pub const THREADS_MAX: usize = 1024;

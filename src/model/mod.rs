@@ -13,7 +13,7 @@
 //!
 //! Everything above may use this module; it uses errors only.
 
-pub mod activations;
+pub(crate) mod activations;
 pub mod algorithm;
 pub mod answer;
 pub mod attributes;
@@ -21,7 +21,7 @@ pub mod bits;
 mod huge;
 mod parameters;
 mod part;
-pub mod prefetch;
+pub(crate) mod prefetch;
 mod shader;
 pub(crate) mod sound;
 pub mod vertex_set;
