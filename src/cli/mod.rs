@@ -5,6 +5,7 @@ mod calibrate;
 mod calibration;
 mod check;
 mod clean;
+mod completions;
 mod demo;
 mod devices;
 mod extract;
@@ -23,7 +24,7 @@ mod tables;
 mod validate;
 mod verify;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -33,13 +34,31 @@ use topostream_tools::progress::Cancel;
 
 /// SSD-backed graph engine: format a graph once, then run algorithms from disk in bounded memory.
 #[derive(Parser)]
-#[command(name = "topostream", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "topostream", version, long_version = VERSION, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
     opening: opening::OpenArgs,
 }
+
+/// The features that the program is built with.
+#[cfg(feature = "gpu")]
+macro_rules! features {
+    () => {
+        "cli, gpu"
+    };
+}
+#[cfg(not(feature = "gpu"))]
+macro_rules! features {
+    () => {
+        "cli"
+    };
+}
+
+/// Version, commit and features, for `--version`.
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\ncommit: ", env!("TOPOSTREAM_COMMIT"), "\nfeatures: ", features!());
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,6 +103,10 @@ enum Command {
     Devices(devices::Devices),
     /// Generate, format, run and check a small graph: everything works if this does.
     Demo(demo::Demo),
+    /// Print a completion script for a shell.
+    Completions(completions::Completions),
+    /// Write man pages.
+    Man(completions::Man),
 }
 
 /// Why a command failed.
@@ -176,7 +199,7 @@ pub fn main() -> ExitCode {
 impl Command {
     /// Whether it computes on several threads.
     fn is_parallel(&self) -> bool {
-        !matches!(self, Self::Info(_) | Self::Clean(_) | Self::Devices(_))
+        !matches!(self, Self::Info(_) | Self::Clean(_) | Self::Devices(_) | Self::Completions(_) | Self::Man(_))
     }
 
     fn run(self, cancel: &Cancel) -> Outcome {
@@ -195,6 +218,8 @@ impl Command {
             Self::Clean(command) => command.run(),
             Self::Devices(command) => command.run(),
             Self::Demo(command) => command.run(cancel),
+            Self::Completions(command) => command.run(Cli::command()),
+            Self::Man(command) => command.run(Cli::command()),
         }
     }
 }
