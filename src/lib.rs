@@ -172,6 +172,11 @@ mod team;
 #[doc(hidden)]
 pub mod team;
 
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 pub use engine::{DeviceChoice, Engine, EngineOptions, Run};
 pub use error::Error;
 pub use model::vertex_set::VertexSet;
