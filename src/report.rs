@@ -45,7 +45,8 @@ pub struct RunReport {
     pub sharing: Option<Sharing>,
     /// What the cost model says of a run with these pages and edges; none where the machine has not been measured.
     pub predicted: Option<Prediction>,
-    /// Checkpoints, where they were asked for. Of a run that went on from one, all other numbers are of what came after.
+    /// Checkpoints, where they were asked for. Of a run that went on from one, all other numbers are of what came
+    /// after.
     pub checkpoints: Option<CheckpointReport>,
     /// Each of the directories that pages are read from.
     pub stripes: Vec<StripeReport>,

@@ -4,8 +4,9 @@
 //!  NAME-BFS, NAME-PR …, `vertex value` a line ─▶ vertex by id ─▶ every vertex once? ─▶ values match? ─▶ Comparison
 //! ```
 //!
-//! The reference is read from front to back, one line at a time. Vertices are found by binary search among the store's ids (at
-//! once, where the file has them in ascending order), so that memory is a bit a vertex, and 8 bytes more for partitions.
+//! The reference is read from front to back, one line at a time. Vertices are found by binary search among the store's
+//! ids (at once, where the file has them in ascending order), so that memory is a bit a vertex, and 8 bytes more for
+//! partitions.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Answer, AnswerValues};
@@ -87,7 +88,8 @@ pub fn memory_bytes(store: &Store, rule: Rule) -> u64 {
 /// Holds an answer over all vertices of a store against a reference output.
 ///
 /// # Errors
-/// Where the reference cannot be read, or does not have every vertex of the store exactly once, by line; [`Error::Interrupted`].
+/// Where the reference cannot be read, or does not have every vertex of the store exactly once, by line;
+/// [`Error::Interrupted`].
 pub fn compare(
     store: &Store,
     answer: &Answer<'_>,

@@ -9,8 +9,8 @@
 //!                                          └───────── frames that are free again ◀─┘
 //! ```
 //!
-//! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
-//! everything: no queue is longer than the page buffer.
+//! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames
+//! bound everything: no queue is longer than the page buffer.
 
 pub(crate) mod asynchronous;
 mod buffer;
@@ -30,7 +30,7 @@ pub use crate::device::DeviceChoice;
 pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
 use crate::device::{CpuDevice, Member, StepEnd};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary};
+use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit};
 use crate::pages::PagePlan;
 pub use crate::pages::fetch::{Faults, FetcherKind};
 pub use crate::predict::Rates;
@@ -155,13 +155,14 @@ impl Engine {
 
     /// Runs an algorithm to its end.
     ///
-    /// A run may use the engine's whole budget, so that one that is begun while another is under way (from another thread)
-    /// waits for it. Engines of their own have budgets of their own. The thread that calls this is blocked until the end; it
-    /// may be one of a tokio runtime, whose other tasks then wait too: `spawn_blocking` is the place for it there.
+    /// A run may use the engine's whole budget, so that one that is begun while another is under way (from another
+    /// thread) waits for it. Engines of their own have budgets of their own. The thread that calls this is blocked
+    /// until the end; it may be one of a tokio runtime, whose other tasks then wait too: `spawn_blocking` is the place
+    /// for it there.
     ///
     /// # Errors
-    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
-    /// page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
+    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming
+    /// the page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
     /// [`Error::Parameter`] at the end, naming a vertex, where the algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A) -> Result<Run<A>> {
         self.run_observed(algorithm, &mut |_| {})
@@ -272,7 +273,7 @@ impl Session<'_> {
         let (PagePlan { pages, policy }, put_off) = self.plan_pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
-            direction: Some(step.direction),
+            direction: (step.visit != Visit::None).then_some(step.direction),
             pages: pages.len() as u64,
             plan_ns: elapsed_ns(started),
             ..StepReport::default()
@@ -282,7 +283,8 @@ impl Session<'_> {
         if !put_off.is_empty() {
             self.device.put_off(step, &put_off)?;
         }
-        let pages = self.device.start_resident(pages, policy);
+        // Without pages, what is kept for other supersteps stays.
+        let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };
         // Where there are checkpoints, a superstep that has begun goes on to its end.
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
         let mut report = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report).await?;

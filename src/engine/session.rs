@@ -68,7 +68,8 @@ impl<'a> Session<'a> {
         Ok(Self { store, options, plan, algorithm, graph, pages, device, sharing, spans, turns })
     }
 
-    /// In asynchronous relaxation, a superstep that could be over the vertices of a set is: of all lists none can be put off.
+    /// In asynchronous relaxation, a superstep that could be over the vertices of a set is: of all lists none can be
+    /// put off.
     pub(super) fn divisible(&self, step: Step) -> Step {
         if step.visit != Visit::All || self.turns.is_none() || self.algorithm.left_out().is_none() {
             return step;
@@ -84,7 +85,7 @@ impl<'a> Session<'a> {
         let may = match step.visit {
             Visit::Frontier => true,
             Visit::Within(_) => self.algorithm.left_out().is_some(),
-            Visit::All | Visit::Without(_) => false,
+            Visit::All | Visit::Without(_) | Visit::None => false,
         };
         let Some(turns) = self.turns.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
             return Ok((plan, Vec::new()));

@@ -1,4 +1,5 @@
-//! The pages of a superstep: requested as frames become free, handed to the device, and kept or evicted when it is done.
+//! The pages of a superstep: requested as frames become free, handed to the device, and kept or evicted when it is
+//! done.
 
 use super::{TRIES_MAX, elapsed_ns};
 use crate::device::{Device, PageDone, PageTask};
@@ -102,9 +103,9 @@ impl PageStream {
     /// Reads pages and has the device compute on them, until all are done.
     ///
     /// # Errors
-    /// [`Error::Read`], [`Error::Store`] naming the page that could not be had in [`TRIES_MAX`] tries; [`Error::Fetcher`];
-    /// what the device says; [`Error::Interrupted`] once `cancel` is raised. Reads in flight are waited for, as long as
-    /// [`LET_GO`] allows.
+    /// [`Error::Read`], [`Error::Store`] naming the page that could not be had in [`TRIES_MAX`] tries;
+    /// [`Error::Fetcher`]; what the device says; [`Error::Interrupted`] once `cancel` is raised. Reads in flight are
+    /// waited for, as long as [`LET_GO`] allows.
     pub async fn visit(
         &mut self,
         device: &mut dyn Device,
@@ -232,8 +233,8 @@ impl<'a> Visit<'a> {
             Ok(work) => {
                 self.report.add_work(work);
                 self.stream.tries.remove(&page);
-                // What the device keeps from scan to scan need not be here too. In a traversal it keeps what was used last, and
-                // what it lets go is better read from here than from disk.
+                // What the device keeps from scan to scan need not be here too. In a traversal it keeps what was used
+                // last, and what it lets go is better read from here than from disk.
                 match kept && self.policy == Policy::Scan {
                     true => self.stream.cache.give_up(frame),
                     false => self.stream.cache.put_back(page, frame, self.policy),

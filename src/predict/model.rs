@@ -183,8 +183,8 @@ impl Model<'_> {
         })
     }
 
-    /// Edges whose other end is another device's vertex are seen and dropped: that takes as long as an edge whose values are
-    /// in the nearest cache, as on the smallest graph that was measured.
+    /// Edges whose other end is another device's vertex are seen and dropped: that takes as long as an edge whose
+    /// values are in the nearest cache, as on the smallest graph that was measured.
     fn edges_ns(&self, phase: &Phase, device: usize) -> f64 {
         let rate = self.rate(device, |of| of.edges_per_s(phase.kernel));
         if !self.sharded() {
@@ -234,8 +234,8 @@ impl Model<'_> {
         (ns(up), ns(down))
     }
 
-    /// Each device tells the others which vertices it has activated, and reads what they tell. A vertex that k of the superstep's
-    /// edges lead to is activated by all devices that see any of them.
+    /// Each device tells the others which vertices it has activated, and reads what they tell. A vertex that k of the
+    /// superstep's edges lead to is activated by all devices that see any of them.
     fn message_bytes(&self, phase: &Phase) -> (f64, f64) {
         let (devices, steps) = (self.devices(), phase.supersteps.max(1.0));
         let each = if phase.activated > 0.0 { (phase.edges / phase.activated).max(1.0) } else { 0.0 };
@@ -250,9 +250,9 @@ impl Model<'_> {
     }
 }
 
-/// Bytes that a device writes and reads in the exchange of a superstep. Sums are reduced: a device writes what it has of the
-/// others' vertices, and reads what they have of its own. What edges read of any vertex is gathered: it writes its own, and
-/// reads the others'.
+/// Bytes that a device writes and reads in the exchange of a superstep. Sums are reduced: a device writes what it has
+/// of the others' vertices, and reads what they have of its own. What edges read of any vertex is gathered: it writes
+/// its own, and reads the others'.
 fn exchange_bytes(declared: &[Attribute], vertices: u64, devices: f64, rules: ExchangeRules) -> (f64, f64) {
     let bytes = |wanted: &dyn Fn(&Attribute) -> bool| {
         let wanted = declared.iter().filter(|attribute| wanted(attribute));

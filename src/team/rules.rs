@@ -22,8 +22,8 @@ impl ExchangeRules {
         }
     }
 
-    /// Whether each device needs the values of the others' vertices. Sums are left out: a value that was gathered would be
-    /// added again.
+    /// Whether each device needs the values of the others' vertices. Sums are left out: a value that was gathered would
+    /// be added again.
     pub fn is_gathered(&self, attribute: &Attribute) -> bool {
         match attribute.role {
             Role::Gathered => true,

@@ -8,10 +8,11 @@
 //!  gather   device j puts its vertices' values, the others take them               (what edges read of any vertex)
 //! ```
 //!
-//! Each value crosses the bus of each device once: that is what a reduce-scatter and an all-gather take at least, and less than a
-//! tree, in which inner nodes receive whole arrays. The reduction is pipelined: a round puts one group of pieces while the group of
-//! the round before is merged, so that the buses are busy both ways, and memory is that of two groups. Gathering takes no round of
-//! its own: what is put goes with the vertex phase, and what is taken with what the next superstep begins with.
+//! Each value crosses the bus of each device once: that is what a reduce-scatter and an all-gather take at least, and
+//! less than a tree, in which inner nodes receive whole arrays. The reduction is pipelined: a round puts one group of
+//! pieces while the group of the round before is merged, so that the buses are busy both ways, and memory is that of
+//! two groups. Gathering takes no round of its own: what is put goes with the vertex phase, and what is taken with what
+//! the next superstep begins with.
 //!
 //! Traversals tell each other which vertices they have activated, in one round, and read it in another.
 
@@ -19,7 +20,7 @@ use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{Move, is_packed};
 use crate::model::Part;
-use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
+use crate::model::attributes::{Attribute, AttributeType, Merge};
 use std::ops::Range;
 
 /// Groups that what is reduced goes in.
@@ -33,8 +34,8 @@ pub type Round = Vec<Vec<Move>>;
 pub struct Schedule {
     /// Before the vertex phase. The last round writes nothing: nobody has to wait for it.
     pub reduce: Vec<Round>,
-    /// After first values have been set, and after each vertex phase: one way and the other in turn, so that nobody writes where
-    /// somebody may still read.
+    /// After first values have been set, and after each vertex phase: one way and the other in turn, so that nobody
+    /// writes where somebody may still read.
     pub gather: [Gather; 2],
     /// The messages of a traversal: for each device its pieces.
     pub messages: Vec<Vec<Piece>>,
@@ -69,8 +70,8 @@ pub struct ScheduleRequest<'a> {
     pub traversal: bool,
     /// Each device's part.
     pub parts: &'a [Part],
-    /// Whether the lists that a device sees are those of its own vertices, so that what concerns a list's own vertex only
-    /// stays where it is.
+    /// Whether the lists that a device sees are those of its own vertices, so that what concerns a list's own vertex
+    /// only stays where it is.
     pub aligned: bool,
     /// Whether what is read at the other end of in-edges only is told of vertices with out-edges only: see [`packs`].
     pub packed: bool,
@@ -118,12 +119,9 @@ impl ScheduleRequest<'_> {
     fn runs(&self, own: &Range<u64>, wanted: impl Fn(&Attribute) -> bool) -> Vec<Run> {
         let mut runs = Vec::new();
         for (attribute, declared) in self.declared.iter().enumerate().filter(|(_, declared)| wanted(declared)) {
-            let vertices = match declared.of {
-                AttributeType::U32 | AttributeType::F32 => self.piece_bytes / 4,
-                AttributeType::Fixed63 => self.piece_bytes / 8,
-                // One word of 32 less: a range may begin and end within a word.
-                AttributeType::Bit => self.piece_bytes * 8 - 32,
-            };
+            // Of bits, a word less: a range may begin and end within a word.
+            let spare = u64::from(declared.of == AttributeType::Bit);
+            let vertices = declared.of.vertices_in(self.piece_bytes / 4 - spare);
             let mut first = own.start;
             while first < own.end {
                 let end = (first + vertices).min(own.end);

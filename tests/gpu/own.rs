@@ -180,7 +180,7 @@ impl Algorithm for LeastLabel {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(Step { superstep: 0, direction: Direction::Out, visit: Visit::Frontier, scalars: Scalars::default() })
+        Some(Step::new(0, Direction::Out, Visit::Frontier))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Labels<'a> {

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::baseline::Plain;
 use crate::measure::timed;
 use topostream::model::algorithm::{Algorithm, AnswerValues};
-use topostream::model::attributes::{Attribute, AttributeType};
+use topostream::model::attributes::Attribute;
 use topostream::report::RunReport;
 use topostream::{Direction, Engine, Run, Store, VertexId};
 use topostream_formats::WeightType;
@@ -171,11 +171,7 @@ impl Kept {
 }
 
 fn bits_of(attribute: &Attribute) -> u64 {
-    match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => 32,
-        AttributeType::Fixed63 => 64,
-        AttributeType::Bit => 1,
-    }
+    attribute.of.bits()
 }
 
 /// Runs an algorithm whose first answer is compared.

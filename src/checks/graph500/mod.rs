@@ -9,14 +9,15 @@
 //!  5 a tree edge is an edge of the graph                            pages
 //! ```
 //!
-//! 1, 2 and 5 say that nothing is nearer than it should be, 3 and 4 that nothing is farther: together they leave one answer. An
-//! edge of an undirected graph stands in the lists of both ends, so that 3 and 4 hold both ways; in a directed graph they hold
-//! along the edge only. Without parents the place of 1, 2 and 5 is taken by a weaker demand that proves as much: every vertex
-//! that is reached has *some* edge from a vertex that is right and nearer by the edge's length.
+//! 1, 2 and 5 say that nothing is nearer than it should be, 3 and 4 that nothing is farther: together they leave one
+//! answer. An edge of an undirected graph stands in the lists of both ends, so that 3 and 4 hold both ways; in a
+//! directed graph they hold along the edge only. Without parents the place of 1, 2 and 5 is taken by a weaker demand
+//! that proves as much: every vertex that is reached has *some* edge from a vertex that is right and nearer by the
+//! edge's length.
 //!
-//! Pages are read in file order, a few at a time: memory is a few bits a vertex and a page a thread, so that a graph larger than
-//! memory is checked from disk. Lists are read once; without parents, edges of length 0 may ask for more (see [`check_sssp`]).
-//! The rules are those of the benchmark's specification, section "Validation" (graph500.org).
+//! Pages are read in file order, a few at a time: memory is a few bits a vertex and a page a thread, so that a graph
+//! larger than memory is checked from disk. Lists are read once; without parents, edges of length 0 may ask for more
+//! (see [`check_sssp`]). The rules are those of the benchmark's specification, section "Validation" (graph500.org).
 
 mod pages;
 mod tree;
@@ -42,8 +43,8 @@ pub type Parents<'a> = Values<'a, Option<VertexId>>;
 pub struct CheckOptions {
     /// Main memory for the check, in bytes, beside what holds the answer.
     pub memory_bytes: u64,
-    /// By how much a distance over `f32` weights may differ from the sum that it should be, relative to that sum. One rounding
-    /// of single precision where nothing else is asked for; sums of whole weights are exact.
+    /// By how much a distance over `f32` weights may differ from the sum that it should be, relative to that sum. One
+    /// rounding of single precision where nothing else is asked for; sums of whole weights are exact.
     pub tolerance: f64,
     /// Raised by whoever wants the check to stop.
     pub cancel: Arc<AtomicBool>,
@@ -71,8 +72,8 @@ pub struct Checked {
 /// Checks levels, and the tree where there are parents, of a breadth-first search.
 ///
 /// # Errors
-/// [`Error::Wrong`] with the first case of the first rule that is broken; [`Error::Memory`]; [`Error::Store`] where a page
-/// cannot be read; [`Error::Interrupted`].
+/// [`Error::Wrong`] with the first case of the first rule that is broken; [`Error::Memory`]; [`Error::Store`] where a
+/// page cannot be read; [`Error::Interrupted`].
 pub fn check_bfs(
     store: &Store,
     source: VertexId,
@@ -84,11 +85,12 @@ pub fn check_bfs(
     Search::new(store, source, &value, parents, Lengths::Hops, options)?.check()
 }
 
-/// Checks distances, and the tree where there are parents, of shortest paths over the store's weights. Weights below 2^-126 count
-/// as 0, and an edge leads nowhere where its sum passes the largest `f32`, as in [`Sssp`](crate::algorithms::Sssp).
+/// Checks distances, and the tree where there are parents, of shortest paths over the store's weights. Weights below
+/// 2^-126 count as 0, and an edge leads nowhere where its sum passes the largest `f32`, as in
+/// [`Sssp`](crate::algorithms::Sssp).
 ///
-/// Without parents, two vertices at the same distance with an edge of length 0 between them cannot vouch for each other: pages
-/// are read again for as long as that shows further vertices to be right.
+/// Without parents, two vertices at the same distance with an edge of length 0 between them cannot vouch for each
+/// other: pages are read again for as long as that shows further vertices to be right.
 ///
 /// # Errors
 /// As [`check_bfs`]; [`Error::Parameter`] where the store has no weights.

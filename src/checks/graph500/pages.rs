@@ -61,8 +61,8 @@ impl Search<'_> {
         (!topology.is_grouped()).then_some(PageId(first as u32))
     }
 
-    /// Every edge, and that what is reached has an edge from a vertex that is nearer by the edge's length, or as near and right
-    /// itself.
+    /// Every edge, and that what is reached has an edge from a vertex that is nearer by the edge's length, or as near
+    /// and right itself.
     pub(super) fn check_without_tree(&self, checked: &mut Checked) -> Result<()> {
         let right = Bits::new(self.store.vertices());
         right.insert(self.source);
@@ -91,7 +91,8 @@ impl Search<'_> {
         self.leads_somewhere(edge.sum) && (edge.to - edge.sum).abs() <= self.lengths.tolerance() * edge.sum
     }
 
-    /// Reads all out-lists and holds every edge of a vertex that is reached against rules 3 and 4; `take` is given each.
+    /// Reads all out-lists and holds every edge of a vertex that is reached against rules 3 and 4; `take` is given
+    /// each.
     fn scan(&self, checked: &mut Checked, take: &(impl Fn(ReachedEdge) + Sync)) -> Result<()> {
         let topology = out_lists(self.store);
         let reader = PageReader::open(topology)?;
@@ -143,8 +144,8 @@ impl Search<'_> {
         }
     }
 
-    /// The lists of a page. Those of vertices that are not reached say nothing: what an undirected edge says stands in the list
-    /// of its other end too.
+    /// The lists of a page. Those of vertices that are not reached say nothing: what an undirected edge says stands in
+    /// the list of its other end too.
     fn check_lists(
         &self,
         page: &Page<'_>,

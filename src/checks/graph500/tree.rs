@@ -8,8 +8,8 @@ use crate::model::bits::Bits;
 const VERTICES_A_LOOK: u64 = 1 << 20;
 
 impl Search<'_> {
-    /// Every vertex by itself: values are lengths, the source is the root, and what is reached has a parent that is. Returns how
-    /// many are reached.
+    /// Every vertex by itself: values are lengths, the source is the root, and what is reached has a parent that is.
+    /// Returns how many are reached.
     pub(super) fn check_vertices(&self) -> Result<u64> {
         let mut reached = 0;
         for vertex in 0..self.store.vertices() {
@@ -55,8 +55,8 @@ impl Search<'_> {
         }
     }
 
-    /// Every way from parent to parent ends at the source. Each vertex is passed twice: once to see whether the way comes back to
-    /// itself, once to know it as one that does not.
+    /// Every way from parent to parent ends at the source. Each vertex is passed twice: once to see whether the way
+    /// comes back to itself, once to know it as one that does not.
     pub(super) fn check_cycles(&self, parent: &Parents<'_>) -> Result<()> {
         let (passed, safe) = (Bits::new(self.store.vertices()), Bits::new(self.store.vertices()));
         safe.insert(self.source);
