@@ -167,6 +167,7 @@ pub enum Bound {
 
 impl StepReport {
     /// Adds another superstep's figures.
+    #[doc(hidden)]
     pub fn add(&mut self, other: &Self) {
         self.edges += other.edges;
         self.pages += other.pages;
@@ -186,7 +187,7 @@ impl StepReport {
     }
 
     /// Adds work on pages.
-    pub fn add_work(&mut self, work: Work) {
+    pub(crate) fn add_work(&mut self, work: Work) {
         self.edges += work.edges;
         self.compute_ns += work.compute_ns;
         self.check_ns += work.check_ns;

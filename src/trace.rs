@@ -58,6 +58,7 @@ impl Lane {
     ];
 
     /// Returns its name in viewers.
+    #[doc(hidden)]
     pub fn name(self) -> &'static str {
         match self {
             Self::Supersteps => "supersteps",
@@ -92,7 +93,7 @@ pub struct Detail {
 
 impl Detail {
     /// Returns the details of a span about a page.
-    pub fn page(page: PageRef, bytes: u64) -> Self {
+    pub(crate) fn page(page: PageRef, bytes: u64) -> Self {
         Self { page: Some(page), bytes, ..Self::default() }
     }
 }
@@ -141,17 +142,26 @@ impl Timeline {
     }
 
     /// Returns the nanoseconds from the timeline's start to a moment; 0 for earlier moments.
+    #[doc(hidden)]
     pub fn ns_at(&self, moment: Instant) -> u64 {
         moment.saturating_duration_since(self.start).as_nanos() as u64
     }
 
     /// Adds a span from `begin` to `end`.
-    pub fn span(&self, lane: Lane, name: impl Into<Cow<'static, str>>, begin: Instant, end: Instant, detail: Detail) {
+    pub(crate) fn span(
+        &self,
+        lane: Lane,
+        name: impl Into<Cow<'static, str>>,
+        begin: Instant,
+        end: Instant,
+        detail: Detail,
+    ) {
         self.span_ns(lane, name, self.ns_at(begin), self.ns_at(end), detail);
     }
 
     /// Adds a span by times in nanoseconds since the timeline's start, for example of a GPU's clock after alignment. A
     /// span whose end precedes its begin has length 0.
+    #[doc(hidden)]
     pub fn span_ns(&self, lane: Lane, name: impl Into<Cow<'static, str>>, begin_ns: u64, end_ns: u64, detail: Detail) {
         let mut spans = self.spans();
         if spans.kept.len() < self.spans_max {
@@ -207,7 +217,8 @@ pub(crate) struct EngineSpans {
 
 impl EngineSpans {
     /// Creates it for a timeline, if there is one.
-    pub(crate) fn new(timeline: Option<Arc<Timeline>>) -> Self {
+    #[doc(hidden)]
+    pub fn new(timeline: Option<Arc<Timeline>>) -> Self {
         Self { timeline, reads: HashMap::new() }
     }
 

@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 use topostream_formats::Store;
 
 /// Main memory for writing or reading a checkpoint, in bytes.
-pub const MEMORY_BYTES: u64 = 6 * writer::PIECE_BYTES as u64;
+pub(crate) const MEMORY_BYTES: u64 = 6 * writer::PIECE_BYTES as u64;
 
 /// The limit of a checkpoint's superstep. Runs from later ones could exceed the range of `u32`.
 const SUPERSTEPS_MAX: u32 = 1 << 31;

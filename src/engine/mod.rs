@@ -48,7 +48,7 @@ use std::time::Instant;
 use topostream_formats::Store;
 
 /// The number of times that a page is read before the run ends with an error.
-pub const TRIES_MAX: u32 = 3;
+pub(crate) const TRIES_MAX: u32 = 3;
 
 /// The maximum number of worker threads of a run.
 pub const THREADS_MAX: usize = 1024;

@@ -16,7 +16,7 @@ const FILE_BYTES_MAX: u64 = 4 << 20;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
-    /// [`RATES_VERSION`].
+    /// The version of the file format.
     pub version: u32,
     /// A description of the machine, for people.
     pub machine: String,

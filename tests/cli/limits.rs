@@ -77,7 +77,7 @@ fn address_space_that_is_refused_is_an_error() {
     // A budget beyond the limit is cut to it; where that does not do, both are said.
     shell(300, "format e.el f --memory 1GiB").succeeds();
     shell(100, "format e.el g --memory 1GiB")
-        .fails(1, &["formatting needs", "--memory is more than there is", "limited to 100MiB (ulimit -v)"]);
+        .fails(1, &["formatting needs", "--memory is more than the available memory", "limited to 100MiB (ulimit -v)"]);
     shell(400, "run bfs s --source max-degree --device cpu --memory 512MiB").succeeds();
 }
 

@@ -8,7 +8,7 @@ fn measured() -> Folder {
     let folder = Folder::new();
     folder.rmat("s", 12, "--in-edges");
     let done = folder.run("calibrate --device cpu --threads 2 --scale 10 --output rates.json").succeeds();
-    done.prints(&["cpu, 2 threads", "push", "top-down", "superstep", "disk:", "kept in rates.json"]);
+    done.prints(&["cpu, 2 threads", "push", "top-down", "superstep", "disk:", "written to rates.json"]);
     folder
 }
 

@@ -104,7 +104,25 @@ fn every_command_has_help() {
         folder.run(&format!("{command} --help")).succeeds().prints(words).prints(&["Usage: topostream", "--help"]);
         folder.run(&format!("{command} -h")).succeeds().prints(&["Usage: topostream"]);
     }
-    folder.run("--version").succeeds().prints(&["topostream ", env!("CARGO_PKG_VERSION")]);
+    let version = ["topostream ", env!("CARGO_PKG_VERSION")];
+    folder.run("-V").succeeds().prints(&version);
+    folder.run("--version").succeeds().prints(&version).prints(&["\ncommit: ", "\nfeatures: cli"]);
+}
+
+#[test]
+fn shells_and_man_are_given_every_command() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        folder.run(&format!("completions {shell}")).succeeds().prints(&["topostream", "pagerank", "max-iterations"]);
+    }
+    folder.run("completions cmd").fails(2, &["bash", "zsh", "fish"]);
+    folder.run("man --stdout").succeeds().prints(&[".TH topostream 1", "Exit codes"]);
+    folder.run("man pages/man1").succeeds();
+    for page in ["topostream", "topostream-run", "topostream-run-pagerank", "topostream-format"] {
+        let text = folder.read(&format!("pages/man1/{page}.1"));
+        assert!(text.starts_with(".ie") || text.contains(".TH"), "{text}");
+    }
+    folder.run("man").fails(2, &["FOLDER"]);
 }
 
 /// Commands in the help are those that exist: each example gets past the reading of arguments.

@@ -201,7 +201,10 @@ fn a_run_works_inside_a_tokio_runtime() {
 fn what_cannot_be_run_is_an_error() {
     let store = two_hundred();
     let run = |options: EngineOptions, source| {
-        store.engine(options).run(Bfs::from(VertexId(source))).map(|_| ()).map_err(|error| error.to_string())
+        store.engine(options).run(Bfs::from(VertexId(source))).map(|_| ()).map_err(|error| {
+            assert!(matches!(error, Error::Parameter(_) | Error::NoDevice(_)), "{error:?}");
+            error.to_string()
+        })
     };
     let options = || engine_options(None, 2, FetcherKind::Auto);
     let says = |result: Result<(), String>, words: &str| {

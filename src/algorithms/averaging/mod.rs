@@ -225,6 +225,7 @@ impl Averaging {
 }
 
 /// Adds values by weight, along or against edges.
+#[doc(hidden)]
 pub struct AveragingKernel<'a> {
     value: &'a F32Column,
     sum: &'a F32Column,
@@ -235,6 +236,7 @@ pub struct AveragingKernel<'a> {
 }
 
 /// What a list's owner gives each neighbour (push), or has received so far (pull).
+#[doc(hidden)]
 pub struct Carried {
     list: List,
     given: f32,

@@ -172,6 +172,7 @@ fn draw(state: &mut u64) -> u64 {
 }
 
 /// Counts paths on the way out, and adds shares of them up on the way back.
+#[doc(hidden)]
 pub struct BetweennessKernel<'a> {
     sum: &'a F32Column,
     share: &'a F32Column,

@@ -98,6 +98,7 @@ pub(in crate::algorithms) fn check_sources(sources: &[VertexId], graph: &Graph) 
 }
 
 /// Reaches vertices, from the frontier or towards it.
+#[doc(hidden)]
 pub struct BfsKernel<'a> {
     visited: &'a Bits,
     parent: Option<&'a U32Column>,

@@ -129,6 +129,7 @@ const TABLE_BYTES: u64 = 1 << 30;
 const SEARCH_RATIO: usize = 16;
 
 /// Holds lists against each other.
+#[doc(hidden)]
 pub struct ClusteringKernel<'a> {
     starts: &'a [u32],
     entries: &'a [u32],

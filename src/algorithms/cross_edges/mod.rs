@@ -36,6 +36,7 @@ const SOURCES: usize = 1;
 const DESTS: usize = 2;
 
 /// Counts neighbours that are in the second set.
+#[doc(hidden)]
 pub struct CrossEdgesKernel<'a> {
     count: &'a U32Column,
     dests: &'a Bits,

@@ -72,6 +72,7 @@ pub fn histogram(degrees: impl Iterator<Item = u64>) -> BTreeMap<u64, u64> {
 }
 
 /// Counts edges where they end.
+#[doc(hidden)]
 pub struct DegreesKernel<'a> {
     in_degree: &'a U32Column,
 }

@@ -146,6 +146,7 @@ impl DeltaPageRank {
 }
 
 /// Passes shares on.
+#[doc(hidden)]
 pub struct DeltaKernel<'a> {
     share: &'a F32Column,
     residual: &'a U64Column,

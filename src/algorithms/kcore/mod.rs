@@ -118,6 +118,7 @@ impl Phase {
 }
 
 /// Adds to degrees, or takes from them.
+#[doc(hidden)]
 pub struct KCoreKernel<'a> {
     degree: &'a U32Column,
     gone: &'a Bits,

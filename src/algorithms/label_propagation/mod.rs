@@ -84,6 +84,7 @@ const WON: u32 = u32::MAX;
 const NEW: u32 = 1 << 31;
 
 /// Counts labels.
+#[doc(hidden)]
 pub struct LabelPropagationKernel<'a> {
     label: &'a U32Column,
     counts: Counts<'a>,
@@ -166,6 +167,7 @@ impl Counts<'_> {
 }
 
 /// A list that is read.
+#[doc(hidden)]
 pub struct Counted {
     vertex: u32,
     label: u32,

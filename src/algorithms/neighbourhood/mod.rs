@@ -44,6 +44,7 @@ fn ends_hop(step: &Step) -> bool {
 }
 
 /// Gives a level to whoever has none.
+#[doc(hidden)]
 pub struct NeighbourhoodKernel<'a> {
     level: &'a U32Column,
     next_level: u32,

@@ -10,6 +10,9 @@
 //! With [`Sums::Single`] sums are single-precision floats instead, of half the size: less to keep and, on GPUs, cheaper to add
 //! to. A sum then depends a little on the order of its terms, and loses a little with each of them.
 //!
+//! It keeps 12 bytes a vertex, 8 with [`Sums::Single`], and reads every list in each iteration. The measure is that of Page, Brin,
+//! Motwani and Winograd (Stanford, 1999), by power iteration.
+//!
 //! `PersonalizedPageRank` is the same where walks begin anew at seeds only, and shares all of it.
 
 #[cfg(feature = "cli")]
@@ -271,6 +274,7 @@ impl<'a> SumColumn<'a> {
 }
 
 /// Adds along or against edges.
+#[doc(hidden)]
 pub struct PageRankKernel<'a> {
     share: &'a F32Column,
     sum: SumColumn<'a>,
@@ -278,6 +282,7 @@ pub struct PageRankKernel<'a> {
 }
 
 /// What a list's owner gives each neighbour (push), or has received so far (pull).
+#[doc(hidden)]
 pub struct Carried {
     list: List,
     /// Two sums, of every other share each: an addition need not wait for the one just before it.

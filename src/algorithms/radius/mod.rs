@@ -200,6 +200,7 @@ impl<'a> Columns<'a> {
 }
 
 /// Brings bitmaps of neighbours together.
+#[doc(hidden)]
 pub struct RadiusKernel<'a> {
     now: Columns<'a>,
     next: Columns<'a>,

@@ -78,6 +78,7 @@ impl Mode {
 }
 
 /// Carries labels along edges, or confirms against them.
+#[doc(hidden)]
 pub struct SccKernel<'a> {
     label: &'a U32Column,
     changed: &'a Bits,

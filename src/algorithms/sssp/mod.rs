@@ -1,7 +1,7 @@
 //! Single-source shortest paths: `distance[v]` is the least sum of weights along out-edges from the source to `v`.
 //!
-//! Bellman and Ford's way, over frontiers: vertices whose distance has become less offer their neighbours a way through
-//! themselves, and the least offer stays. A distance is kept as 32 bits whose order as whole numbers is that of the distances,
+//! The algorithm of Bellman (Quarterly of Applied Mathematics 1958) and Ford (RAND P-923, 1956), over frontiers: vertices
+//! whose distance has become less offer their neighbours a way through themselves, and the least offer stays. A distance is kept as 32 bits whose order as whole numbers is that of the distances,
 //! so that the minimum is one atomic operation, whatever the type of the weights.
 //!
 //! - Whole weights: distances are exact. Those up to 2^32 - 3 fit; a vertex that is farther away ends the run with an error, as
@@ -11,6 +11,8 @@
 //!   offer comes first, on any device. A weight of infinity is no way at all, nor is a path whose sum passes the largest `f32`;
 //!   weights below 2^-126 (subnormal: some devices know no such numbers) count as 0. A weight that is negative or no number
 //!   ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter.
+//!
+//! It keeps 4 bytes a vertex, and 1 bit with `f32` weights, and reads the lists of the vertices whose distance has become less.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -81,6 +83,7 @@ fn float_sum(dist: u32, weight: u32) -> Option<u32> {
 }
 
 /// Offers ways to neighbours.
+#[doc(hidden)]
 pub struct SsspKernel<'a> {
     dist: &'a U32Column,
     /// Of `f32` weights.

@@ -59,6 +59,7 @@ fn float_width(weight: u32) -> Option<u32> {
 }
 
 /// Offers ways to neighbours.
+#[doc(hidden)]
 pub struct WidestKernel<'a> {
     width: &'a U32Column,
     /// Of `f32` weights.

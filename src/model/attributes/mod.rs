@@ -86,6 +86,7 @@ pub enum Role {
 
 impl Role {
     /// Whether the edge function writes it.
+    #[doc(hidden)]
     pub fn is_written(self) -> bool {
         matches!(self, Self::Writable | Self::Accumulated | Self::Own)
     }
@@ -115,6 +116,7 @@ pub enum Initial {
 
 impl Initial {
     /// The bits of a vertex's first value.
+    #[doc(hidden)]
     pub fn of(self, vertex: u32) -> u32 {
         match self {
             Self::Bits(bits) => bits,
@@ -139,14 +141,14 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// Words of 4 bytes that a [dense move](crate::device::exchange::Move) of these vertices takes.
-    pub fn words(&self, vertices: &Range<u64>) -> u64 {
+    /// Words of 4 bytes that a dense move of these vertices takes.
+    pub(crate) fn words(&self, vertices: &Range<u64>) -> u64 {
         let words = self.of.word_range(vertices);
         words.end - words.start
     }
 
     /// Main memory for `vertices` values, in bytes.
-    pub fn memory_bytes(&self, vertices: u64) -> u64 {
+    pub(crate) fn memory_bytes(&self, vertices: u64) -> u64 {
         match self.of {
             AttributeType::Bit => Bits::memory_bytes(vertices),
             of => of.bits() / 8 * vertices,
@@ -222,6 +224,7 @@ impl<T> Cells<T> {
 
 impl Attributes {
     /// Allocates what a part of the vertices needs of the attributes, zeroed.
+    #[doc(hidden)]
     pub fn new(declared: &[Attribute], part: &Part) -> Self {
         let column = |attribute: &Attribute| match attribute.of {
             AttributeType::U32 => Column::U32(U32Column(Cells::new(part, attribute.role))),
@@ -235,7 +238,7 @@ impl Attributes {
     }
 
     /// Sets the first values, as declared. What will be added up with other devices' values is its owner's only.
-    pub fn set_initial(&self, declared: &[Attribute], part: &Part) {
+    pub(crate) fn set_initial(&self, declared: &[Attribute], part: &Part) {
         for (column, attribute) in
             self.0.iter().zip(declared).filter(|(_, attribute)| attribute.initial != Initial::Bits(0))
         {
@@ -250,7 +253,7 @@ impl Attributes {
     }
 
     /// Sets one value by its bits; where its owner is another device, as if it had been told so.
-    pub fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
+    pub(crate) fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
         self.0[place].set_bits(vertex, bits);
         self.0[place].see(vertex, bits);
     }
