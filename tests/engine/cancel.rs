@@ -210,7 +210,7 @@ fn what_cannot_be_run_is_an_error() {
     let says = |result: Result<(), String>, words: &str| {
         assert!(result.as_ref().is_err_and(|text| text.contains(words)), "{words}: {result:?}");
     };
-    says(run(options().with_devices(Vec::new()), 0), "no device");
+    says(run(options().with_devices(Vec::new()), 0), "needs at least one");
     says(run(options(), 200), "vertex 200 does not exist: the graph has 200 vertices");
     says(run(options(), u32::MAX), "does not exist");
     says(run(options().with_threads(1025), 0), "1025 threads");
