@@ -36,7 +36,7 @@ pub const SSSP: Entry = Entry {
     switches: &[Switch {
         name: "delta",
         values: &[],
-        help: "By buckets (delta-stepping)",
+        help: "By buckets of distances",
         renames: Some("delta-stepping"),
     }],
     shader: of_variation,
