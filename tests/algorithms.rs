@@ -2,7 +2,7 @@
 //! threads × directions. Each store is run under many settings, so that every pair of settings occurs somewhere.
 
 mod common;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
 //! Memory: what does not fit is refused before anything is read, what fits runs, and the page buffer does its share.
 
 mod common;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use reference::*;

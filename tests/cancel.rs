@@ -2,7 +2,7 @@
 //! the engine runs on afterwards.
 
 mod common;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use reference::*;

@@ -2,7 +2,7 @@
 //! stores, and what is left when that fails.
 
 mod common;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use reference::cross_edges::cross_edges;

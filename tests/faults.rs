@@ -3,7 +3,7 @@
 
 mod common;
 mod forge;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use forge::Forgery;

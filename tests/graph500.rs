@@ -1,7 +1,7 @@
 //! Graph500's checks: right answers pass, and every way of being wrong is found and named.
 
 mod common;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use proptest::prelude::*;

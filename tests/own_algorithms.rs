@@ -2,7 +2,7 @@
 //! One reads weights, one is slow enough to be stopped in the middle.
 
 mod common;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use reference::*;

@@ -6,7 +6,7 @@
 mod common;
 mod published;
 mod real;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use real::*;

@@ -2,7 +2,7 @@
 //! when one of them is late, broken or no longer what it was.
 
 mod common;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 //! over GPUs is in tests/gpu.
 
 mod common;
-mod reference;
+use topostream_oracles as reference;
 mod sharing;
 
 use common::*;

@@ -2,7 +2,7 @@
 //! effects, and bytes and edges add up to the report.
 
 mod common;
-mod reference;
+use topostream_oracles as reference;
 
 use common::*;
 use reference::*;

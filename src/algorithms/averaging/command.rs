@@ -24,7 +24,7 @@ pub const HEAT: Entry = Entry {
     lists: "in, or out",
     bytes_per_vertex: "12, seeds 1/8, refused 1/8",
     exactness: "sums of `f32`",
-    oracle: "averaging",
+    oracle: "heat",
     samples: &[
         Sample::measured("heat", "--source max-degree --iterations 10", CONDUCTING, "temperature", Edges::Visited),
         Sample::tested("--source max-degree=5 --alpha 0.25 --iterations 3", AS_GIVEN),
@@ -47,7 +47,7 @@ pub const CIRCUIT: Entry = Entry {
     lists: "in, or out",
     bytes_per_vertex: "12, seeds 1/8, refused 1/8",
     exactness: "sums of `f32`",
-    oracle: "averaging",
+    oracle: "circuit",
     samples: &[
         Sample::measured("circuit", "--source max-degree=1 --iterations 10", CONDUCTING, "voltage", Edges::Visited),
         Sample::tested("--source max-degree=-3 --iterations 3 --ignore-weights", CONDUCTING),
@@ -69,7 +69,7 @@ pub const ADSORPTION: Entry = Entry {
     lists: "in, or out",
     bytes_per_vertex: "12, seeds 1/8, refused 1/8",
     exactness: "sums of `f32`",
-    oracle: "averaging",
+    oracle: "adsorption",
     samples: &[
         Sample::measured("adsorption", "--seed max-degree --iterations 10", CONDUCTING, "mass", Edges::Visited),
         Sample::tested("--seed max-degree --inject 0.5 --abandon 0.1 --iterations 3", AS_GIVEN),

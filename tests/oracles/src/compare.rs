@@ -1,6 +1,5 @@
 //! Whether two answers are the same.
 
-use crate::Result;
 use std::collections::HashMap;
 
 /// How two answers must be alike.
@@ -31,7 +30,7 @@ impl Compare {
     ///
     /// # Errors
     /// With the first vertex that is wrong.
-    pub fn check(self, found: &[f64], expected: &[f64]) -> Result<()> {
+    pub fn check(self, found: &[f64], expected: &[f64]) -> Result<(), String> {
         assert_eq!(found.len(), expected.len(), "a value for each vertex");
         let wrong = match self {
             Self::Exact => (0..found.len()).find(|&vertex| found[vertex] != expected[vertex]),
@@ -47,7 +46,7 @@ impl Compare {
         };
         let say =
             |vertex: usize| format!("wrong answer: vertex {vertex} has {}, not {}", found[vertex], expected[vertex]);
-        wrong.map_or(Ok(()), |vertex| Err(say(vertex).into()))
+        wrong.map_or(Ok(()), |vertex| Err(say(vertex)))
     }
 }
 
@@ -58,6 +57,13 @@ fn wrong_group(found: &[f64], expected: &[f64]) -> Option<usize> {
         let (one, other) = (found[vertex].to_bits(), expected[vertex].to_bits());
         *there.entry(one).or_insert(other) != other || *back.entry(other).or_insert(one) != one
     })
+}
+
+/// The largest error relative to the expected value.
+pub fn relative_error(found: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(found.len(), expected.len());
+    let errors = found.iter().zip(expected).map(|(found, expected)| (found - expected).abs() / expected);
+    errors.fold(0.0, |largest: f64, error| if error.is_nan() { f64::INFINITY } else { largest.max(error) })
 }
 
 #[cfg(test)]

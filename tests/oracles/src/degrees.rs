@@ -1,6 +1,24 @@
-//! Degrees and how often each occurs: the ends of the edges, sorted, and counted as they stand beside each other.
+//! Degrees, and how often each occurs.
 
-use super::EdgeList;
+use crate::{Answer, Arguments, Compare, Csr, EdgeList, Graph};
+
+/// `degrees`: in-degrees of a directed graph, and out-degrees.
+pub fn answer(graph: &Graph, _arguments: &Arguments<'_>) -> Answer {
+    let columns = match graph.directed {
+        true => vec![("in_degree", in_degrees(&graph.out_lists))],
+        false => Vec::new(),
+    };
+    Answer { columns, compare: Compare::Exact }
+}
+
+/// How many edges end at each vertex.
+pub fn in_degrees(out_lists: &Csr) -> Vec<f64> {
+    let mut degrees = vec![0u32; out_lists.vertices()];
+    for vertex in 0..out_lists.vertices() {
+        out_lists.list(vertex).iter().for_each(|&neighbour| degrees[neighbour as usize] += 1);
+    }
+    degrees.into_iter().map(f64::from).collect()
+}
 
 /// How many of the ends of edges each vertex is.
 pub fn degrees(graph: &EdgeList, incoming: bool) -> Vec<u64> {

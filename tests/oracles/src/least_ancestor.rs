@@ -1,7 +1,8 @@
 //! The least vertex that each vertex can be reached from: edges, until nothing changes.
 
-use super::EdgeList;
+use crate::EdgeList;
 
+/// The least vertex that each vertex can be reached from.
 pub fn least_ancestors(graph: &EdgeList) -> Vec<u32> {
     let mut least: Vec<u32> = (0..graph.vertices).collect();
     loop {

@@ -1,13 +1,16 @@
 //! Heat, circuits and adsorption as linear algebra over a dense matrix in double precision.
 
-use super::{EdgeList, Weighted};
+use crate::{EdgeList, Weighted};
 
 /// `x'[v] = kept[v] x[v] + spread[v] mean[v] + given[v]`, where the mean is by weight over in-neighbours.
 pub struct Linear {
+    /// The share of its old value that a vertex keeps.
     pub kept: Vec<f64>,
+    /// The share of the mean that it takes.
     pub spread: Vec<f64>,
+    /// What is added.
     pub given: Vec<f64>,
-    /// Where it begins.
+    /// The first values.
     pub start: Vec<f64>,
 }
 
@@ -78,10 +81,12 @@ impl Linear {
 pub struct Means(Vec<Vec<f64>>);
 
 impl Means {
+    /// Of edges that count alike.
     pub fn of(graph: &EdgeList) -> Self {
         Self::by(graph, |_| 1.0)
     }
 
+    /// By weight.
     pub fn weighted(weighted: &Weighted) -> Self {
         Self::by(&weighted.graph, |edge| match weighted.float {
             true => f32::from_bits(weighted.weights[edge]).into(),

@@ -1,7 +1,7 @@
 //! Betweenness by its definition: for each pair, the share of shortest paths that lead through a vertex, from distances and
 //! numbers of paths between all pairs.
 
-use super::EdgeList;
+use crate::EdgeList;
 use std::collections::VecDeque;
 
 /// Hops from a vertex (`usize::MAX`: none), and how many shortest paths there are.

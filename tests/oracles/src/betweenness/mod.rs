@@ -1,6 +1,19 @@
-//! Betweenness of one source.
+//! Betweenness by Brandes' queue, source by source; [`betweenness`] by the definition.
 
-use super::Csr;
+mod definition;
+
+use crate::{Answer, Arguments, Compare, Csr, Graph};
+pub use definition::betweenness;
+
+/// `betweenness --source V`: what the shortest paths from these sources add.
+pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
+    let sources = arguments.vertices("source", graph);
+    let mut sums = of_source(&graph.out_lists, sources[0]);
+    for &source in &sources[1..] {
+        sums.iter_mut().zip(of_source(&graph.out_lists, source)).for_each(|(sum, more)| *sum += more);
+    }
+    Answer::of("betweenness", sums, Compare::Within(1e-3))
+}
 
 /// What the shortest paths from one source add to every vertex's betweenness (Brandes 2001), neither scaled nor halved.
 pub fn of_source(lists: &Csr, source: u32) -> Vec<f64> {
@@ -35,8 +48,8 @@ pub fn of_source(lists: &Csr, source: u32) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::lists;
     use super::*;
+    use crate::graph::tests::{lists, random_graphs};
 
     #[test]
     fn two_ways_to_one_vertex() {
@@ -44,5 +57,13 @@ mod tests {
         let lists = lists(6, &[(0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1), (3, 4, 1), (5, 0, 1)]);
         assert_eq!(of_source(&lists, 0), [0.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
         assert_eq!(of_source(&lists, 5), [4.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn as_by_the_definition() {
+        for graph in random_graphs() {
+            let found = of_source(&graph.graph(true).out_lists, 7);
+            Compare::Within(1e-9).check(&found, &betweenness(&graph, &[7])).unwrap();
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Clustering coefficients by the definition: every pair of neighbours is looked up among the edges.
 
-use super::EdgeList;
+use crate::EdgeList;
 use std::collections::{BTreeSet, HashSet};
 
 /// For each vertex, the share of ordered pairs of neighbours with an edge, and how many of them have one.

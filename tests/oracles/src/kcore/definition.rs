@@ -1,9 +1,9 @@
 //! Core numbers without peeling: the fixed point of h-indices, from degrees downwards (Lü, Zhou, Zhang and Stanley, Nature
 //! Communications 2016).
 
-use super::EdgeList;
+use crate::EdgeList;
 
-/// Everybody's core number; edges count both ways and as often as they stand, loops do not.
+/// Every vertex's core number; edges count both ways and as often as they stand, loops do not.
 pub fn core_numbers(graph: &EdgeList) -> Vec<f64> {
     let mut neighbours = vec![Vec::new(); graph.vertices as usize];
     for &(a, b) in graph.edges.iter().filter(|(a, b)| a != b) {

@@ -1,6 +1,23 @@
-//! Core numbers.
+//! Core numbers by peeling in buckets; [`core_numbers`] by h-indices.
 
-use super::Csr;
+mod definition;
+
+use crate::{Answer, Arguments, Compare, Csr, EdgeList, Graph};
+pub use definition::core_numbers;
+
+/// `kcore`: core numbers. Of a directed graph, edges count both ways.
+pub fn answer(graph: &Graph, _arguments: &Arguments<'_>) -> Answer {
+    let cores = match graph.directed {
+        false => cores(&graph.out_lists),
+        true => {
+            let edges = |vertex: usize| graph.out_lists.list(vertex).iter().map(move |&dest| (vertex as u32, dest));
+            let edges = (0..graph.vertices()).flat_map(edges).collect();
+            let both = EdgeList::new(graph.vertices() as u32, edges).mirrored();
+            cores(&both.graph(false).out_lists)
+        }
+    };
+    Answer::of("core", cores, Compare::Exact)
+}
 
 /// Core numbers of an undirected graph by peeling in buckets of degrees (Batagelj and Zaversnik 2003); loops do not count.
 pub fn cores(lists: &Csr) -> Vec<f64> {
@@ -37,8 +54,8 @@ pub fn cores(lists: &Csr) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::undirected;
     use super::*;
+    use crate::graph::tests::{random_graphs, undirected};
 
     #[test]
     fn a_clique_with_a_tail() {
@@ -50,5 +67,12 @@ mod tests {
     fn a_star_of_which_two_leaves_meet() {
         let edges = [(0, 1), (0, 2), (0, 3), (0, 4), (3, 4)];
         assert_eq!(cores(&undirected(5, &edges).out_lists), [2.0, 1.0, 1.0, 2.0, 2.0]);
+    }
+
+    #[test]
+    fn as_by_h_indices() {
+        for graph in random_graphs() {
+            assert_eq!(cores(&graph.mirrored().graph(false).out_lists), core_numbers(&graph));
+        }
     }
 }

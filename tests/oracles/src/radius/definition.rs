@@ -1,12 +1,15 @@
 //! Sketches without hops of sketches: for each vertex a search that collects the bits of whoever it meets, level by level.
 
-use super::EdgeList;
+use crate::EdgeList;
 
-/// What sketches say of a vertex.
+/// The estimates of a vertex.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sketched {
+    /// The last hop at which the sketch changes.
     pub eccentricity: f64,
+    /// Hops to nine tenths of what it reaches.
     pub radius: f64,
+    /// How many vertices it reaches.
     pub neighbours: f64,
 }
 
@@ -59,7 +62,7 @@ fn vertices_of(bits: f64, bitmaps: f64) -> f64 {
     low * bitmaps
 }
 
-/// What sketches say of every vertex, over passes with seeds two apart.
+/// The estimates of every vertex, over passes with seeds two apart.
 pub fn sketched(graph: &EdgeList, bitmaps: u32, passes: u32, seed: u32) -> Vec<Sketched> {
     let lists = graph.lists(true);
     let vertices: Vec<f64> = (0..=bitmaps * 32).map(|bits| vertices_of(f64::from(bits), bitmaps.into())).collect();
