@@ -29,7 +29,7 @@ pub const CLUSTERING: Entry = Entry {
     samples: &[
         Sample::measured("clustering", "", UNDIRECTED, "coefficient", Edges::Once),
         Sample::tested("", DISTINCT),
-        Sample::tested("--table 64KiB", UNDIRECTED),
+        Sample::tested("--table 2MiB", UNDIRECTED),
     ],
     arguments: Arguments::of::<ClusteringArgs>(),
     switches: &[],

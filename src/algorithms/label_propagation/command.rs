@@ -29,7 +29,7 @@ pub const COMMUNITIES: Entry = Entry {
     samples: &[
         Sample::measured("communities", "--iterations 10", UNDIRECTED, "community", Edges::Visited),
         Sample::tested("--iterations 3", AS_GIVEN),
-        Sample::tested("--iterations 3 --table 64KiB", UNDIRECTED),
+        Sample::tested("--iterations 3 --table 2MiB", UNDIRECTED),
     ],
     arguments: Arguments::of::<CommunitiesArgs>(),
     switches: &[Switch::flag("ranges", "Labels are counted in several ranges of vertices")],
