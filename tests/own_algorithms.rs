@@ -11,12 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topostream::algorithms::Traffic;
-use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit,
-};
-use topostream::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
+use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U64Column};
 use topostream::pages::fetch::{Faults, FetcherKind};
-use topostream::{Direction, Engine, EngineOptions, Error};
+use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::write::Layout;
 use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
@@ -27,7 +25,7 @@ use topostream_tools::format::FormatOptions;
 /// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another edge.
 struct WeightedSum(Direction);
 
-struct Adder<'a>(&'a Fixed63Column);
+struct Adder<'a>(&'a U64Column);
 
 impl Kernel for Adder<'_> {
     type Record = (u32, u64);
@@ -56,7 +54,7 @@ impl Algorithm for WeightedSum {
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         vec![Attribute {
             name: "sum",
-            of: AttributeType::Fixed63,
+            of: AttributeType::U64,
             role: Role::Writable,
             merge: Merge::Add,
             initial: Initial::Bits(0),
@@ -76,11 +74,11 @@ impl Algorithm for WeightedSum {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(Step { superstep: 0, direction: self.0, visit: Visit::All, scalars: Scalars::default() })
+        Some(Step::new(0, self.0, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Adder<'a> {
-        Adder(state.attributes.fixed63(0))
+        Adder(state.attributes.u64(0))
     }
 
     fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
@@ -88,9 +86,8 @@ impl Algorithm for WeightedSum {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let sum = state.attributes.fixed63(0);
-        let unscaled = move |vertex| Some((sum.get(vertex) * 2f64.powi(53)) as u64);
-        vec![Answer { name: "sum", values: AnswerValues::Integer(Box::new(unscaled)) }]
+        let sum = state.attributes.u64(0);
+        vec![Answer::integer("sum", move |vertex| Some(sum.get(vertex) >> 10))]
     }
 }
 
@@ -236,7 +233,7 @@ impl Algorithm for Slow {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: Scalars::default() })
+        Some(Step::new(0, Direction::Out, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Sleeper<'a> {
@@ -260,7 +257,7 @@ fn a_superstep_stops_in_the_middle() {
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     for buffer in [None, Some(8)] {
         let cancel = Arc::new(AtomicBool::new(false));
-        let options = EngineOptions { cancel: Arc::clone(&cancel), ..engine_options(buffer, 1, FetcherKind::Auto) };
+        let options = engine_options(buffer, 1, FetcherKind::Auto).with_cancel(Arc::clone(&cancel));
         let engine = store.engine(options);
         let slow = Slow { started: Arc::default() };
         let started = Arc::clone(&slow.started);

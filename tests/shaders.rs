@@ -46,10 +46,11 @@ fn list_open(list: List) -> Record {
 }
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     count_add(neighbour, weight);
-    if least_min(neighbour, (*record).best) || most_max(neighbour, list.degree) { activate(neighbour); }
+    if least_min(neighbour, (*record).best) || most_max(neighbour, list_degree(list)) { activate(neighbour); }
     if least_claim(neighbour, 7u, 8u) || most_or(neighbour, 6u) { return false; }
     single_add(neighbour, (*record).sum);
     exact_add(neighbour, fixed_add(fixed_from((*record).sum), fixed_from(0.5)));
+    wide_add(neighbour, u64_add(wide_load(list.vertex), u64_negative(U64(weight, 1u))));
     if met_test(list.vertex) || met_word(neighbour >> 5u) == 0u || !is_active(neighbour) { return true; }
     return met_insert(neighbour);
 }
@@ -58,6 +59,7 @@ fn list_close(record: Record, list: List) {
         count_store(list.vertex, record.best);
         single_store(list.vertex, single_load(list.vertex));
         exact_store(list.vertex, fixed_from(record.sum));
+        wide_store(list.vertex, U64(record.best, 0u));
     }
 }
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
@@ -68,18 +70,19 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     single_store(vertex, 1.0);
     if met_insert(vertex) { count_add(vertex, 1u); }
     exact_add(vertex, fixed_from(0.25));
+    wide_add(vertex, wide_take(vertex));
     single_add(vertex, 0.5);
     return vec4<f32>(given_load(vertex), 0.0, 0.0, 0.0);
 }
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u) && most_or(vertex, 3u);
     given_store(vertex, single_take(vertex) + fixed_to_f32(exact_take(vertex)) + f32(count_take(vertex)));
-    return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w, f32(step.superstep));
+    return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w + f32(step.integers.y), f32(step.superstep));
 }
 ";
 
 fn everything() -> Declared {
-    use AttributeType::{Bit, F32, Fixed63, U32};
+    use AttributeType::{Bit, F32, Fixed63, U32, U64};
     let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: Initial::Bits(0) };
     let attributes = vec![
         attribute("count", U32, Role::Writable),
@@ -89,6 +92,7 @@ fn everything() -> Declared {
         attribute("exact", Fixed63, Role::Writable),
         attribute("met", Bit, Role::Writable),
         attribute("given", F32, Role::ReadOnly),
+        attribute("wide", U64, Role::Writable),
     ];
     let shader = Shader::new("everything.wgsl", EVERYTHING);
     Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
@@ -423,13 +427,24 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     let module = naga::front::wgsl::parse_str(include_str!("../shaders/lib/layout.wgsl")).unwrap();
     assert_same_layout!(
         &module,
-        Step { vertices_last, superstep, page_count, own_first, own_last, spare_0, spare_1, spare_2, scalars }
+        Step {
+            vertices_last,
+            superstep,
+            page_count,
+            own_first,
+            own_last,
+            spare_0,
+            spare_1,
+            spare_2,
+            scalars,
+            integers
+        }
     );
     assert_same_layout!(
         &module,
         BatchPage { word, first_unit, start_vertex, slot_count, edge_count, degree, row, lanes_log2 }
     );
-    assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, degree });
+    assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, length });
     assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, loops_cut });
     assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
     assert_same_layout!(&module, Fill { value, words, increment, spare });

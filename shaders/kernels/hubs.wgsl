@@ -11,7 +11,7 @@ fn main(
     // rounds: entries of the queue / 2048.
     for (var at = unit_number(workgroup_id, workgroups); at < entries; at += step_size) {
         let entry = hub_queue.entries[at];
-        let list = List(entry.vertex, entry.degree, false);
+        let list = List(entry.vertex, entry.length, false);
         let first = entry.first_edge + lane;
         let end = entry.first_edge + entry.edge_count;
         var record: Record;

@@ -18,7 +18,7 @@ fn queue_hub(page_number: u32, list: List, first: u32, end: u32) -> bool {
     for (var i = 0u; i < wanted && before + i < hub_queue.capacity; i += 1u) {
         let begin = first + i * HUB_EDGES;
         let edges = select(0u, min(HUB_EDGES, end - begin), fits);
-        hub_queue.entries[before + i] = HubEntry(page_number, begin, edges, list.vertex, list.degree);
+        hub_queue.entries[before + i] = HubEntry(page_number, begin, edges, list.vertex, list.length);
     }
     return fits;
 }

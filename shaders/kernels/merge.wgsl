@@ -22,13 +22,13 @@ fn merged_float(old: u32, other: u32) -> u32 {
     }
 }
 
-fn merged_sum(old: Fixed, other: Fixed) -> Fixed {
+fn merged_wide(old: U64, other: U64) -> U64 {
     let is_less = old.y < other.y || (old.y == other.y && old.x < other.x);
     switch merge.operation {
-        case MERGE_ADD: { return fixed_add(old, other); }
+        case MERGE_ADD: { return u64_add(old, other); }
         case MERGE_MIN: { return select(other, old, is_less); }
         case MERGE_MAX: { return select(old, other, is_less); }
-        default: { return Fixed(merged_number(old.x, other.x), merged_number(old.y, other.y)); }
+        default: { return U64(merged_number(old.x, other.x), merged_number(old.y, other.y)); }
     }
 }
 
@@ -51,9 +51,9 @@ fn merge_word(at: u32, other: u32) {
     merged[merge.to + at] = (old & ~mask) | (merged_number(old, other) & mask);
 }
 
-// The two words of a sum.
-fn merge_sum(at: u32, other: Fixed) {
-    let sum = merged_sum(Fixed(merged[merge.to + at], merged[merge.to + at + 1u]), other);
+// The two words of a number of 64 bits.
+fn merge_wide(at: u32, other: U64) {
+    let sum = merged_wide(U64(merged[merge.to + at], merged[merge.to + at + 1u]), other);
     merged[merge.to + at] = sum.x;
     merged[merge.to + at + 1u] = sum.y;
 }
@@ -68,10 +68,10 @@ fn main(
     // rounds: words of a piece of exchange memory / 2^20: 16 at most.
     for (var at = (unit_number(workgroup_id, workgroups) * WORKGROUP + lane) * 4u; at < merge.words; at += stride) {
         let four = received[(merge.begin + at) / 4u];
-        if merge.kind == WORDS_FIXED63 {
-            merge_sum(at, four.xy);
+        if merge.kind == WORDS_WIDE {
+            merge_wide(at, four.xy);
             if at + 2u < merge.words {
-                merge_sum(at + 2u, four.zw);
+                merge_wide(at + 2u, four.zw);
             }
         } else {
             // rounds: 4.

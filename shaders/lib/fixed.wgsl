@@ -19,8 +19,7 @@ fn fixed_from(value: f32) -> Fixed {
 }
 
 fn fixed_add(a: Fixed, b: Fixed) -> Fixed {
-    let low = a.x + b.x;
-    return Fixed(low, a.y + b.y + select(0u, 1u, low < a.x));
+    return u64_add(a, b);
 }
 
 // The nearest float, but for the last bit.

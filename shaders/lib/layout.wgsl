@@ -10,6 +10,7 @@ struct Step {
     spare_1: u32,
     spare_2: u32,
     scalars: vec4<f32>,
+    integers: vec4<u32>,
 }
 
 struct BatchPage {
@@ -36,7 +37,7 @@ struct HubEntry {
     first_edge: u32,
     edge_count: u32,
     vertex: u32,
-    degree: u32,
+    length: u32,
 }
 
 struct HubQueue {
@@ -103,10 +104,11 @@ struct Collected {
 
 // The list that is being read, or a part of it.
 struct List {
-    // Whose list it is.
+    // The vertex whose list it is.
     vertex: u32,
-    // How long the whole list is; 2^32 - 1 where it is longer.
-    degree: u32,
+    // Neighbours of the list, at most 2^32 - 1; where lists are grouped for shards, those of one shard only. Algorithms call
+    // list_degree.
+    length: u32,
     // Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the same
     // time: parts of long lists, and of lists that are grouped for shards.
     whole: bool,

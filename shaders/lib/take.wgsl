@@ -23,11 +23,7 @@ fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first:
 
 // A list that has `length` neighbours here: all of them, or, where lists are grouped for shards, those of one shard.
 fn list_here(vertex: u32, length: u32, whole: bool) -> List {
-    var degree = length;
-    if DEGREES {
-        degree = degree_out(vertex);
-    }
-    return List(vertex, degree, whole && !GROUPED);
+    return List(vertex, length, whole && !GROUPED);
 }
 
 // What neighbour n of a page brings.

@@ -5,10 +5,7 @@ const FLOAT_INFINITY = 0x7f800000u;
 const FLOAT_NEGATIVE_ZERO = 0x80000000u;
 const FLOAT_SMALLEST_NORMAL = 0x00800000u;
 
-// Whole distances: reached, but farther away than 32 bits can say.
-const TOO_FAR = 0xfffffffeu;
-
-// A whole distance and a whole weight.
+// A whole distance and a whole weight; TOO_FAR where 32 bits cannot say it.
 fn whole_sum(distance: u32, weight: u32) -> u32 {
     let sum = distance + weight;
     return select(min(sum, TOO_FAR), TOO_FAR, sum < distance);

@@ -11,7 +11,7 @@ use topostream_formats::checksum::crc32c;
 /// What a file begins with.
 pub const MAGIC: [u8; 8] = *b"TOPOCKPT";
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bytes before the header.
 pub const PREAMBLE_BYTES: usize = 24;
 /// The most bytes of a header.
@@ -90,6 +90,7 @@ pub struct SavedStep {
     against: bool,
     visit: SavedVisit,
     scalars: [u64; 4],
+    integers: [u32; 4],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +100,7 @@ enum SavedVisit {
     Frontier,
     Within(usize),
     Without(usize),
+    None,
 }
 
 impl SavedStep {
@@ -109,9 +111,10 @@ impl SavedStep {
             Visit::Frontier => SavedVisit::Frontier,
             Visit::Within(place) => SavedVisit::Within(place),
             Visit::Without(place) => SavedVisit::Without(place),
+            Visit::None => SavedVisit::None,
         };
         let (superstep, against) = (step.superstep, step.direction == Direction::In);
-        Self { superstep, against, visit, scalars: step.scalars.map(f64::to_bits) }
+        Self { superstep, against, visit, scalars: step.scalars.map(f64::to_bits), integers: step.integers }
     }
 
     /// The superstep.
@@ -121,9 +124,11 @@ impl SavedStep {
             SavedVisit::Frontier => Visit::Frontier,
             SavedVisit::Within(place) => Visit::Within(place),
             SavedVisit::Without(place) => Visit::Without(place),
+            SavedVisit::None => Visit::None,
         };
         let direction = if self.against { Direction::In } else { Direction::Out };
-        Step { superstep: self.superstep, direction, visit, scalars: self.scalars.map(f64::from_bits) }
+        let scalars = self.scalars.map(f64::from_bits);
+        Step { superstep: self.superstep, direction, visit, scalars, integers: self.integers }
     }
 }
 
@@ -194,9 +199,15 @@ mod tests {
     #[test]
     fn steps_keep_every_bit() {
         let scalars = [0.1, -0.0, f64::INFINITY, f64::from_bits(1)];
-        for visit in [Visit::All, Visit::Frontier, Visit::Within(3), Visit::Without(0)] {
+        for visit in [Visit::All, Visit::Frontier, Visit::Within(3), Visit::Without(0), Visit::None] {
             for direction in [Direction::Out, Direction::In] {
-                let step = Step { superstep: u32::MAX, direction, visit, scalars };
+                let step = Step {
+                    superstep: u32::MAX,
+                    direction,
+                    visit,
+                    scalars,
+                    integers: [0, 1 << 24, (1 << 24) + 1, u32::MAX],
+                };
                 let text = serde_json::to_string(&SavedStep::of(&step)).unwrap();
                 let read = serde_json::from_str::<SavedStep>(&text).unwrap().step();
                 assert_eq!(read, step);

@@ -1,8 +1,9 @@
-//! Which run a checkpoint is of: everything that its answer depends on, field by field, so that a difference can be named.
+//! Which run a checkpoint is of: everything that its answer depends on, field by field, so that a difference can be
+//! named.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::Algorithm;
-use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::attributes::Attribute;
 use topostream_formats::manifest::Ids;
 use topostream_formats::{Direction, Store};
 
@@ -54,13 +55,7 @@ impl Identity {
 }
 
 fn attribute(declared: &Attribute) -> String {
-    let of = match declared.of {
-        AttributeType::U32 => "u32",
-        AttributeType::F32 => "f32",
-        AttributeType::Fixed63 => "fixed63",
-        AttributeType::Bit => "bit",
-    };
-    format!("{} {of}", declared.name)
+    format!("{} {}", declared.name, declared.of.name())
 }
 
 /// What a store says of its graph. Where its pages lie may change.

@@ -123,8 +123,8 @@ fn write_activations(out: &mut Writer<'_>, state: &State, step: &Step) -> io::Re
 /// Sets what a checkpoint has, in a state that is as it was allocated.
 ///
 /// # Errors
-/// As of [`Reader`]; [`Error::Checkpoint`](crate::Error::Checkpoint) where the algorithm finds something that it cannot have
-/// written.
+/// As of [`Reader`]; [`Error::Checkpoint`](crate::Error::Checkpoint) where the algorithm finds something that it cannot
+/// have written.
 pub fn load(
     reader: &mut Reader,
     algorithm: &dyn Algorithm,
@@ -180,10 +180,6 @@ fn numbers(reader: &mut Reader, count: usize, narrow: bool) -> Result<Vec<u32>> 
 
 /// All vertices in pieces whose words are a piece of a file.
 fn pieces(of: AttributeType, vertices: u64) -> impl Iterator<Item = Range<u64>> {
-    let size = match of {
-        AttributeType::U32 | AttributeType::F32 => WORDS,
-        AttributeType::Fixed63 => WORDS / 2,
-        AttributeType::Bit => WORDS * 32,
-    };
+    let size = of.vertices_in(WORDS);
     (0..vertices.div_ceil(size)).map(move |number| number * size..((number + 1) * size).min(vertices))
 }

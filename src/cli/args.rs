@@ -241,22 +241,21 @@ impl ResourceArgs {
     /// The engine's options.
     pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> topostream::EngineOptions {
         let defaults = topostream::EngineOptions::default();
-        topostream::EngineOptions {
-            memory_bytes: self.memory_bytes(),
-            buffer_bytes: self.buffer,
-            threads: self.threads.map_or(defaults.threads, usize::from),
-            fetcher: match self.fetcher {
+        let threads = self.threads.map_or(defaults.threads, usize::from);
+        defaults
+            .with_memory_bytes(self.memory_bytes())
+            .with_buffer_bytes(self.buffer)
+            .with_threads(threads)
+            .with_fetcher(match self.fetcher {
                 FetcherName::Auto => FetcherKind::Auto,
                 FetcherName::Uring => FetcherKind::Uring,
                 FetcherName::Threads => FetcherKind::Threads,
-            },
-            devices: self.devices.clone(),
-            strategy: self.strategy,
-            assignment: self.assignment,
-            gpu: self.gpu(),
-            cancel: cancel.flag(),
-            ..defaults
-        }
+            })
+            .with_devices(self.devices.clone())
+            .with_strategy(self.strategy)
+            .with_assignment(self.assignment)
+            .with_gpu(self.gpu())
+            .with_cancel(cancel.flag())
     }
 
     fn gpu(&self) -> GpuSettings {

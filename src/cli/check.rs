@@ -5,6 +5,7 @@ use std::time::Instant;
 use topostream::algorithms::command::Finished;
 use topostream::checks::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
+use topostream::model::answer::Values;
 use topostream::pages::memory::answer_bytes;
 use topostream::{Engine, EngineOptions, Error, Store, VertexId};
 
@@ -77,8 +78,8 @@ pub fn sssp(run: &dyn Finished, source: VertexId, store: &Store, options: &Check
         AnswerValues::F64(distances) => check_sssp(store, source, distances, None, options),
         AnswerValues::Vertex(_) => unreachable!("distances are numbers"),
         AnswerValues::Integer(distances) => {
-            let distances = |vertex| distances(vertex).map_or(f64::INFINITY, |distance| distance as f64);
-            check_sssp(store, source, &distances, None, options)
+            let distance = |vertex| distances.get(vertex).map_or(f64::INFINITY, |distance| distance as f64);
+            check_sssp(store, source, &Values::new(distance), None, options)
         }
     }
 }

@@ -143,7 +143,7 @@ impl Extract {
 
     fn engine_options(&self, memory_bytes: u64, cancel: &Cancel) -> EngineOptions {
         let (devices, cancel) = (self.devices.clone(), cancel.flag());
-        EngineOptions { memory_bytes, devices, cancel, ..EngineOptions::default() }
+        EngineOptions::default().with_memory_bytes(memory_bytes).with_devices(devices).with_cancel(cancel)
     }
 
     /// The wanted vertices.

@@ -121,7 +121,7 @@ impl<A: Algorithm> CpuDevice<A> {
         let shared = Arc::new(Shared { algorithm, state, store, weights, trace, abandoned });
         let pool = threads::pool("cpu device", threads)?;
         let (workers, told) = (Vec::with_capacity(threads), Vec::new());
-        let step = Arc::new(Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] });
+        let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
         // Dropped where a worker cannot be started, it stops those that were.
         let mut device = Self { shared, declared, layout, exchange, told, step, tasks, done, workers, pool };
         for _ in 0..threads {
@@ -396,7 +396,8 @@ impl<A: Algorithm> Shared<A> {
 
     fn selection(&self, step: &Step) -> Selection<'_> {
         match step.visit {
-            Visit::All => Selection::All,
+            // Of a superstep without pages no list is selected from.
+            Visit::All | Visit::None => Selection::All,
             Visit::Frontier => Selection::In(self.state.frontier(step.superstep)),
             Visit::Within(attribute) => Selection::In(self.state.attributes.bits(attribute)),
             Visit::Without(attribute) => Selection::NotIn(self.state.attributes.bits(attribute)),

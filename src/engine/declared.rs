@@ -1,9 +1,9 @@
-//! What an algorithm says of itself, held against itself and the store before anything is read: whoever wrote it is told by an error, and
-//! not by a panic in the middle of a run.
+//! What an algorithm says of itself, held against itself and the store before anything is read: whoever wrote it is
+//! told by an error, and not by a panic in the middle of a run.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
-use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::attributes::{Attribute, AttributeType, Initial};
 use topostream_formats::{Direction, Store};
 
 /// Sets of vertices that devices tell each other of at most: a word has a bit for each.
@@ -32,16 +32,20 @@ pub fn check_seeds(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
 
 fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared: &[Attribute]) -> Option<String> {
     let visits = algorithm.visits(has_in_lists);
-    if visits.is_empty() {
+    if visits.iter().all(|(_, visit)| *visit == Visit::None) {
         return Some("it visits nothing: `visits` names no lists".into());
     }
+    let zero = |attribute: &&Attribute| attribute.of.is_wide() || attribute.of == AttributeType::Bit;
+    let first = declared.iter().filter(zero).find(|attribute| attribute.initial != Initial::Bits(0));
+    let first = first
+        .map(|attribute| format!("attribute {} is of {} and does not begin at 0", attribute.name, attribute.of.name()));
     let of_visit =
         |&(direction, visit): &(Direction, Visit)| visit_defect(algorithm, store, declared, direction, visit);
     let place = algorithm.left_out().filter(|&place| !is_set(declared, place));
     let left_out = place.map(|place| format!("`left_out` is attribute {place}, which is no bit attribute"));
     let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
     let tables = tables.then(|| "a traversal has no tables of its own".into());
-    visits.iter().find_map(of_visit).or(left_out).or(tables)
+    visits.iter().find_map(of_visit).or(left_out).or(tables).or(first)
 }
 
 fn is_set(declared: &[Attribute], place: usize) -> bool {
@@ -59,6 +63,12 @@ fn visit_defect(
         return Some("it visits in-lists, and the store has none (format it with `--in-edges`)".into());
     }
     match visit {
+        Visit::None if algorithm.is_traversal() => {
+            Some("a superstep of a traversal that visits no lists does nothing: it has no vertex phase".into())
+        }
+        Visit::None if direction == Direction::In => {
+            Some("a superstep that visits no lists has the direction `Out`".into())
+        }
         Visit::Frontier if !algorithm.is_traversal() => {
             Some("it visits the active vertices, and `is_traversal` says that there are none".into())
         }
@@ -79,9 +89,9 @@ fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declared: &[Attribute])
     if !seeds.active.is_empty() && !algorithm.is_traversal() {
         return Some("it begins with active vertices, and `is_traversal` says that there are none".into());
     }
-    let is_sum = |place: usize| declared.get(place).is_none_or(|attribute| attribute.of == AttributeType::Fixed63);
-    if let Some(seed) = seeds.values.iter().find(|seed| is_sum(seed.attribute)) {
-        return Some(format!("a seed is of attribute {}, which does not exist or is a sum", seed.attribute));
+    let is_wide = |place: usize| declared.get(place).is_none_or(|attribute| attribute.of.is_wide());
+    if let Some(seed) = seeds.values.iter().find(|seed| is_wide(seed.attribute)) {
+        return Some(format!("a seed is of attribute {}, which does not exist or is of 64 bits", seed.attribute));
     }
     let sets = algorithm.seed_sets();
     let unfit = |place: usize| !is_set(declared, place) || declared[place].role.is_written();
@@ -105,8 +115,8 @@ pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()>
     let declared = algorithm.attributes(has_in_lists);
     let written = || declared.iter().filter(|attribute| attribute.role.is_written());
     let wrong = |why: String| Err(Error::Parameter(format!("{} runs on one device only: {why}", algorithm.name())));
-    if let Some(sum) = written().find(|attribute| attribute.of == AttributeType::Fixed63) {
-        return wrong(format!("it is a traversal, and its edges add to sums of 64 bits ({})", sum.name));
+    if let Some(sum) = written().find(|attribute| attribute.of.is_wide()) {
+        return wrong(format!("it is a traversal, and its edges add to numbers of 64 bits ({})", sum.name));
     }
     let sets = written().filter(|attribute| attribute.of == AttributeType::Bit).count();
     if sets > SETS_MAX { wrong(format!("its edges write {sets} sets, and a message has {SETS_MAX}")) } else { Ok(()) }
@@ -118,7 +128,7 @@ pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()>
 /// [`Error::Parameter`] where it has not declared this one.
 pub fn check_step(algorithm: &dyn Algorithm, graph: &Graph, step: &Step) -> Result<()> {
     let Step { superstep, direction, visit, .. } = *step;
-    if algorithm.visits(graph.has_in_lists).contains(&(direction, visit)) {
+    if step.is_among(&algorithm.visits(graph.has_in_lists), algorithm.is_traversal()) {
         return Ok(());
     }
     let name = algorithm.name();

@@ -9,15 +9,16 @@
 //! ```
 //!
 //! An algorithm knows neither pages nor devices: paging, caching and the distribution of work are written once, for all.
-//! What it keeps between supersteps lies in attributes or in the four numbers of a [`Step`], so that every device can be
-//! given it, and a [checkpoint](crate::checkpoint) has it.
+//! What it keeps between supersteps lies in attributes or in the numbers of a [`Step`], so that every device can be given it, and a
+//! [checkpoint](crate::checkpoint) has it.
 
 use crate::model::Parameters;
 use crate::model::Part;
 use crate::model::activations::Activations;
+pub use crate::model::answer::{Answer, AnswerValues};
 use crate::model::attributes::{Attribute, Attributes, Merge, zeroed};
 use crate::model::bits::Bits;
-pub use crate::model::shader::Shader;
+pub use crate::model::shader::{Constant, Shader};
 use rayon::prelude::*;
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
@@ -29,6 +30,9 @@ use topostream_formats::{Direction, VertexId};
 
 /// A few sums over vertices, or a few numbers that a superstep needs; what they mean is the algorithm's.
 pub type Scalars = [f64; 4];
+
+/// Whole numbers that a superstep needs: phases, levels, vertices, bits.
+pub type Integers = [u32; 4];
 
 /// A graph as algorithms see it.
 #[derive(Debug)]
@@ -204,6 +208,9 @@ pub enum Visit {
     Within(usize),
     /// Those of vertices that are not in a bit attribute.
     Without(usize),
+    /// No vertex's: the superstep reads no page and is a vertex phase only. Of algorithms that are no traversals, with
+    /// [`Direction::Out`]; [`Algorithm::visits`] need not name it.
+    None,
 }
 
 /// Words beside the attributes, as many as an algorithm wants: what edges look up that is no value of a vertex. The shader calls
@@ -295,8 +302,40 @@ pub struct Step {
     pub direction: Direction,
     /// Whose.
     pub visit: Visit,
-    /// What the edge function and the vertex phase need to know.
+    /// Numbers that the edge function and the vertex phase need; GPUs have them rounded to `f32`.
     pub scalars: Scalars,
+    /// Whole numbers that they need; every device has them as they are.
+    pub integers: Integers,
+}
+
+impl Step {
+    /// A superstep whose numbers are 0.
+    pub fn new(superstep: u32, direction: Direction, visit: Visit) -> Self {
+        Self { superstep, direction, visit, scalars: Scalars::default(), integers: Integers::default() }
+    }
+
+    /// A superstep that reads no page, whose numbers are 0.
+    pub fn without_pages(superstep: u32) -> Self {
+        Self::new(superstep, Direction::Out, Visit::None)
+    }
+
+    /// Whether devices are prepared for it, where an algorithm that is a traversal or not has declared these visits.
+    pub(crate) fn is_among(&self, visits: &[(Direction, Visit)], traversal: bool) -> bool {
+        let without_pages = self.visit == Visit::None && self.direction == Direction::Out && !traversal;
+        without_pages || visits.contains(&(self.direction, self.visit))
+    }
+
+    /// The same with these numbers.
+    #[must_use]
+    pub fn with_scalars(self, scalars: Scalars) -> Self {
+        Self { scalars, ..self }
+    }
+
+    /// The same with these whole numbers.
+    #[must_use]
+    pub fn with_integers(self, integers: Integers) -> Self {
+        Self { integers, ..self }
+    }
 }
 
 /// What a superstep came to.
@@ -348,24 +387,6 @@ pub struct Refusal {
     pub vertex: VertexId,
     /// What is wrong there, to follow `vertex 7: `.
     pub reason: String,
-}
-
-/// A result: a name and a value for every vertex.
-pub struct Answer<'a> {
-    /// The column's name in files.
-    pub name: &'static str,
-    /// The values.
-    pub values: AnswerValues<'a>,
-}
-
-/// A function from vertices to values, for any thread.
-pub enum AnswerValues<'a> {
-    /// Numbers.
-    F64(Box<dyn Fn(u32) -> f64 + Sync + 'a>),
-    /// Whole numbers; `None` is written as -1.
-    Integer(Box<dyn Fn(u32) -> Option<u64> + Sync + 'a>),
-    /// Vertices, to be written by their original ids; `None` is written as -1.
-    Vertex(Box<dyn Fn(u32) -> Option<u32> + Sync + 'a>),
 }
 
 /// An algorithm that streams a graph. Only the CPU device, which runs the edge function, knows its type: for everybody else it is a
@@ -503,7 +524,7 @@ pub trait Algorithm: Send + Sync + 'static {
     /// The first superstep; by default what [`visits`](Self::visits) begins with.
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         let (direction, visit) = *self.visits(graph.has_in_lists).first()?;
-        Some(Step { superstep: 0, direction, visit, scalars: Scalars::default() })
+        Some(Step::new(0, direction, visit))
     }
 
     /// The algorithm for GPUs; without it, it runs on the CPU device only.
@@ -527,7 +548,7 @@ pub trait Algorithm: Send + Sync + 'static {
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let (direction, visit) = *self.visits(graph.has_in_lists).last()?;
         let superstep = step.superstep + 1;
-        (summary.activated > 0).then_some(Step { superstep, direction, visit, scalars: step.scalars })
+        (summary.activated > 0).then_some(Step { superstep, direction, visit, ..*step })
     }
 
     /// Whether the results, once it is done, are right: it may have met edges that it has no rule for.

@@ -7,6 +7,7 @@
 //! | [`bits`], [`vertex_set`] | sets of vertices |
 //! | `activations` | the superstep in which each vertex was first active |
 //! | `part` | the range of vertices that a device holds |
+//! | `numbers` | numbers and functions that Rust and WGSL share |
 //! | `parameters`, `sound` | what a checkpoint records about an algorithm, and checks of what it restores |
 //! | `shader` | an algorithm's WGSL |
 //! | `huge`, `prefetch` | hints to the system and the processor about arrays that are accessed at random |
@@ -15,9 +16,11 @@
 
 pub mod activations;
 pub mod algorithm;
+pub mod answer;
 pub mod attributes;
 pub mod bits;
 mod huge;
+pub(crate) mod numbers;
 mod parameters;
 mod part;
 pub mod prefetch;
@@ -27,4 +30,4 @@ pub mod vertex_set;
 
 pub use parameters::Parameters;
 pub use part::Part;
-pub use shader::Shader;
+pub use shader::{Constant, Shader};

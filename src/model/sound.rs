@@ -1,30 +1,20 @@
 //! What algorithms look at before they go on from a checkpoint: numbers that they use as places must be some.
 
-use crate::model::algorithm::{State, Step};
+use crate::model::algorithm::State;
 use crate::model::attributes::U32Column;
 use rayon::prelude::*;
 
-/// Whether a step's scalar is a place among so many.
+/// Whether a number of a step is a place among so many.
 ///
 /// # Errors
 /// A sentence for the user.
-pub fn place(scalar: f64, count: usize) -> Result<(), String> {
-    match scalar >= 0.0 && scalar < count as f64 && scalar.fract() == 0.0 {
+pub fn place(number: u32, count: usize) -> Result<(), String> {
+    match (number as usize) < count {
         true => Ok(()),
-        false => Err(format!("its superstep says {scalar} where a whole number below {count} is expected")),
+        false => Err(format!("its superstep says {number} where a whole number below {count} is expected")),
     }
 }
 
-/// Whether each of a step's scalars is a place among so many.
-///
-/// # Errors
-/// A sentence for the user.
-pub fn places(step: &Step, counts: [usize; 4]) -> Result<(), String> {
-    step.scalars.iter().zip(counts).try_for_each(|(&scalar, count)| place(scalar, count))
-}
-
-/// Values of the halves of a number of 32 bits.
-pub const HALF: usize = 1 << 16;
 /// More than any level or number of hops, and little enough to be counted on from.
 pub const FAR: usize = 1 << 31;
 

@@ -15,6 +15,11 @@ pub struct PagePlan {
 }
 
 impl PagePlan {
+    /// No pages.
+    pub fn none() -> Self {
+        Self { pages: Vec::new(), policy: Policy::Lru }
+    }
+
     /// Finds the pages with lists that the step visits.
     pub fn new(store: &Store, state: &State, step: &Step) -> Self {
         let topology = store.topology(step.direction).expect("algorithms visit topologies that exist");
@@ -25,6 +30,7 @@ impl PagePlan {
                 let pages = (0..topology.page_count()).map(page_ref).collect();
                 return Self { pages, policy: Policy::Scan };
             }
+            Visit::None => return Self::none(),
             Visit::Frontier => {
                 let frontier = state.frontier(step.superstep);
                 Box::new(|from| frontier.next_set(from))

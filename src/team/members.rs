@@ -311,7 +311,7 @@ impl Device for Team {
         let all = match step.visit {
             Visit::Within(_) => true,
             Visit::Without(_) => self.plan.strategy == Strategy::Shard,
-            Visit::All | Visit::Frontier => false,
+            Visit::All | Visit::Frontier | Visit::None => false,
         };
         let mut plan = self.members[0].pages(step)?;
         if all {

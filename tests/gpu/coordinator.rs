@@ -325,7 +325,7 @@ impl<A: Algorithm> Team<A> {
     /// A range of vertices in parts whose values fit in half a piece: they begin anywhere.
     fn ranges(&self, place: usize, vertices: Range<u64>) -> Vec<Range<u64>> {
         let size = match self.attributes[place].of {
-            AttributeType::Fixed63 => self.exchange.piece_bytes() / 16,
+            AttributeType::Fixed63 | AttributeType::U64 => self.exchange.piece_bytes() / 16,
             _ => self.exchange.piece_bytes() / 8,
         };
         let starts = vertices.clone().step_by(size as usize);
@@ -354,7 +354,7 @@ impl Rounds {
 pub fn words(attribute: &Attribute, vertices: &Range<u64>) -> u64 {
     match attribute.of {
         AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
-        AttributeType::Fixed63 => 2 * (vertices.end - vertices.start),
+        AttributeType::Fixed63 | AttributeType::U64 => 2 * (vertices.end - vertices.start),
         _ => vertices.end - vertices.start,
     }
 }

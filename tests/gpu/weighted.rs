@@ -4,9 +4,9 @@ use crate::common::*;
 use crate::reference::*;
 use std::ops::ControlFlow;
 use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
-use topostream::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U64Column};
 use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::{Edge, EdgeSource, MemorySource};
@@ -26,7 +26,7 @@ pub fn shader(file: &'static str, text: &'static str) -> Shader {
     Shader::new(file, text)
 }
 
-pub struct Adder<'a>(&'a Fixed63Column);
+pub struct Adder<'a>(&'a U64Column);
 
 impl Kernel for Adder<'_> {
     type Record = (u32, u64);
@@ -55,7 +55,7 @@ impl Algorithm for WeightedSum {
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         vec![Attribute {
             name: "sum",
-            of: AttributeType::Fixed63,
+            of: AttributeType::U64,
             role: Role::Writable,
             merge: Merge::Add,
             initial: Initial::Bits(0),
@@ -79,11 +79,11 @@ impl Algorithm for WeightedSum {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(Step { superstep: 0, direction: self.direction, visit: Visit::All, scalars: Scalars::default() })
+        Some(Step::new(0, self.direction, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Adder<'a> {
-        Adder(state.attributes.fixed63(0))
+        Adder(state.attributes.u64(0))
     }
 
     fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
@@ -91,9 +91,8 @@ impl Algorithm for WeightedSum {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let sum = state.attributes.fixed63(0);
-        let unscaled = move |vertex| Some((sum.get(vertex) * 2f64.powi(53)) as u64);
-        vec![Answer { name: "sum", values: AnswerValues::Integer(Box::new(unscaled)) }]
+        let sum = state.attributes.u64(0);
+        vec![Answer::integer("sum", move |vertex| Some(sum.get(vertex) >> 10))]
     }
 }
 

@@ -180,7 +180,7 @@ fn words_each(of: AttributeType) -> usize {
     match of {
         AttributeType::Bit => 0,
         AttributeType::U32 | AttributeType::F32 => 1,
-        AttributeType::Fixed63 => 2,
+        AttributeType::Fixed63 | AttributeType::U64 => 2,
     }
 }
 
@@ -213,13 +213,13 @@ struct Record { edges: u32 }
 fn list_open(list: List) -> Record { return Record(0u); }
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     (*record).edges += 1u;
-    told_add(neighbour, (list.vertex * 31u + weight * 7u) ^ (list.degree * 13u));
+    told_add(neighbour, (list.vertex * 31u + weight * 7u) ^ (list_degree(list) * 13u));
     return true;
 }
 fn list_close(record: Record, list: List) {
     edges_add(list.vertex, record.edges);
     if list.whole { wholes_add(list.vertex, 1u); }
-    if list.whole && record.edges != list.degree { wholes_add(list.vertex, 1000u); }
+    if list.whole && record.edges != list_degree(list) { wholes_add(list.vertex, 1000u); }
 }
 ";
 
@@ -257,6 +257,7 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
     let set = some_vertices(40, 9);
     let visited = |vertex| match visit {
         Visit::All => true,
+        Visit::None => false,
         Visit::Frontier | Visit::Within(_) => has(&set, vertex),
         Visit::Without(_) => !has(&set, vertex),
     };

@@ -18,10 +18,11 @@ use topostream_formats::Encoding;
 const VERTICES: u64 = 3000;
 const BEGIN: u32 = 20;
 
-const TYPES: [(AttributeType, u32); 4] = [
+const TYPES: [(AttributeType, u32); 5] = [
     (AttributeType::U32, layout::WORDS_U32),
     (AttributeType::F32, layout::WORDS_F32),
-    (AttributeType::Fixed63, layout::WORDS_FIXED63),
+    (AttributeType::Fixed63, layout::WORDS_WIDE),
+    (AttributeType::U64, layout::WORDS_WIDE),
     (AttributeType::Bit, layout::WORDS_BIT),
 ];
 
@@ -39,7 +40,7 @@ fn words_of(of: AttributeType, vertices: &Range<u64>) -> (u64, u64) {
     let count = vertices.end - vertices.start;
     match of {
         AttributeType::Bit => (vertices.start / 32, vertices.end.div_ceil(32) - vertices.start / 32),
-        AttributeType::Fixed63 => (2 * vertices.start, 2 * count),
+        AttributeType::Fixed63 | AttributeType::U64 => (2 * vertices.start, 2 * count),
         _ => (vertices.start, count),
     }
 }
@@ -49,11 +50,11 @@ fn numbers(of: AttributeType, count: u64, seed: u64) -> Vec<u32> {
     let number = |_| match of {
         AttributeType::F32 => (chance.below(1 << 20) as f32 / 64.0 - 5000.0).to_bits(),
         // Many high words are equal, so that low ones decide.
-        AttributeType::Fixed63 => chance.next() as u32 | 0xf000_0000,
+        AttributeType::Fixed63 | AttributeType::U64 => chance.next() as u32 | 0xf000_0000,
         _ => chance.next() as u32,
     };
     let mut words: Vec<u32> = (0..count).map(number).collect();
-    if of == AttributeType::Fixed63 {
+    if of.is_wide() {
         words.iter_mut().skip(1).step_by(2).for_each(|high| *high &= 3);
     }
     words

@@ -30,7 +30,7 @@ impl Rig<'_> {
             let held = part.held(attribute.role);
             let words = match attribute.of {
                 AttributeType::Bit => held.start / 32..held.end.div_ceil(32),
-                AttributeType::Fixed63 => 2 * held.start..2 * held.end,
+                AttributeType::Fixed63 | AttributeType::U64 => 2 * held.start..2 * held.end,
                 _ => held.start..held.end,
             };
             // Something is bound where nothing is held.
@@ -116,6 +116,7 @@ fn own_vertices_are_written(gpu: &Gpu, graph: &Graph, own: &Range<u32>, visit: V
     let frontier = some_vertices(30, 6);
     let visited = |vertex| match visit {
         Visit::All => true,
+        Visit::None => false,
         Visit::Frontier => has(&frontier, vertex),
         Visit::Within(_) => has(&done, vertex),
         Visit::Without(_) => is_own(vertex) && !has(&done, vertex),

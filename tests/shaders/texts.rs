@@ -4,6 +4,7 @@ use crate::{PORTABLE, algorithms, everything, options, told};
 use topostream::Direction;
 use topostream::device::gpu::compose::{Declared, KernelName, Resource, check, compose};
 use topostream::model::algorithm::{Shader, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream_formats::Encoding;
 
 /// Local variables of an algorithm may be called what kernels call buffers and functions.
@@ -75,12 +76,89 @@ fn list_close(record: Record, list: List) {}
     assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("held of own vertices only"), "{error}");
 }
 
+/// Over lists that are grouped for shards a module looks up out-degrees if its hooks call `list_degree`; comments and members of other
+/// structs that have such names change nothing.
+#[test]
+fn degrees_of_grouped_lists_are_looked_up_where_they_are_asked_for() {
+    let text = "// Neither list.degree nor list_degree(list), and no fn list_join.
+struct Record { degree: u32 }
+fn list_open(list: List) -> Record { return Record(DEGREE); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    count_add(neighbour, (*record).degree);
+    return true;
+}
+fn list_close(record: Record, list: List) {}
+";
+    let compose = |degree: &str, kernel, sharded| {
+        let text: &'static str = text.replace("DEGREE", degree).leak();
+        let algorithm = Declared { name: "degrees", shader: Shader::new("degrees.wgsl", text), ..told_with_count() };
+        let mut options = options(Encoding::VertexId, (Direction::In, Visit::All), 1, PORTABLE);
+        (options.grouped, options.sharded, options.subgroups) = (true, sharded, true);
+        compose(&algorithm, kernel, &options)
+    };
+    for kernel in [KernelName::Lists, KernelName::Segments, KernelName::Hubs] {
+        for (degree, looks_up) in [("0u", false), ("list_degree(list)", true)] {
+            let module = compose(degree, kernel, false);
+            check(&module).unwrap();
+            let found = module.bindings.iter().any(|binding| matches!(binding.resource, Resource::OutDegrees(_)));
+            assert_eq!(found, looks_up, "{kernel}, {degree}");
+        }
+        check(&compose("0u", kernel, true)).unwrap();
+        let error = check(&compose("list_degree(list)", kernel, true)).unwrap_err().to_string();
+        assert!(error.contains("held of own vertices only"), "{error}");
+        let error = check(&compose("list.degree", kernel, false)).unwrap_err().to_string();
+        assert!(error.starts_with("degrees.wgsl:3: ") && error.ends_with("is list_degree(list)"), "{error}");
+    }
+}
+
+/// Declared as `told`, with an attribute that edges count in.
+fn told_with_count() -> Declared {
+    let mut algorithm = told();
+    let (of, role, merge) = (AttributeType::U32, Role::Accumulated, Merge::Add);
+    algorithm.attributes.push(Attribute { name: "count", of, role, merge, initial: Initial::Bits(0) });
+    algorithm
+}
+
+/// Numbers come from Rust to WGSL with all of their bits; one that WGSL has no literal for is an error, not a panic.
+#[test]
+fn constants_keep_every_bit() {
+    let text =
+        "fn vertex_update(vertex: u32) -> vec4<f32> {\n    return vec4<f32>(f32(WHOLE), FLOAT, f32(SECOND), 0.0);\n}\n";
+    let compose = |whole: u32, float: f32| {
+        let constants = [("WHOLE", whole.into()), ("FLOAT", float.into())];
+        let shader = Shader::new("numbers.wgsl", text).with_constants(constants).with_modes(["FIRST", "SECOND"]);
+        let algorithm = Declared { name: "numbers", shader, ..everything() };
+        let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
+        compose(&algorithm, KernelName::VertexPhase, &options)
+    };
+    let floats = [0.1, -1.0, 0.0, f32::MAX, f32::MIN_POSITIVE, f32::EPSILON, 16_777_216.0, f32::from_bits(0x0080_0001)];
+    for (whole, float) in [0, 1, 1 << 31, u32::MAX].into_iter().cycle().zip(floats) {
+        let module = compose(whole, float);
+        check(&module).unwrap();
+        let parsed = naga::front::wgsl::parse_str(&module.text).unwrap();
+        let literal = |name: &str| {
+            let mut constants = parsed.constants.iter().filter(|(_, one)| one.name.as_deref() == Some(name));
+            let (_, constant) = constants.next().expect("the constant is in the module");
+            match parsed.global_expressions[constant.init] {
+                naga::Expression::Literal(literal) => literal,
+                ref other => panic!("{name} is {other:?}"),
+            }
+        };
+        assert_eq!(literal("WHOLE"), naga::Literal::U32(whole));
+        assert_eq!(literal("SECOND"), naga::Literal::U32(1));
+        assert!(matches!(literal("FLOAT"), naga::Literal::F32(found) if found.to_bits() == float.to_bits()), "{float}");
+    }
+    for float in [f32::NAN, f32::INFINITY] {
+        assert!(check(&compose(1, float)).unwrap_err().to_string().starts_with("(generated):"));
+    }
+}
+
 #[test]
 fn messages_are_of_traversals_without_sums() {
     let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
     for kernel in [KernelName::Collect, KernelName::Ship, KernelName::Apply] {
         let error = check(&compose(&everything(), kernel, &options)).unwrap_err().to_string();
-        assert!(error.starts_with("everything.wgsl:1: ") && error.contains("fixed-point sum"), "{error}");
+        assert!(error.starts_with("everything.wgsl:1: ") && error.contains("number of 64 bits"), "{error}");
         let (pagerank, _) = algorithms().into_iter().find(|(algorithm, _)| algorithm.name == "pagerank").unwrap();
         let error = check(&compose(&pagerank, kernel, &options)).unwrap_err().to_string();
         assert!(error.contains("messages are those of traversals"), "{error}");

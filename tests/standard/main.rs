@@ -34,3 +34,4 @@ mod refusals;
 mod scc;
 mod searches;
 mod widest;
+mod without_pages;

@@ -75,7 +75,7 @@ impl Algorithm for Own {
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
         let (direction, visit) = self.first;
-        Some(Step { superstep: 0, direction, visit, scalars: Scalars::default() })
+        Some(Step::new(0, direction, visit))
     }
 
     fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
@@ -95,8 +95,7 @@ impl Algorithm for Own {
             return Vec::new();
         }
         let value = state.attributes.u32(0);
-        let values = AnswerValues::Integer(Box::new(move |vertex| Some(value.get(vertex).into())));
-        vec![Answer { name: "value", values }]
+        vec![Answer::integer("value", move |vertex| Some(value.get(vertex).into()))]
     }
 }
 
@@ -109,23 +108,23 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> { return vec4<f32>(); }
 fn vertex_update(vertex: u32) -> vec4<f32> { return vec4<f32>(); }
 ";
 
-const ALL: (Direction, Visit) = (Direction::Out, Visit::All);
+pub const ALL: (Direction, Visit) = (Direction::Out, Visit::All);
 
 fn sound() -> Own {
     let (of, seeds) = (AttributeType::U32, Seeds::default());
     Own { of, visits: vec![ALL], first: ALL, seeds, traversal: false, text: TEXT, panics: false }
 }
 
-fn graph() -> EdgeList {
+pub fn graph() -> EdgeList {
     EdgeList::new(50, random_edges(0..50, 300, 1))
 }
 
-fn without_in_lists() -> FormatOptions {
+pub fn without_in_lists() -> FormatOptions {
     FormatOptions { in_edges: false, ..small_pages(Encoding::VertexId) }
 }
 
 fn options(devices: &[DeviceChoice]) -> EngineOptions {
-    EngineOptions { devices: devices.to_vec(), ..engine_options(None, 2, FETCHERS[1]) }
+    engine_options(None, 2, FETCHERS[1]).with_devices(devices.to_vec())
 }
 
 fn run(own: Own, options: EngineOptions) -> Result<Vec<u64>, Error> {
@@ -136,12 +135,12 @@ fn run(own: Own, options: EngineOptions) -> Result<Vec<u64>, Error> {
         let Some(AnswerValues::Integer(value)) = answers.first().map(|answer| &answer.values) else {
             return Ok(Vec::new());
         };
-        Ok((0..50).map(|vertex| value(vertex).unwrap()).collect())
+        Ok((0..50).map(|vertex| value.get(vertex).unwrap()).collect())
     })
 }
 
 /// Alone on the CPU, on two of them, and on a GPU if there is one.
-fn every_team() -> Vec<EngineOptions> {
+pub fn every_team() -> Vec<EngineOptions> {
     let mut teams = vec![options(&[DeviceChoice::Cpu]), options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])];
     if !adapter::off() {
         teams.push(options(&[adapter::device()]));
@@ -153,6 +152,7 @@ fn every_team() -> Vec<EngineOptions> {
 fn what_does_not_go_together_is_refused() {
     let in_lists = (Direction::In, Visit::All);
     let within = (Direction::Out, Visit::Within(0));
+    let (none, frontier) = ((Direction::Out, Visit::None), (Direction::Out, Visit::Frontier));
     let seed = |vertex, attribute| Seeds { active: Vec::new(), values: vec![Seed { attribute, vertex, bits: 1 }] };
     let cases = [
         (Own { visits: vec![ALL, in_lists], ..sound() }, "in-lists, and the store has none"),
@@ -160,6 +160,10 @@ fn what_does_not_go_together_is_refused() {
         (Own { visits: vec![within], first: within, ..sound() }, "attribute 0, which is no bit attribute"),
         (Own { visits: vec![(Direction::Out, Visit::Frontier)], ..sound() }, "is_traversal"),
         (Own { first: in_lists, ..sound() }, "which `visits` does not name"),
+        (Own { visits: vec![none], first: none, ..sound() }, "visits nothing"),
+        (Own { first: (Direction::In, Visit::None), ..sound() }, "which `visits` does not name"),
+        (Own { visits: vec![frontier], first: none, traversal: true, ..sound() }, "which `visits` does not name"),
+        (Own { visits: vec![frontier, none], first: frontier, traversal: true, ..sound() }, "has no vertex phase"),
         (Own { seeds: seed(50, 0), ..sound() }, "vertex 50 does not exist: the graph has 50 vertices"),
         (Own { seeds: seed(0, 3), ..sound() }, "a seed is of attribute 3"),
         (Own { seeds: Seeds { active: vec![1], values: Vec::new() }, ..sound() }, "begins with active vertices"),
@@ -183,11 +187,9 @@ fn a_traversal_with_sums_runs_alone() {
     let own = Own { of, visits: vec![frontier], first: frontier, traversal: true, ..sound() };
     run(own.clone(), options(&[DeviceChoice::Cpu])).unwrap();
     for strategy in [Strategy::Auto, Strategy::Replicate, Strategy::Shard] {
-        let two = EngineOptions {
-            strategy,
-            assignment: Assignment::Modulo,
-            ..options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])
-        };
+        let two = options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])
+            .with_strategy(strategy)
+            .with_assignment(Assignment::Modulo);
         let error = run(own.clone(), two).expect_err("it has sums").to_string();
         assert!(error.contains("one device only") && error.contains("value"), "{error}");
     }

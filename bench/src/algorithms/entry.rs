@@ -8,7 +8,7 @@ use topostream::algorithms::CATALOGUE;
 pub use topostream::algorithms::command::{AS_GIVEN, Edges, Needs, Sample, UNDIRECTED, WEIGHTED};
 use topostream::algorithms::command::{Entry, Finished as FinishedRun};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
-use topostream::model::attributes::{Attribute, AttributeType};
+use topostream::model::attributes::Attribute;
 use topostream::report::RunReport;
 use topostream::{Direction, Engine, Run, Store, VertexId};
 use topostream_oracles::{Answer, Arguments, Graph, Oracle};
@@ -159,11 +159,7 @@ impl Kept {
 }
 
 fn bits_of(attribute: &Attribute) -> u64 {
-    match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => 32,
-        AttributeType::Fixed63 => 64,
-        AttributeType::Bit => 1,
-    }
+    attribute.of.bits()
 }
 
 /// Runs an algorithm whose first answer is compared.
@@ -180,9 +176,9 @@ fn values(run: &dyn FinishedRun, answer: &str, vertices: u64) -> Vec<f64> {
     let answers = run.answers();
     let answer = answers.iter().find(|one| one.name == answer).expect("samples name an answer");
     let value = |vertex| match &answer.values {
-        AnswerValues::F64(value) => Some(value(vertex)),
-        AnswerValues::Integer(value) => value(vertex).map(|value| value as f64),
-        AnswerValues::Vertex(value) => value(vertex).map(f64::from),
+        AnswerValues::F64(value) => Some(value.get(vertex)),
+        AnswerValues::Integer(value) => value.get(vertex).map(|value| value as f64),
+        AnswerValues::Vertex(value) => value.get(vertex).map(|other| f64::from(other.0)),
     };
     (0..vertices).map(|vertex| value(vertex as u32).unwrap_or(f64::INFINITY)).collect()
 }

@@ -10,7 +10,6 @@ use serde::Serialize;
 use std::path::Path;
 use topostream::algorithms::{Bfs, Components, Sssp};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
-use topostream::model::attributes::AttributeType;
 use topostream::report::RunReport;
 use topostream::{Engine, Run, Store};
 use topostream_formats::WeightType;
@@ -107,7 +106,7 @@ fn told<A: Algorithm + Clone>(bench: &Bench, path: &Path, strategy: Strategy, al
     let report = team.report;
     let declared = algorithm.attributes(store.topology(topostream::Direction::In).is_some());
     let written = declared.iter().filter(|attribute| attribute.role.is_written());
-    let bits_by_vertex = written.map(|attribute| bits(attribute.of)).sum::<u64>() + 1;
+    let bits_by_vertex = written.map(|attribute| attribute.of.bits()).sum::<u64>() + 1;
     let dense_bytes_by_superstep = 2 * devices as u64 * (store.vertices() * bits_by_vertex).div_ceil(8);
     Ok(Told {
         devices: devices as u64,
@@ -131,20 +130,12 @@ fn run_on<A: Algorithm + Clone>(setup: &Setup, path: &Path, algorithm: A) -> Res
     Ok(engine.run(algorithm)?)
 }
 
-fn bits(of: AttributeType) -> u64 {
-    match of {
-        AttributeType::U32 | AttributeType::F32 => 32,
-        AttributeType::Fixed63 => 64,
-        AttributeType::Bit => 1,
-    }
-}
-
 /// Whole answers must be the same.
 fn check<A: Algorithm>(found: &Run<A>, expected: &Run<A>, vertices: u64) -> Result<()> {
     let value = |values: &AnswerValues<'_>, vertex: u32| match values {
-        AnswerValues::F64(number) => Some(number(vertex).to_bits()),
-        AnswerValues::Integer(number) => number(vertex),
-        AnswerValues::Vertex(other) => other(vertex).map(u64::from),
+        AnswerValues::F64(number) => Some(number.get(vertex).to_bits()),
+        AnswerValues::Integer(number) => number.get(vertex),
+        AnswerValues::Vertex(other) => other.get(vertex).map(|other| u64::from(other.0)),
     };
     for (found, expected) in found.answers().iter().zip(&expected.answers()) {
         let wrong = |vertex: &u64| value(&found.values, *vertex as u32) != value(&expected.values, *vertex as u32);

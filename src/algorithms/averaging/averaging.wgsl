@@ -3,10 +3,6 @@
 // beginning. With FLOAT refused[v] says that the weight of an edge to v is negative, infinite or no number, or that their sum
 // is too large.
 
-const SMALLEST_NORMAL = 0x1p-126f;
-// 2^96.
-const NORM_MAX = 0x6f800000u;
-
 struct Record {
     // What each out-neighbour is given by weight, or what all in-neighbours have given so far.
     value: f32,
@@ -110,7 +106,7 @@ fn first_value(vertex: u32, norm: f32, is_seed: bool) -> f32 {
         value_store(vertex, select(0.0, 1.0, is_seed));
     }
     if FLOAT {
-        if bitcast<u32>(norm) > NORM_MAX {
+        if bitcast<u32>(norm) > bitcast<u32>(NORM_MAX) {
             refused_insert(vertex);
         }
         return select(0.0, 1.0, refused_test(vertex));

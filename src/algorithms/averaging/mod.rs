@@ -38,8 +38,8 @@ pub mod command;
 use crate::algorithms::Stop;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Supersteps, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps,
+    Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::model::bits::Bits;
@@ -143,7 +143,7 @@ impl Averaging {
             Model::Circuit { .. } => (0.0, 1.0, 0.0),
             Model::Adsorption { inject, abandon, .. } => (0.0, 1.0 - inject - abandon, inject),
         };
-        Step { superstep, direction, visit: Visit::All, scalars }
+        Step::new(superstep, direction, Visit::All).with_scalars(scalars)
     }
 
     fn check_model(&self) -> Result<(), String> {
@@ -345,7 +345,8 @@ impl Algorithm for Averaging {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("averaging.wgsl");
         let switches = vec![("HELD", self.holds()), ("WEIGHTED", self.weights.is_some()), ("FLOAT", self.is_float())];
-        Some(Shader::of_program("src/algorithms/averaging/averaging.wgsl", text, switches))
+        let constants = [("NORM_MAX", NORM_MAX.into()), ("SMALLEST_NORMAL", f32::MIN_POSITIVE.into())];
+        Some(Shader::of_program("src/algorithms/averaging/averaging.wgsl", text, switches).with_constants(constants))
     }
 
     fn check(&self, graph: &Graph) -> Result<(), String> {
@@ -433,6 +434,6 @@ impl Algorithm for Averaging {
             Model::Circuit { .. } => "voltage",
             Model::Adsorption { .. } => "mass",
         };
-        vec![Answer { name, values: AnswerValues::F64(Box::new(|vertex| value.get(vertex).into())) }]
+        vec![Answer::f64(name, |vertex| value.get(vertex).into())]
     }
 }

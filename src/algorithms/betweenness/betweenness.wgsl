@@ -2,16 +2,8 @@
 // on the way back. On the way out `marked` are the vertices that have been reached, on the way back those one level farther than
 // the level that is read.
 
-// What a superstep does (step.scalars.w): goes a level out; turns round behind the farthest level; comes a level back; begins with
-// a source.
-const OUT = 0u;
-const TURN = 1u;
-const BACK = 2u;
-const BEGIN = 3u;
-
-const UNREACHED = 0xffffffffu;
-// By its bits: more paths than are counted. Infinity and what is no number are above it as well.
-const PATHS_MAX = 0x7b800000u;
+// A superstep (step.integers.x) goes a level OUT, makes the TURN behind the farthest level, comes a level BACK, or may BEGIN with a source.
+// PATHS_MAX is the largest number of paths by its bits: infinity and what is no number are above it as well.
 
 struct Record {
     // What each neighbour gets on the way out; what neighbours have given on the way back.
@@ -19,7 +11,7 @@ struct Record {
 }
 
 fn is_back() -> bool {
-    return u32(step.scalars.w) == BACK;
+    return step.integers.x == BACK;
 }
 
 fn list_open(list: List) -> Record {
@@ -69,11 +61,11 @@ fn visit_if(vertex: u32, is_in: bool) {
 
 // How many vertices have been reached, and how many by too many paths.
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    let mode = u32(step.scalars.w);
+    let mode = step.integers.x;
     // The level that was read; of a turn, the farthest.
-    let level = u32(step.scalars.z);
+    let level = step.integers.z;
     if mode == BEGIN {
-        let is_source = vertex == u32(step.scalars.x) + (u32(step.scalars.y) << 16u);
+        let is_source = vertex == step.integers.y;
         begin_at(vertex, is_source);
     } else if mode == OUT {
         return reach_out(vertex, level);
@@ -105,7 +97,7 @@ fn reach_out(vertex: u32, level: u32) -> vec4<f32> {
     }
     let paths = sum_take(vertex);
     if bitcast<u32>(paths) > PATHS_MAX {
-        between_store(vertex, -1.0);
+        between_store(vertex, REFUSED);
         return vec4<f32>(1.0, 1.0, 0.0, 0.0);
     }
     if paths > 0.0 {

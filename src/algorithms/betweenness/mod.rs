@@ -25,7 +25,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -67,7 +67,7 @@ const PATHS_MAX: u32 = 0x7b80_0000;
 const REACHED: usize = 0;
 const TOO_MANY: usize = 1;
 
-/// What a superstep does, in a step's last scalar; the shader has the same numbers.
+/// What a superstep does, in a step's first integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Goes a level out.
@@ -81,8 +81,10 @@ enum Mode {
 }
 
 const MODES: [Mode; 4] = [Mode::Out, Mode::Turn, Mode::Back, Mode::Begin];
+/// What the shader calls them.
+const MODE_NAMES: [&str; 4] = ["OUT", "TURN", "BACK", "BEGIN"];
 
-/// What a step's scalars say.
+/// What a step's integers say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Phase {
     mode: Mode,
@@ -92,15 +94,14 @@ struct Phase {
 }
 
 impl Phase {
-    /// The source in 16 bits a number, which single-precision floats can hold.
-    fn scalars(self) -> Scalars {
+    fn integers(self) -> Integers {
         let mode = MODES.iter().position(|&mode| mode == self.mode).expect("all of them");
-        [(self.source & 0xffff).into(), (self.source >> 16).into(), self.level.into(), mode as f64]
+        [mode as u32, self.source, self.level, 0]
     }
 
     fn of(step: &Step) -> Self {
-        let [low, high, level, mode] = step.scalars.map(|scalar| scalar as u32);
-        Self { mode: MODES[mode as usize], source: low + (high << 16), level }
+        let [mode, source, level, _] = step.integers;
+        Self { mode: MODES[mode as usize], source, level }
     }
 }
 
@@ -144,7 +145,11 @@ impl Betweenness {
     }
 
     fn step(superstep: u32, phase: Phase) -> Step {
-        Step { superstep, direction: Direction::Out, visit: Visit::Within(VISITED), scalars: phase.scalars() }
+        let step = match phase.mode {
+            Mode::Begin | Mode::Turn => Step::without_pages(superstep),
+            Mode::Out | Mode::Back => Step::new(superstep, Direction::Out, Visit::Within(VISITED)),
+        };
+        step.with_integers(phase.integers())
     }
 
     fn scale(&self, graph: &Graph) -> f64 {
@@ -322,7 +327,8 @@ impl Algorithm for Betweenness {
     }
 
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        sound::places(step, [sound::HALF, sound::HALF, sound::FAR, MODES.len()])
+        sound::place(step.integers[0], MODES.len())?;
+        sound::place(step.integers[2], sound::FAR)
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -335,7 +341,10 @@ impl Algorithm for Betweenness {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("betweenness.wgsl");
-        Some(Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, Vec::new()))
+        let shader =
+            Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, Vec::new()).with_modes(MODE_NAMES);
+        let constants = [("UNREACHED", UNREACHED.into()), ("PATHS_MAX", PATHS_MAX.into()), ("REFUSED", REFUSED.into())];
+        Some(shader.with_constants(constants))
     }
 
     fn held_bytes(&self) -> u64 {
@@ -397,7 +406,6 @@ impl Algorithm for Betweenness {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let (between, scale) = (state.attributes.f32(BETWEEN), self.scale(&state.graph));
-        let values = AnswerValues::F64(Box::new(move |vertex| scale * f64::from(between.get(vertex))));
-        vec![Answer { name: "betweenness", values }]
+        vec![Answer::f64("betweenness", move |vertex| scale * f64::from(between.get(vertex)))]
     }
 }

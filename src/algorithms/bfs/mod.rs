@@ -16,8 +16,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -228,7 +227,7 @@ impl Algorithm for Bfs {
         scalars[UNEXPLORED] = graph.edges as f64 - explored;
         scalars[ACTIVE] = self.sources.len() as f64;
         let (direction, visit) = self.visit(self.only_bottom_up(graph.has_in_lists));
-        (!self.ends_at(0)).then_some(Step { superstep: 0, direction, visit, scalars })
+        (!self.ends_at(0)).then_some(Step::new(0, direction, visit).with_scalars(scalars))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BfsKernel<'a> {
@@ -256,16 +255,14 @@ impl Algorithm for Bfs {
         let (direction, visit) = self.visit(bottom_up);
         let mut scalars = Scalars::default();
         (scalars[UNEXPLORED], scalars[ACTIVE]) = (step.scalars[UNEXPLORED] - edges, active);
-        Some(Step { superstep: step.superstep + 1, direction, visit, scalars })
+        Some(Step::new(step.superstep + 1, direction, visit).with_scalars(scalars))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let level = Box::new(|vertex| state.first_active(vertex).map(u64::from));
-        let mut answers = vec![Answer { name: "level", values: AnswerValues::Integer(level) }];
+        let mut answers = vec![Answer::integer("level", |vertex| state.first_active(vertex).map(u64::from))];
         if self.parents {
             let parent = state.attributes.u32(PARENT);
-            let parents = Box::new(move |vertex| reached(parent.get(vertex)));
-            answers.push(Answer { name: "parent", values: AnswerValues::Vertex(parents) });
+            answers.push(Answer::vertex("parent", move |vertex| reached(parent.get(vertex))));
         }
         answers
     }

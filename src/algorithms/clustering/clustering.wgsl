@@ -1,9 +1,6 @@
 // Local clustering coefficients: links[v] is the number of edges between neighbours of v. entries[starts[x]] to entries[starts[x + 1]]
 // are neighbours of x, ascending. With ORIENTED they are those that come behind it in the order of degrees, and each
-// triangle is found once.
-
-// A list this many times as long as another is searched, not read.
-const SEARCH_RATIO = 16u;
+// triangle is found once. A list that is SEARCH_RATIO times as long as another is searched, not read.
 
 struct Record {
     // Neighbours of the list's vertex.
@@ -33,7 +30,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
             let both = meet(begin, end, other, other_end);
             (*record).met += both;
             if both > 0u {
-                links_add(neighbour, Fixed(2u * both, 0u));
+                links_add(neighbour, U64(2u * both, 0u));
             }
         }
     } else {
@@ -45,7 +42,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
 fn list_close(record: Record, list: List) {
     if ORIENTED {
         if record.met > 0u {
-            links_add(list.vertex, Fixed(2u * record.met, 0u));
+            links_add(list.vertex, U64(2u * record.met, 0u));
         }
     }
 }
@@ -80,7 +77,7 @@ fn meet_longer(begin: u32, end: u32, longer: u32, longer_end: u32) -> u32 {
         }
         let they = entries_load(theirs);
         if they == vertex {
-            links_add(vertex, Fixed(select(1u, 2u, ORIENTED), 0u));
+            links_add(vertex, U64(select(1u, 2u, ORIENTED), 0u));
             met += 1u;
         }
         if they <= vertex {

@@ -75,13 +75,12 @@ impl Runs for ClusteringArgs {
 
 /// The mean coefficient, and the number of triangles where they are counted.
 fn mean(run: &dyn Finished, store: &Store) -> String {
-    let vertices = || (0..store.vertices()).map(|vertex| vertex as u32);
     let answers = run.answers();
     let AnswerValues::F64(of) = &answers[0].values else { unreachable!("coefficients are fractions") };
-    let mean = vertices().map(of).sum::<f64>() / store.vertices().max(1) as f64;
+    let mean = of.iter(store.vertices()).sum::<f64>() / store.vertices().max(1) as f64;
     match answers.get(1).map(|answer| &answer.values) {
         Some(AnswerValues::Integer(of)) => {
-            let triangles = vertices().filter_map(of).sum::<u64>() / 3;
+            let triangles = of.iter(store.vertices()).flatten().sum::<u64>() / 3;
             format!("mean coefficient: {mean:.6}; triangles: {}", HumanCount(triangles))
         }
         _ => format!("mean coefficient: {mean:.6}"),

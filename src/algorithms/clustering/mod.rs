@@ -22,10 +22,10 @@ use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
-    Supersteps, Table, Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Table,
+    Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Fixed63Column, Initial, Merge, Role, U32Column, zeroed};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column, U64Column, zeroed};
 use crate::pages::adjacency::{Adjacency, Kept, comes_before, count_against, degree, making_bytes, ranges};
 use crate::report::RunReport;
 use rayon::prelude::*;
@@ -132,7 +132,7 @@ const SEARCH_RATIO: usize = 16;
 pub struct ClusteringKernel<'a> {
     starts: &'a [u32],
     entries: &'a [u32],
-    links: &'a Fixed63Column,
+    links: &'a U64Column,
     degree: Option<&'a U32Column>,
 }
 
@@ -256,8 +256,8 @@ impl Clustering {
             reports = Some(report);
             before = algorithm.before;
             before.links.resize(store.vertices() as usize, 0);
-            let links = state.attributes.fixed63(LINKS);
-            before.links.par_iter_mut().enumerate().for_each(|(vertex, sum)| *sum += links.count(vertex as u32));
+            let links = state.attributes.u64(LINKS);
+            before.links.par_iter_mut().enumerate().for_each(|(vertex, sum)| *sum += links.get(vertex as u32));
         }
     }
 
@@ -285,7 +285,7 @@ impl Clustering {
 
     /// Edges between a vertex's neighbours: an undirected one counts twice, once each way.
     fn links(&self, state: &State, vertex: u32) -> u64 {
-        self.before.links(vertex) + state.attributes.fixed63(LINKS).count(vertex)
+        self.before.links(vertex) + state.attributes.u64(LINKS).get(vertex)
     }
 }
 
@@ -427,7 +427,7 @@ impl Algorithm for Clustering {
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let (initial, merge) = (Initial::Bits(0), Merge::Add);
-        let (of, role) = (AttributeType::Fixed63, Role::Accumulated);
+        let (of, role) = (AttributeType::U64, Role::Accumulated);
         let mut attributes = vec![Attribute { name: "links", of, role, merge, initial }];
         if !self.directed {
             let (of, role) = (AttributeType::U32, Role::Gathered);
@@ -477,7 +477,9 @@ impl Algorithm for Clustering {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("clustering.wgsl");
-        Some(Shader::of_program("src/algorithms/clustering/clustering.wgsl", text, vec![("ORIENTED", !self.directed)]))
+        let shader =
+            Shader::of_program("src/algorithms/clustering/clustering.wgsl", text, vec![("ORIENTED", !self.directed)]);
+        Some(shader.with_constants([("SEARCH_RATIO", (SEARCH_RATIO as u32).into())]))
     }
 
     fn held_bytes(&self) -> u64 {
@@ -489,15 +491,14 @@ impl Algorithm for Clustering {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, Visit::All, Scalars::default());
         let some = graph.edges > 0 && !self.table.entries.is_empty();
-        some.then_some(Step { superstep: 0, direction, visit, scalars })
+        some.then(|| Step::new(0, Direction::Out, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> ClusteringKernel<'a> {
         let degree = (!self.directed).then(|| state.attributes.u32(DEGREE));
         let (starts, entries) = (&self.table.starts, &self.table.entries);
-        ClusteringKernel { starts, entries, links: state.attributes.fixed63(LINKS), degree }
+        ClusteringKernel { starts, entries, links: state.attributes.u64(LINKS), degree }
     }
 
     fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
@@ -510,10 +511,9 @@ impl Algorithm for Clustering {
             0 | 1 => 0.0,
             neighbours => self.links(state, vertex) as f64 / (neighbours as f64 * (neighbours - 1) as f64),
         };
-        let mut answers = vec![Answer { name: "coefficient", values: AnswerValues::F64(Box::new(coefficient)) }];
+        let mut answers = vec![Answer::f64("coefficient", coefficient)];
         if !self.directed {
-            let triangles = move |vertex: u32| Some(self.links(state, vertex) / 2);
-            answers.push(Answer { name: "triangles", values: AnswerValues::Integer(Box::new(triangles)) });
+            answers.push(Answer::integer("triangles", move |vertex| Some(self.links(state, vertex) / 2)));
         }
         answers
     }

@@ -12,7 +12,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -139,8 +139,7 @@ impl Algorithm for Components {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, self.visit(0), Scalars::default());
-        (graph.edges > 0).then_some(Step { superstep: 0, direction, visit, scalars })
+        (graph.edges > 0).then(|| Step::new(0, Direction::Out, self.visit(0)))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> ComponentsKernel<'a> {
@@ -155,7 +154,6 @@ impl Algorithm for Components {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
-        let components = Box::new(move |vertex| Some(label.get(vertex)));
-        vec![Answer { name: "component", values: AnswerValues::Vertex(components) }]
+        vec![Answer::vertex("component", move |vertex| Some(label.get(vertex)))]
     }
 }

@@ -9,7 +9,7 @@ use crate::model::algorithm::AnswerValues;
 use crate::model::vertex_set::VertexSet;
 use clap::Args;
 use indicatif::HumanCount;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use topostream_formats::Store;
@@ -39,10 +39,10 @@ pub const CROSS_EDGES: Entry = Entry {
 /// The arguments of `cross-edges`.
 #[derive(Args)]
 pub struct CrossEdgesArgs {
-    /// The vertices that edges leave: a file of original ids, one a line
+    /// The vertices that edges leave: a file of original ids, one a line, or - for standard input
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
-    /// The vertices that they enter: another
+    /// The vertices that they enter: another file; only one of the two can be standard input
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
     /// Also write the edges, with their weights where there are any: .el, .wel, .txt, .u32 or .u64
@@ -52,7 +52,11 @@ pub struct CrossEdgesArgs {
 
 impl Command for CrossEdgesArgs {
     fn prepare(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        let file = |path| InputFile::new(path).with_cancel(Arc::clone(cancel));
+        let both = [&self.from, &self.to].iter().all(|path| *path == Path::new("-"));
+        if both {
+            return Err(Error::Parameter("--from and --to: only one of them can be standard input".into()));
+        }
+        let file = |path| InputFile::of_argument(path).with_cancel(Arc::clone(cancel));
         let read = |path| Ok::<_, Error>(Arc::new(VertexSet::read_file(&file(path), store)?));
         let (from, to) = (read(&self.from)?, read(&self.to)?);
         let sets = || (Arc::clone(&from), Arc::clone(&to));
@@ -69,7 +73,7 @@ impl Command for CrossEdgesArgs {
 fn summary(run: &dyn Finished, store: &Store, sizes: (u64, u64)) -> String {
     let answers = run.answers();
     let AnswerValues::Integer(of) = &answers[0].values else { unreachable!("edges are counted in whole numbers") };
-    let counts = (0..store.vertices()).filter_map(|vertex| of(vertex as u32)).filter(|&count| count > 0);
+    let counts = of.iter(store.vertices()).flatten().filter(|&count| count > 0);
     let (vertices, edges) = counts.fold((0, 0), |(vertices, edges), count| (vertices + 1, edges + count));
     let [edges, from, to, vertices] = [edges, sizes.0, sizes.1, vertices].map(HumanCount);
     format!("cross-edges: {edges}, from {from} vertices to {to}; {vertices} of the first have some")

@@ -12,8 +12,7 @@ pub mod command;
 
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps,
-    Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -117,8 +116,7 @@ impl Algorithm for CrossEdges {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, Visit::Within(SOURCES), Scalars::default());
-        Some(Step { superstep: 0, direction, visit, scalars })
+        Some(Step::new(0, Direction::Out, Visit::Within(SOURCES)))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> CrossEdgesKernel<'a> {
@@ -131,7 +129,6 @@ impl Algorithm for CrossEdges {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let count = state.attributes.u32(COUNT);
-        let values = AnswerValues::Integer(Box::new(move |vertex| Some(count.get(vertex).into())));
-        vec![Answer { name: "cross_edges", values }]
+        vec![Answer::integer("cross_edges", move |vertex| Some(count.get(vertex).into()))]
     }
 }

@@ -62,7 +62,7 @@ impl Distribution {
     fn of(answers: &[Answer<'_>], vertices: u64) -> Self {
         let column = |answer: &Answer<'_>| {
             let AnswerValues::Integer(of) = &answer.values else { unreachable!("degrees are whole numbers") };
-            (answer.name, histogram((0..vertices).filter_map(|vertex| of(vertex as u32))))
+            (answer.name, histogram(of.iter(vertices).flatten()))
         };
         Self { columns: answers.iter().map(column).collect() }
     }

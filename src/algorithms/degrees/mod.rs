@@ -12,7 +12,7 @@ pub mod command;
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::collections::BTreeMap;
@@ -146,8 +146,7 @@ impl Algorithm for Degrees {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, Visit::All, Scalars::default());
-        (self.counts() && graph.edges > 0).then_some(Step { superstep: 0, direction, visit, scalars })
+        (self.counts() && graph.edges > 0).then(|| Step::new(0, Direction::Out, Visit::All))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> DegreesKernel<'a> {
@@ -159,21 +158,17 @@ impl Algorithm for Degrees {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let answer = |name, of: Box<dyn Fn(u32) -> u32 + Sync + 'a>| {
-            let values = AnswerValues::Integer(Box::new(move |vertex| Some(of(vertex).into())));
-            Answer { name, values }
-        };
-        let out_degree = Box::new(|vertex| state.graph.out_degree(vertex));
+        let out_degree = |name| Answer::integer(name, |vertex| Some(state.graph.out_degree(vertex).into()));
         match &self.in_degrees {
-            InDegrees::Same => vec![answer("degree", out_degree)],
+            InDegrees::Same => vec![out_degree("degree")],
             InDegrees::Stored(degrees) => {
-                let in_degree = Box::new(|vertex| degrees.values()[vertex as usize]);
-                vec![answer("out_degree", out_degree), answer("in_degree", in_degree)]
+                let in_degree = |vertex: u32| Some(degrees.values()[vertex as usize].into());
+                vec![out_degree("out_degree"), Answer::integer("in_degree", in_degree)]
             }
             InDegrees::Counted => {
                 let in_degree = state.attributes.u32(IN_DEGREE);
-                let in_degree = Box::new(move |vertex| in_degree.get(vertex));
-                vec![answer("out_degree", out_degree), answer("in_degree", in_degree)]
+                let in_degree = move |vertex| Some(in_degree.get(vertex).into());
+                vec![out_degree("out_degree"), Answer::integer("in_degree", in_degree)]
             }
         }
     }

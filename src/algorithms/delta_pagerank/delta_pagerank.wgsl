@@ -3,21 +3,17 @@
 // Sums are in fixed point: the same bits whichever thread comes first. Residuals are positive or negative: two's complements.
 
 struct Record {
-    given: Fixed,
+    given: U64,
 }
 
-fn negative(value: Fixed) -> Fixed {
-    return fixed_add(~value, Fixed(1u, 0u));
-}
-
-fn signed_from(value: f32) -> Fixed {
+fn signed_from(value: f32) -> U64 {
     let size = fixed_from(abs(value));
-    return select(size, negative(size), value < 0.0);
+    return select(size, u64_negative(size), value < 0.0);
 }
 
-fn signed_to_f32(value: Fixed) -> f32 {
+fn signed_to_f32(value: U64) -> f32 {
     let below = value.y >> 31u != 0u;
-    let size = fixed_to_f32(select(value, negative(value), below));
+    let size = fixed_to_f32(select(value, u64_negative(value), below));
     return select(size, -size, below);
 }
 
@@ -43,7 +39,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
 
 // How many pass something on, and how much.
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    let waiting = fixed_add(residual_load(vertex), signed_from(step.scalars.z));
+    let waiting = u64_add(residual_load(vertex), signed_from(step.scalars.z));
     // Its share is still to be given.
     if left_out_test(vertex) {
         left_out_remove(vertex);
@@ -53,7 +49,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     let residual = signed_to_f32(waiting);
     let takes = abs(residual) > step.scalars.x;
     if takes {
-        residual_store(vertex, Fixed());
+        residual_store(vertex, U64());
         rank_store(vertex, rank_load(vertex) + residual);
     } else {
         residual_store(vertex, waiting);

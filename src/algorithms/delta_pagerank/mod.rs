@@ -36,10 +36,8 @@ pub mod command;
 
 use crate::algorithms::DanglingMass;
 use crate::model::Parameters;
-use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
-};
-use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
+use crate::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit};
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U64Column, to_fixed63};
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
@@ -121,12 +119,12 @@ impl DeltaPageRank {
     /// A superstep at whose end `everywhere` arrives, so that `base` is what everybody has begun with.
     fn step(&self, superstep: u32, visit: Visit, (everywhere, base): (f64, f64), sharing: f64) -> Step {
         let scalars = [self.leftover() * base, self.damping, everywhere, sharing];
-        Step { superstep, direction: Direction::Out, visit, scalars }
+        Step::new(superstep, Direction::Out, visit).with_scalars(scalars)
     }
 
     /// What has arrived at a vertex: passed on or not.
     fn arrived(state: &State, vertex: u32) -> f64 {
-        f64::from(state.attributes.f32(RANK).get(vertex)) + of_fixed(state.attributes.fixed63(RESIDUAL).count(vertex))
+        f64::from(state.attributes.f32(RANK).get(vertex)) + of_fixed(state.attributes.u64(RESIDUAL).get(vertex))
     }
 
     /// What ranks have to be multiplied with.
@@ -150,7 +148,7 @@ impl DeltaPageRank {
 /// Passes shares on.
 pub struct DeltaKernel<'a> {
     share: &'a F32Column,
-    residual: &'a Fixed63Column,
+    residual: &'a U64Column,
 }
 
 impl Kernel for DeltaKernel<'_> {
@@ -186,13 +184,13 @@ impl Algorithm for DeltaPageRank {
     }
 
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        use AttributeType::{Bit, F32, Fixed63};
+        use AttributeType::{Bit, F32, U64};
         let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
         vec![
             // Not even read by edges: the role that takes least telling between devices.
             attribute("rank", F32, Role::Own, Merge::Add),
             attribute("share", F32, Role::ReadOnly, Merge::Max),
-            attribute("residual", Fixed63, Role::Accumulated, Merge::Add),
+            attribute("residual", U64, Role::Accumulated, Merge::Add),
             attribute("pushing", Bit, Role::Gathered, Merge::Or),
             attribute("left_out", Bit, Role::ReadOnly, Merge::Or),
         ]
@@ -233,21 +231,21 @@ impl Algorithm for DeltaPageRank {
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         // Nobody has anything to pass on yet.
         let base = self.base(graph);
-        (graph.vertices > 0).then(|| self.step(0, Visit::Within(PUSHING), (base, base), 0.0))
+        (graph.vertices > 0).then(|| self.step(0, Visit::None, (base, base), 0.0))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> DeltaKernel<'a> {
-        DeltaKernel { share: state.attributes.f32(SHARE), residual: state.attributes.fixed63(RESIDUAL) }
+        DeltaKernel { share: state.attributes.f32(SHARE), residual: state.attributes.u64(RESIDUAL) }
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
         let (ranks, shares) = (state.attributes.f32(RANK), state.attributes.f32(SHARE));
-        let (residuals, pushing) = (state.attributes.fixed63(RESIDUAL), state.attributes.bits(PUSHING));
+        let (residuals, pushing) = (state.attributes.u64(RESIDUAL), state.attributes.bits(PUSHING));
         let left_out = state.attributes.bits(LEFT_OUT);
         let everywhere = to_fixed(step.scalars[EVERYWHERE]);
         let mut totals = Scalars::default();
         for vertex in vertices.map(|vertex| vertex as u32) {
-            let waiting = residuals.count(vertex).wrapping_add(everywhere);
+            let waiting = residuals.get(vertex).wrapping_add(everywhere);
             if left_out.contains(vertex) {
                 left_out.remove(vertex);
                 residuals.set(vertex, waiting);
@@ -303,7 +301,6 @@ impl Algorithm for DeltaPageRank {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let scale = self.scale(state);
-        let rank = move |vertex| scale * Self::arrived(state, vertex);
-        vec![Answer { name: "rank", values: AnswerValues::F64(Box::new(rank)) }]
+        vec![Answer::f64("rank", move |vertex| scale * Self::arrived(state, vertex))]
     }
 }

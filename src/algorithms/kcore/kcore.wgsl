@@ -2,13 +2,9 @@
 // Those that went in the last vertex phase take themselves from their neighbours' degrees. With BOTH_ENDS an edge stands in one
 // list only, which is read for either of its ends.
 
-// What a superstep does (step.scalars.w): finds loops and counts edges at their other ends, as out-lists have lengths; or takes away
-// edges of vertices that went; the last superstep of a round ends with who goes next. The other two look for the least degree.
-const COUNT = 0u;
-const PEEL = 1u;
-const PEEL_LAST = 2u;
-const LEAP = 3u;
-const SEARCH = 4u;
+// A superstep (step.integers.x) may COUNT loops, and edges at their other ends, as out-lists have lengths; or PEEL away edges of vertices
+// that went; PEEL_LAST, the last superstep of a round, also chooses the vertices that go next. LEAP and SEARCH look for the least
+// degree, three numbers of strides above the level.
 
 struct Record {
     // Whether the vertex is taken from its neighbours' degrees.
@@ -18,7 +14,7 @@ struct Record {
 }
 
 fn is_counting() -> bool {
-    return u32(step.scalars.w) == COUNT;
+    return step.integers.x == COUNT;
 }
 
 fn list_open(list: List) -> Record {
@@ -63,13 +59,13 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-// The degree that the step speaks of: 16 bits a number, which floats can hold.
+// The degree at which vertices go, or above which the least one is looked for.
 fn level() -> u32 {
-    return u32(step.scalars.x) + (u32(step.scalars.y) << 16u);
+    return step.integers.y;
 }
 
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    let mode = u32(step.scalars.w);
+    let mode = step.integers.x;
     if mode == PEEL {
         return vec4<f32>();
     }
@@ -85,11 +81,11 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     if mode == COUNT || mode == PEEL_LAST {
         return peel(vertex);
     }
-    let stride = u32(step.scalars.z);
+    let stride = step.integers.z;
     if mode == LEAP {
-        return vec4<f32>(at_most(vertex, stride, 1u), at_most(vertex, stride, 4u), at_most(vertex, stride, 16u), 0.0);
+        return vec4<f32>(at_most(vertex, stride, LEAP_0), at_most(vertex, stride, LEAP_1), at_most(vertex, stride, LEAP_2), 0.0);
     }
-    return vec4<f32>(at_most(vertex, stride, 1u), at_most(vertex, stride, 2u), at_most(vertex, stride, 3u), 0.0);
+    return vec4<f32>(at_most(vertex, stride, SEARCH_0), at_most(vertex, stride, SEARCH_1), at_most(vertex, stride, SEARCH_2), 0.0);
 }
 
 // Who went, who would go one level up, and who is left.

@@ -23,7 +23,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Constant, Ends, Graph, Integers, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -48,7 +48,7 @@ const GONE: usize = 1;
 /// Those that went in the last vertex phase.
 const WENT: usize = 2;
 
-/// What a superstep does, in a step's last scalar; the shader has the same numbers.
+/// What a superstep does, in a step's first integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Counts edges, as far as lengths of out-lists do not say, then whoever has none goes.
@@ -64,6 +64,8 @@ enum Mode {
 }
 
 const MODES: [Mode; 5] = [Mode::Count, Mode::Peel, Mode::PeelLast, Mode::Leap, Mode::Search];
+/// What the shader calls them.
+const MODE_NAMES: [&str; 5] = ["COUNT", "PEEL", "PEEL_LAST", "LEAP", "SEARCH"];
 /// How many strides away [`Mode::Leap`] looks.
 const LEAPS: [u64; 3] = [1, 4, 16];
 /// And [`Mode::Search`].
@@ -71,7 +73,7 @@ const SEARCHES: [u64; 3] = [1, 2, 3];
 /// By how much the stride grows where a leap was too short.
 const LONGER: u64 = 64;
 
-/// What a step's scalars say.
+/// What a step's integers say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Phase {
     mode: Mode,
@@ -86,15 +88,16 @@ impl Phase {
         Self { mode, level, stride: 1 }
     }
 
-    /// In 16 bits a number, which single-precision floats can hold.
-    fn scalars(self) -> Scalars {
+    /// Levels and strides are below 2^32, as degrees are.
+    fn integers(self) -> Integers {
         let mode = MODES.iter().position(|&mode| mode == self.mode).expect("all of them");
-        [(self.level & 0xffff) as f64, (self.level >> 16) as f64, self.stride as f64, mode as f64]
+        let word = |number: u64| number.min(u32::MAX.into()) as u32;
+        [mode as u32, word(self.level), word(self.stride), 0]
     }
 
     fn of(step: &Step) -> Self {
-        let [low, high, stride, mode] = step.scalars.map(|scalar| scalar as u64);
-        Self { mode: MODES[mode as usize], level: low + (high << 16), stride }
+        let [mode, level, stride, _] = step.integers;
+        Self { mode: MODES[mode as usize], level: level.into(), stride: stride.into() }
     }
 
     /// After a leap or a search: where to look next, or the least degree. `found` says which of three ranges have somebody in
@@ -197,12 +200,11 @@ impl KCore {
     }
 
     fn step(superstep: u32, direction: Direction, visit: Visit, phase: Phase) -> Step {
-        Step { superstep, direction, visit, scalars: phase.scalars() }
+        Step::new(superstep, direction, visit).with_integers(phase.integers())
     }
 
-    /// A superstep that reads no page: nobody went.
     fn without_pages(superstep: u32, phase: Phase) -> Step {
-        Self::step(superstep, Direction::Out, Visit::Within(WENT), phase)
+        Step::without_pages(superstep).with_integers(phase.integers())
     }
 }
 
@@ -243,7 +245,7 @@ impl Algorithm for KCore {
     }
 
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        sound::places(step, [sound::HALF, sound::FAR, sound::FAR, MODES.len()])
+        sound::place(step.integers[0], MODES.len())
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -261,7 +263,10 @@ impl Algorithm for KCore {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("kcore.wgsl");
         let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
-        Some(Shader::of_program("src/algorithms/kcore/kcore.wgsl", text, switches))
+        let shader = Shader::of_program("src/algorithms/kcore/kcore.wgsl", text, switches).with_modes(MODE_NAMES);
+        let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2"];
+        let strides = LEAPS.into_iter().chain(SEARCHES).map(|strides| Constant::U32(strides as u32));
+        Some(shader.with_constants(names.into_iter().zip(strides)))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -323,14 +328,15 @@ impl Algorithm for KCore {
                 let mode = if near { Mode::PeelLast } else { Mode::Leap };
                 Self::without_pages(superstep, Phase::new(mode, phase.level + 1))
             }
+            // All degrees are nearer: no vertex is left, as only a forged checkpoint says.
+            Mode::Leap if found == [false; 3] && phase.stride >= u32::MAX.into() => return None,
             Mode::Leap | Mode::Search => Self::without_pages(superstep, phase.closer(found)),
         })
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let core = state.attributes.u32(DEGREE);
-        let cores = Box::new(move |vertex| Some(core.get(vertex).into()));
-        vec![Answer { name: "core", values: AnswerValues::Integer(cores) }]
+        vec![Answer::integer("core", move |vertex| Some(core.get(vertex).into()))]
     }
 }
 
@@ -347,9 +353,8 @@ mod tests {
             let mut phase = Phase::new(Mode::Leap, level);
             let mut steps = 0;
             while phase.mode != Mode::PeelLast {
-                let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: phase.scalars() };
+                let step = KCore::step(0, Direction::Out, Visit::All, phase);
                 prop_assert_eq!(Phase::of(&step), phase);
-                prop_assert!(phase.scalars().iter().all(|&scalar| f64::from(scalar as f32) == scalar));
                 let strides = if phase.mode == Mode::Leap { LEAPS } else { SEARCHES };
                 phase = phase.closer(strides.map(|strides| least <= phase.level + strides * phase.stride));
                 steps += 1;

@@ -3,9 +3,6 @@
 // Without WHOLE there are several ranges, and upcoming[v] keeps what was chosen until all have had their turn. With BOTH_ENDS an
 // edge stands in one list only. With RANKED a vertex's first label is not its own number.
 
-// Spreads labels over places.
-const SPREAD = 2654435761u;
-
 struct Record {
     label: u32,
 }
@@ -25,7 +22,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
 fn list_close(record: Record, list: List) {}
 
 fn range_number() -> u32 {
-    return u32(step.scalars.x);
+    return step.integers.x;
 }
 
 fn is_counted(vertex: u32) -> bool {
@@ -46,6 +43,7 @@ fn count(vertex: u32, label: u32) {
     let begin = place_of(vertex);
     let end = place_of(vertex + 1u);
     let key = label + 1u;
+    // SPREAD scatters labels over places.
     var at = begin + (label * SPREAD) % (end - begin);
     // rounds: places of the room, a few as a rule; where loops are limited, four places each.
     loop {
@@ -101,7 +99,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
         chosen = choice(vertex, before);
     } else {
         upcoming_store(vertex, choice(vertex, upcoming_load(vertex)));
-        if step.scalars.y > 0.0 {
+        if step.integers.y > 0u {
             chosen = upcoming_load(vertex);
         }
         give_turn(vertex);
@@ -171,7 +169,7 @@ fn better_below(best: Choice, at: u32, end: u32) -> Choice {
 // Has those vertices read whose turn is next.
 fn give_turn(vertex: u32) {
     var number = range_number() + 1u;
-    if step.scalars.y > 0.0 {
+    if step.integers.y > 0u {
         number = 0u;
     }
     if vertex >= bounds_load(number) && vertex < bounds_load(number + 1u) {

@@ -25,8 +25,8 @@ use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary,
-    Supersteps, Table, Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Table,
+    Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::{Parameters, sound};
@@ -301,7 +301,7 @@ impl LabelPropagation {
 
     /// The range whose turn it is.
     fn range(&self, step: &Step) -> Range<u32> {
-        let number = step.scalars[0] as usize;
+        let number = step.integers[0] as usize;
         self.bounds[number]..self.bounds[number + 1]
     }
 
@@ -315,8 +315,8 @@ impl LabelPropagation {
 
     fn step(&self, superstep: u32) -> Step {
         let number = superstep % self.ranges();
-        let last = f64::from(u8::from(number + 1 == self.ranges()));
-        Step { superstep, direction: Direction::Out, visit: self.visit(), scalars: [number.into(), last, 0.0, 0.0] }
+        let last = u32::from(number + 1 == self.ranges());
+        Step::new(superstep, Direction::Out, self.visit()).with_integers([number, last, 0, 0])
     }
 
     /// Of several ranges, has those vertices read whose turn is next, and no others.
@@ -483,7 +483,7 @@ impl Algorithm for LabelPropagation {
     }
 
     fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        sound::place(step.scalars[0], self.ranges() as usize)?;
+        sound::place(step.integers[0], self.ranges() as usize)?;
         let label = state.attributes.u32(LABEL);
         // Who marks labels elsewhere, or not at all, has marked other ones: here all count as new.
         if state.graph.vertices <= NEW.into() {
@@ -528,7 +528,8 @@ impl Algorithm for LabelPropagation {
         }
         let text = include_str!("label_propagation.wgsl");
         let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
-        Some(Shader::of_program("src/algorithms/label_propagation/label_propagation.wgsl", text, switches))
+        let shader = Shader::of_program("src/algorithms/label_propagation/label_propagation.wgsl", text, switches);
+        Some(shader.with_constants([("SPREAD", SPREAD.into())]))
     }
 
     fn held_bytes(&self) -> u64 {
@@ -562,14 +563,14 @@ impl Algorithm for LabelPropagation {
                     let upcoming = state.attributes.u32(NEXT);
                     best.iter().for_each(|&best| upcoming.set(vertex, best));
                     self.give_turns(state, step, vertex);
-                    (step.scalars[1] > 0.0).then(|| upcoming.get(vertex))
+                    (step.integers[1] > 0).then(|| upcoming.get(vertex))
                 }
             };
             let before = label.get(vertex);
             if let Some(chosen) = chosen.filter(|&chosen| chosen != before & self.mask()) {
                 label.set(vertex, chosen | !self.mask());
                 changed += 1.0;
-            } else if step.scalars[1] > 0.0 && before & !self.mask() != 0 {
+            } else if step.integers[1] > 0 && before & !self.mask() != 0 {
                 label.set(vertex, before & self.mask());
             }
         }
@@ -578,14 +579,13 @@ impl Algorithm for LabelPropagation {
 
     fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let superstep = step.superstep + 1;
-        let ended = step.scalars[1] > 0.0 && summary.totals[0] == 0.0;
+        let ended = step.integers[1] > 0 && summary.totals[0] == 0.0;
         (!ended && superstep < self.iterations.saturating_mul(self.ranges())).then(|| self.step(superstep))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
         let vertex_of = |label: u32| self.ranks.as_ref().map_or(label, |ranks| ranks.vertices[label as usize]);
-        let communities = Box::new(move |vertex| Some(vertex_of(label.get(vertex) & self.mask())));
-        vec![Answer { name: "community", values: AnswerValues::Vertex(communities) }]
+        vec![Answer::vertex("community", move |vertex| Some(vertex_of(label.get(vertex) & self.mask())))]
     }
 }

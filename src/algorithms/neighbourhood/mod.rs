@@ -13,8 +13,7 @@ pub mod command;
 use crate::algorithms::bfs::{UNREACHED, check_sources, reached};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary,
-    Supersteps, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use std::ops::{ControlFlow, Range};
@@ -124,8 +123,7 @@ impl Algorithm for Neighbourhood {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        let (direction, visit, scalars) = (Direction::Out, Visit::Within(OUTERMOST), Scalars::default());
-        (self.hops_max != Some(0)).then_some(Step { superstep: 0, direction, visit, scalars })
+        (self.hops_max != Some(0)).then(|| Step::new(0, Direction::Out, Visit::Within(OUTERMOST)))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourhoodKernel<'a> {
@@ -160,7 +158,6 @@ impl Algorithm for Neighbourhood {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let level = state.attributes.u32(LEVEL);
-        let of = Box::new(move |vertex| reached(level.get(vertex)).map(u64::from));
-        vec![Answer { name: "level", values: AnswerValues::Integer(of) }]
+        vec![Answer::integer("level", move |vertex| reached(level.get(vertex)).map(u64::from))]
     }
 }

@@ -17,7 +17,7 @@ pub mod command;
 
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
 use std::ops::{ControlFlow, Range};
@@ -142,7 +142,7 @@ impl PageRank {
     fn step(&self, graph: &Graph, among: u64, superstep: u32, dangling: f64) -> Step {
         let direction = self.direction(graph.has_in_lists);
         let scalars = [self.base(among, dangling), self.damping, 0.0, 0.0];
-        Step { superstep, direction, visit: Visit::All, scalars }
+        Step::new(superstep, direction, Visit::All).with_scalars(scalars)
     }
 
     /// The first superstep where walks begin anew at so many vertices.
@@ -403,6 +403,6 @@ impl Algorithm for PageRank {
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        vec![Answer { name: "rank", values: AnswerValues::F64(Box::new(|vertex| Self::rank(state, vertex))) }]
+        vec![Answer::f64("rank", |vertex| Self::rank(state, vertex))]
     }
 }

@@ -37,9 +37,10 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Constant, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::numbers::mixed;
 use crate::model::{Parameters, sound};
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
@@ -67,14 +68,12 @@ const FARTHEST: usize = 2;
 const NEAR: usize = 3;
 /// The last change of this pass.
 const LAST: usize = 4;
-/// A bit that nobody has: supersteps over these read nothing.
-const NOBODY: usize = 5;
 /// The sketch, and behind it what edges make of its neighbours'.
-const NOW: usize = 6;
+const NOW: usize = 5;
 
 /// The most bitmaps of a vertex.
 const BITMAPS_MAX: usize = 8;
-const NUMBERS: [&str; NOBODY] = ["coupons", "nears", "farthest", "near", "last"];
+const NUMBERS: [&str; NOW] = ["coupons", "nears", "farthest", "near", "last"];
 const NOW_NAMES: [&str; BITMAPS_MAX] = ["now0", "now1", "now2", "now3", "now4", "now5", "now6", "now7"];
 const NEXT_NAMES: [&str; BITMAPS_MAX] = ["next0", "next1", "next2", "next3", "next4", "next5", "next6", "next7"];
 
@@ -89,29 +88,32 @@ const PASSES_MAX: u32 = 256;
 const CHANGED: usize = 0;
 const PAIRS: usize = 1;
 
+/// Vertices that a bitmap stands for, over two to the power of its bits.
+const SCALE: f64 = 0.794_023_6;
+/// The polynomial by which few bits stand for fewer vertices.
+const FEW: [f64; 3] = [0.566_261_2, 0.13, 0.04];
+
 /// How many vertices have set so many bits, on average of passes, of so many bitmaps.
 fn estimate(bits: f64, bitmaps: usize) -> f64 {
     let b = bits / bitmaps as f64;
-    let few = (-(0.566_261_2 + (0.13 + 0.04 * b) * b) * b).exp();
-    bitmaps as f64 * 0.794_023_6 * (b.exp2() - few)
+    let [few_0, few_1, few_2] = FEW;
+    let few = (-(few_0 + (few_1 + few_2 * b) * b) * b).exp();
+    bitmaps as f64 * SCALE * (b.exp2() - few)
 }
 
-/// The finalizer of MurmurHash3.
-fn mixed(number: u32) -> u32 {
-    let mut x = number;
-    x = (x ^ x >> 16).wrapping_mul(0x85eb_ca6b);
-    x = (x ^ x >> 13).wrapping_mul(0xc2b2_ae35);
-    x ^ x >> 16
+/// By how much a hash is shifted to be the number of a bitmap.
+fn bitmap_shift(bitmaps: usize) -> u32 {
+    32 - bitmaps.ilog2()
 }
 
 /// A vertex's own bit: the first bits of its hash are the bitmap, the zeros that another hash ends with the place.
 fn own_bit(vertex: u32, seed: u32, bitmaps: usize) -> (usize, u32) {
-    let bitmap = mixed(vertex ^ mixed(seed)) >> (32 - bitmaps.ilog2());
+    let bitmap = mixed(vertex ^ mixed(seed)) >> bitmap_shift(bitmaps);
     let place = mixed(vertex ^ mixed(seed.wrapping_add(1))).trailing_zeros().min(31);
     (bitmap as usize, 1 << place)
 }
 
-/// What a step's scalars say.
+/// What a step's integers say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Phase {
     /// Hops when the superstep ends; none where a pass begins.
@@ -121,19 +123,14 @@ struct Phase {
 }
 
 impl Phase {
-    /// The seed in 16 bits a number, which single-precision floats can hold.
-    fn scalars(self) -> Scalars {
-        [self.hops.into(), (self.seed & 0xffff).into(), (self.seed >> 16).into(), self.pass.into()]
-    }
-
     fn of(step: &Step) -> Self {
-        let [hops, low, high, pass] = step.scalars.map(|scalar| scalar as u32);
-        Self { hops, seed: low + (high << 16), pass }
+        let [hops, seed, pass, _] = step.integers;
+        Self { hops, seed, pass }
     }
 
     fn step(self, superstep: u32) -> Step {
-        let visit = if self.hops == 0 { Visit::Within(NOBODY) } else { Visit::All };
-        Step { superstep, direction: Direction::Out, visit, scalars: self.scalars() }
+        let visit = if self.hops == 0 { Visit::None } else { Visit::All };
+        Step::new(superstep, Direction::Out, visit).with_integers([self.hops, self.seed, self.pass, 0])
     }
 }
 
@@ -256,6 +253,26 @@ impl<'a> Values<'a> {
         self.now.iter().map(|now| now.get(vertex).count_ones()).sum()
     }
 
+    /// Whether the sums of a checkpoint are some that this superstep can begin with, so that none of them will overflow.
+    fn check(&self, step: &Step) -> Result<(), String> {
+        let phase = Phase::of(step);
+        if phase.hops > step.superstep {
+            return Err(format!("its superstep {} ends {} hops", step.superstep, phase.hops));
+        }
+        let bits = phase.pass * 32 * self.now.count as u32;
+        for vertex in (0..self.state.graph.vertices).map(|vertex| vertex as u32) {
+            let value = |place| self.number(place).get(vertex);
+            let hops = u64::from(value(NEARS)) + u64::from(value(NEAR).max(value(LAST)));
+            if value(COUPONS) > bits || hops > step.superstep.into() {
+                let coupons = value(COUPONS);
+                return Err(format!(
+                    "vertex {vertex} has {coupons} bits and {hops} hops, which are more than it can have"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The bits of a pass that is done go with those before; another one begins.
     fn begin(&self, vertex: u32, seed: u32) {
         let [coupons, nears, farthest, near, last] =
@@ -302,7 +319,6 @@ impl Algorithm for Radius {
         let (number, bitmaps) = (AttributeType::U32, self.bitmaps());
         // Edges touch none of these.
         let mut declared = NUMBERS.map(|name| attribute(name, number, Role::Own, Merge::Add)).to_vec();
-        declared.push(attribute("nobody", AttributeType::Bit, Role::ReadOnly, Merge::Or));
         declared.extend(NOW_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Gathered, Merge::Or)));
         declared.extend(NEXT_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Own, Merge::Or)));
         declared
@@ -328,8 +344,10 @@ impl Algorithm for Radius {
         Ok(())
     }
 
-    fn recall(&self, _state: &State, step: &Step, kept: &mut dyn Read) -> Result<(), String> {
-        sound::places(step, [sound::FAR, sound::HALF, sound::HALF, PASSES_MAX as usize])?;
+    fn recall(&self, state: &State, step: &Step, kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.integers[0], sound::FAR)?;
+        sound::place(step.integers[2], PASSES_MAX as usize)?;
+        Values::of(state, self.bitmaps()).check(step)?;
         let mut next = || -> io::Result<u64> {
             let mut word = [0; 8];
             kept.read_exact(&mut word)?;
@@ -346,7 +364,7 @@ impl Algorithm for Radius {
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(NOBODY))]
+        vec![(Direction::Out, Visit::All)]
     }
 
     fn writes(&self, _direction: Direction) -> Ends {
@@ -355,7 +373,18 @@ impl Algorithm for Radius {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("radius.wgsl");
-        Some(Shader::of_program("src/algorithms/radius/radius.wgsl", text, vec![("WIDE", self.wide)]))
+        let [few_0, few_1, few_2] = FEW.map(|factor| Constant::F32(factor as f32));
+        let constants = [
+            ("ENOUGH", ENOUGH.into()),
+            ("BITMAPS", Constant::F32(self.bitmaps() as f32)),
+            ("BITMAP_SHIFT", bitmap_shift(self.bitmaps()).into()),
+            ("SCALE", Constant::F32(SCALE as f32)),
+            ("FEW_0", few_0),
+            ("FEW_1", few_1),
+            ("FEW_2", few_2),
+        ];
+        let shader = Shader::of_program("src/algorithms/radius/radius.wgsl", text, vec![("WIDE", self.wide)]);
+        Some(shader.with_constants(constants))
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
@@ -404,9 +433,9 @@ impl Algorithm for Radius {
         let neighbours =
             move |vertex| estimate(f64::from(number(COUPONS).get(vertex) + values.bits(vertex)) / passes, bitmaps);
         vec![
-            Answer { name: "eccentricity", values: AnswerValues::Integer(Box::new(eccentricity)) },
-            Answer { name: "radius", values: AnswerValues::F64(Box::new(radius)) },
-            Answer { name: "neighbours", values: AnswerValues::F64(Box::new(neighbours)) },
+            Answer::integer("eccentricity", eccentricity),
+            Answer::f64("radius", radius),
+            Answer::f64("neighbours", neighbours),
         ]
     }
 

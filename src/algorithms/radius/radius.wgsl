@@ -1,9 +1,6 @@
 // Radius: bitmaps of each vertex, now0 and so on, of which every vertex within some hops has set a bit by its hash. A superstep
 // reaches a hop farther: next0 and so on are the bitmaps of all out-neighbours together. With WIDE there are eight, else two.
 
-// From so many bits of eight bitmaps on, one bit less stands for at least 9 tenths as many vertices; of two bitmaps never.
-const ENOUGH = 15u;
-
 struct Record {
     low: vec4<u32>,
     high: vec4<u32>,
@@ -99,22 +96,14 @@ fn count_bits(low: vec4<u32>, high: vec4<u32>) -> u32 {
 
 // How many vertices have set so many bits.
 fn estimate(bits: u32) -> f32 {
-    let bitmaps = select(2.0, 8.0, WIDE);
+    let bitmaps = BITMAPS;
     let b = f32(bits) / bitmaps;
-    return bitmaps * 0.7940236 * (exp2(b) - exp(-(0.5662612 + (0.13 + 0.04 * b) * b) * b));
-}
-
-// The finalizer of MurmurHash3.
-fn mixed(number: u32) -> u32 {
-    var x = number;
-    x = (x ^ (x >> 16u)) * 0x85ebca6bu;
-    x = (x ^ (x >> 13u)) * 0xc2b2ae35u;
-    return x ^ (x >> 16u);
+    return bitmaps * SCALE * (exp2(b) - exp(-(FEW_0 + (FEW_1 + FEW_2 * b) * b) * b));
 }
 
 // A vertex's own bit: the first bits of its hash are the bitmap, the zeros that another hash ends with the place.
 fn begin_pass(vertex: u32, seed: u32) {
-    let bitmap = mixed(vertex ^ mixed(seed)) >> select(31u, 29u, WIDE);
+    let bitmap = mixed(vertex ^ mixed(seed)) >> BITMAP_SHIFT;
     let place = min(countTrailingZeros(mixed(vertex ^ mixed(seed + 1u))), 31u);
     let bits = vec4<u32>(1u << place);
     let places = vec4<u32>(0u, 1u, 2u, 3u);
@@ -131,7 +120,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     let old_low = now_low(vertex);
     let old_high = now_high(vertex);
     // Hops so far; at none, a pass ends and another begins.
-    if step.scalars.x == 0.0 {
+    if step.integers.x == 0u {
         finish_pass(vertex, count_bits(old_low, old_high));
         return vec4<f32>();
     }
@@ -140,7 +129,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     let bits = count_bits(low, high);
     let more = bits - count_bits(old_low, old_high);
     if more > 0u {
-        let hops = u32(step.scalars.x);
+        let hops = step.integers.x;
         near_store(vertex, select(hops, last_load(vertex), WIDE && more == 1u && bits >= ENOUGH));
         last_store(vertex, hops);
         store_now(vertex, low, high);
@@ -155,5 +144,5 @@ fn finish_pass(vertex: u32, bits: u32) {
     near_store(vertex, 0u);
     last_store(vertex, 0u);
     clear_next(vertex);
-    begin_pass(vertex, u32(step.scalars.y) + (u32(step.scalars.z) << 16u));
+    begin_pass(vertex, step.integers.y);
 }

@@ -21,10 +21,11 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
+use crate::model::numbers::{mixed, unmixed};
 use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
@@ -43,7 +44,7 @@ const DONE: usize = 2;
 /// Whose lists are read.
 const VISITED: usize = 3;
 
-/// What a superstep does, in a step's last scalar; the shader has the same numbers.
+/// What a superstep does, in a step's first integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Colours travel along edges.
@@ -57,48 +58,23 @@ enum Mode {
 }
 
 const MODES: [Mode; 4] = [Mode::Paint, Mode::FindRoots, Mode::Confirm, Mode::Restart];
+/// What the shader calls them.
+const MODE_NAMES: [&str; 4] = ["PAINT", "FIND_ROOTS", "CONFIRM", "RESTART"];
 
 impl Mode {
     fn of(step: &Step) -> Self {
-        MODES[step.scalars[3] as usize]
+        MODES[step.integers[0] as usize]
     }
 
     fn step(self, superstep: u32) -> Step {
         let mode = MODES.iter().position(|&mode| mode == self).expect("all of them");
         let direction = if self == Self::Confirm { Direction::In } else { Direction::Out };
-        Step { superstep, direction, visit: Visit::Within(VISITED), scalars: [0.0, 0.0, 0.0, mode as f64] }
+        let step = match self {
+            Self::FindRoots | Self::Restart => Step::without_pages(superstep),
+            Self::Paint | Self::Confirm => Step::new(superstep, direction, Visit::Within(VISITED)),
+        };
+        step.with_integers([mode as u32, 0, 0, 0])
     }
-}
-
-/// Factors of the finalizer of MurmurHash3.
-const FACTORS: [u32; 2] = [0x85eb_ca6b, 0xc2b2_ae35];
-
-/// A vertex's own colour.
-fn colour_of(vertex: u32) -> u32 {
-    let mut x = vertex;
-    x = (x ^ x >> 16).wrapping_mul(FACTORS[0]);
-    x = (x ^ x >> 13).wrapping_mul(FACTORS[1]);
-    x ^ x >> 16
-}
-
-/// The vertex that a colour is from.
-fn vertex_of(colour: u32) -> u32 {
-    let mut x = colour ^ colour >> 16;
-    x = x.wrapping_mul(inverse(FACTORS[1]));
-    x = x ^ x >> 13 ^ x >> 26;
-    x = x.wrapping_mul(inverse(FACTORS[0]));
-    x ^ x >> 16
-}
-
-/// What an odd number is multiplied with to be 1 modulo 2^32: Newton's iteration, which doubles the bits that are right.
-const fn inverse(odd: u32) -> u32 {
-    let mut x = odd;
-    let mut right = 3;
-    while right < 32 {
-        x = x.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(x)));
-        right *= 2;
-    }
-    x
 }
 
 /// Carries labels along edges, or confirms against them.
@@ -173,14 +149,14 @@ impl<'a> Values<'a> {
             }
             _ if self.done.contains(vertex) => false,
             Mode::FindRoots => {
-                let root = self.label.get(vertex) == colour_of(vertex);
+                let root = self.label.get(vertex) == mixed(vertex);
                 if root {
                     self.done.insert(vertex);
                 }
                 root
             }
             Mode::Restart => {
-                self.label.set(vertex, colour_of(vertex));
+                self.label.set(vertex, mixed(vertex));
                 true
             }
         }
@@ -227,8 +203,8 @@ impl Algorithm for Scc {
     }
 
     fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        sound::place(step.scalars[3], MODES.len())?;
-        sound::vertices(state, state.attributes.u32(LABEL), |label| Some(vertex_of(label)))
+        sound::place(step.integers[0], MODES.len())?;
+        sound::vertices(state, state.attributes.u32(LABEL), |label| Some(unmixed(label)))
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -241,14 +217,14 @@ impl Algorithm for Scc {
 
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("scc.wgsl");
-        Some(Shader::of_program("src/algorithms/scc/scc.wgsl", text, Vec::new()))
+        Some(Shader::of_program("src/algorithms/scc/scc.wgsl", text, Vec::new()).with_modes(MODE_NAMES))
     }
 
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
         let values = Values::of(state);
         let mut left = 0.0;
         for vertex in vertices.map(|vertex| vertex as u32) {
-            values.label.set(vertex, colour_of(vertex));
+            values.label.set(vertex, mixed(vertex));
             if state.graph.out_degree(vertex) > 0 {
                 left += values.visit(vertex);
             } else {
@@ -286,20 +262,6 @@ impl Algorithm for Scc {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let label = state.attributes.u32(LABEL);
-        let component = Box::new(move |vertex| Some(vertex_of(label.get(vertex))));
-        vec![Answer { name: "component", values: AnswerValues::Vertex(component) }]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn a_colour_is_one_vertexs(vertex: u32) {
-            prop_assert_eq!(vertex_of(colour_of(vertex)), vertex);
-        }
+        vec![Answer::vertex("component", move |vertex| Some(unmixed(label.get(vertex))))]
     }
 }

@@ -1,12 +1,8 @@
 // Strongly connected components by colours: label[v] is the largest colour that reaches v along edges. The vertex that a colour is
 // from is a root, and its component are the vertices of its colour from which edges lead to it.
 
-// What a superstep does (step.scalars.w): paints along edges; finds roots; goes against edges from what is known to be in a root's
-// component; begins anew with what is left.
-const PAINT = 0u;
-const FIND_ROOTS = 1u;
-const CONFIRM = 2u;
-const RESTART = 3u;
+// A superstep (step.integers.x) may PAINT along edges, FIND_ROOTS, CONFIRM against edges what is in a root's component, or RESTART
+// with what is left.
 
 struct Record {
     label: u32,
@@ -34,12 +30,9 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
 
 fn list_close(record: Record, list: List) {}
 
-// Everybody's own colour: a permutation of the numbers (the finalizer of MurmurHash3).
+// A vertex's own colour.
 fn colour_of(vertex: u32) -> u32 {
-    var x = vertex;
-    x = (x ^ (x >> 16u)) * 0x85ebca6bu;
-    x = (x ^ (x >> 13u)) * 0xc2b2ae35u;
-    return x ^ (x >> 16u);
+    return mixed(vertex);
 }
 
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
@@ -64,7 +57,7 @@ fn visit_next(vertex: u32, is_in: bool) -> vec4<f32> {
 }
 
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    let mode = u32(step.scalars.w);
+    let mode = step.integers.x;
     if mode == PAINT || mode == CONFIRM {
         let is_in = changed_test(vertex);
         if is_in {

@@ -13,11 +13,11 @@
 
 use super::{Sssp, SsspKernel};
 use crate::algorithms::relaxation::VALUE;
+use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use crate::model::{Parameters, sound};
 use std::io::Read;
 use std::ops::Range;
 use topostream_formats::Direction;
@@ -35,7 +35,7 @@ pub struct DeltaStepping {
 const VISITED: usize = 0;
 const WAITING: usize = 1;
 
-/// What a step's scalars say.
+/// What a step's numbers say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bucket {
     /// Where it ends: distances below this, by their bits.
@@ -45,14 +45,8 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// In 16 bits a number, which single-precision floats can hold.
-    fn scalars(self) -> Scalars {
-        [(self.end & 0xffff).into(), (self.end >> 16).into(), self.stride, 0.0]
-    }
-
     fn of(step: &Step) -> Self {
-        let [low, high, stride, _] = step.scalars;
-        Self { end: low as u32 + ((high as u32) << 16), stride }
+        Self { end: step.integers[0], stride: step.scalars[0] }
     }
 }
 
@@ -77,9 +71,14 @@ impl DeltaStepping {
         }
     }
 
-    fn step(&self, superstep: u32, bucket: Bucket) -> Step {
-        let visit = Visit::Within(self.visited());
-        Step { superstep, direction: Direction::Out, visit, scalars: bucket.scalars() }
+    /// A superstep over a bucket, or one that finds out which vertices are in it.
+    fn step(&self, superstep: u32, bucket: Bucket, begins: bool) -> Step {
+        // Between two buckets no list is read.
+        let step = match begins {
+            true => Step::without_pages(superstep),
+            false => Step::new(superstep, Direction::Out, Visit::Within(self.visited())),
+        };
+        step.with_integers([bucket.end, 0, 0, 0]).with_scalars([bucket.stride, 0.0, 0.0, 0.0])
     }
 }
 
@@ -119,7 +118,12 @@ impl Algorithm for DeltaStepping {
     }
 
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
-        (0..2).try_for_each(|half| sound::place(step.scalars[half], sound::HALF))
+        let Bucket { stride, .. } = Bucket::of(step);
+        if stride >= 1.0 {
+            Ok(())
+        } else {
+            Err(format!("its superstep says {stride} where a number from 1 on is expected"))
+        }
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -139,7 +143,7 @@ impl Algorithm for DeltaStepping {
     }
 
     fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(self.step(0, Bucket { end: self.behind(0, 1.0), stride: 1.0 }))
+        Some(self.step(0, Bucket { end: self.behind(0, 1.0), stride: 1.0 }, false))
     }
 
     fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> SsspKernel<'a> {
@@ -175,7 +179,7 @@ impl Algorithm for DeltaStepping {
         } else {
             return None;
         };
-        Some(self.step(step.superstep + 1, bucket))
+        Some(self.step(step.superstep + 1, bucket, summary.totals[VISITED] == 0.0))
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
@@ -212,7 +216,7 @@ mod tests {
                     let end = paths.behind(bucket.end, bucket.stride);
                     assert!(end >= bucket.end);
                     bucket = Bucket { end, stride: 2.0 * bucket.stride };
-                    assert_eq!(Bucket::of(&paths.step(0, bucket)), bucket);
+                    assert_eq!(Bucket::of(&paths.step(0, bucket, true)), bucket);
                     steps += 1;
                     assert!(steps < 1_200, "{paths:?}: {bucket:?}");
                 }

@@ -37,8 +37,8 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
 
 // How many lists are read next, and how many wait for a later bucket.
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    // The bucket's end: 16 bits a number, which floats can hold.
-    let end = u32(step.scalars.x) + (u32(step.scalars.y) << 16u);
+    // Where the bucket ends.
+    let end = step.integers.x;
     let waits = pending_test(vertex);
     if waits && dist_load(vertex) < end {
         pending_remove(vertex);

@@ -21,10 +21,11 @@ pub use delta_stepping::DeltaStepping;
 use crate::algorithms::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, U32Column};
 use crate::model::bits::Bits;
+use crate::model::numbers::TOO_FAR;
 use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
@@ -40,8 +41,6 @@ pub struct Sssp {
 
 /// The whole distance of a vertex that has not been reached.
 const UNREACHED: u32 = u32::MAX;
-/// That of one that has been, but farther away than 32 bits can say.
-const TOO_FAR: u32 = u32::MAX - 1;
 
 impl Sssp {
     pub(in crate::algorithms) fn is_float(&self) -> bool {
@@ -182,13 +181,12 @@ impl Algorithm for Sssp {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let dist = state.attributes.u32(VALUE);
-        let values = if self.is_float() {
-            AnswerValues::F64(Box::new(move |vertex| f32::from_bits(dist.get(vertex)).into()))
+        if self.is_float() {
+            vec![Answer::f64("distance", move |vertex| f32::from_bits(dist.get(vertex)).into())]
         } else {
             let reached = move |vertex| Some(dist.get(vertex)).filter(|&dist| dist != UNREACHED).map(u64::from);
-            AnswerValues::Integer(Box::new(reached))
-        };
-        vec![Answer { name: "distance", values }]
+            vec![Answer::integer("distance", reached)]
+        }
     }
 
     /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.

@@ -21,7 +21,7 @@ pub mod command;
 use crate::algorithms::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
 };
 use crate::model::attributes::{Attribute, Merge, U32Column};
 use crate::model::bits::Bits;
@@ -159,12 +159,11 @@ impl Algorithm for Widest {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let width = state.attributes.u32(VALUE);
-        let values = if self.is_float() {
-            AnswerValues::F64(Box::new(move |vertex| f32::from_bits(width.get(vertex)).into()))
+        if self.is_float() {
+            vec![Answer::f64("width", move |vertex| f32::from_bits(width.get(vertex)).into())]
         } else {
-            AnswerValues::Integer(Box::new(move |vertex| Some(width.get(vertex).into())))
-        };
-        vec![Answer { name: "width", values }]
+            vec![Answer::integer("width", move |vertex| Some(width.get(vertex).into()))]
+        }
     }
 
     /// The out-edges of the vertices that are reached.

@@ -52,7 +52,7 @@ pub struct Common {
 impl Common {
     /// The options of an engine, without rates.
     fn options(&self, trace: Option<Arc<Timeline>>, cancel: &Cancel) -> EngineOptions {
-        EngineOptions { asynchronous: self.asynchronous, trace, ..self.resources.options(cancel) }
+        self.resources.options(cancel).with_asynchronous(self.asynchronous).with_trace(trace)
     }
 
     /// What a plan is made with: rates, and an engine as it would run the algorithm, which opens nothing but the store.
@@ -87,7 +87,7 @@ impl Common {
         };
         let timeline = trace.as_ref().map(|trace| Arc::clone(&trace.timeline));
         let rates = calibration::for_run(self.calibration.as_deref())?;
-        let options = EngineOptions { rates, checkpoints: checkpoints.clone(), ..self.options(timeline, cancel) };
+        let options = self.options(timeline, cancel).with_rates(rates).with_checkpoints(checkpoints.clone());
         let engine = Engine::new(store, options);
         let run = runs.run(&engine, &mut observer).inspect_err(|error| {
             if matches!(error, Error::Interrupted) {

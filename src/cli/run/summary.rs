@@ -7,7 +7,7 @@ use topostream::model::algorithm::{Answer, AnswerValues};
 
 /// The text of a summary; empty where the answer has no values of the kind that is shown.
 pub fn summary(run: &dyn Finished, store: &Store, shown: &Shown) -> Result<String, Failure> {
-    let vertices = || (0..store.vertices()).map(|vertex| vertex as u32);
+    let vertices = store.vertices();
     let answers = run.answers();
     let Some(answer) = answers.first() else { return Ok(String::new()) };
     Ok(match (shown, &answer.values) {
@@ -20,30 +20,30 @@ pub fn summary(run: &dyn Finished, store: &Store, shown: &Shown) -> Result<Strin
             tables.collect::<Result<String, Failure>>()?
         }
         (Shown::Reached, AnswerValues::Integer(of)) => {
-            let (count, largest) = extent(vertices().filter_map(of));
+            let (count, largest) = extent(of.iter(vertices).flatten());
             reached(count, store.vertices(), Some((answer.name, &largest.unwrap_or(0).to_string())))
         }
         (Shown::Reached, AnswerValues::F64(of)) => {
-            let (count, largest) = extent(vertices().map(of).filter(|value| value.is_finite()));
+            let (count, largest) = extent(of.iter(vertices).filter(|value| value.is_finite()));
             let largest = format!("{:.6e}", largest.unwrap_or(0.0));
             reached(count, store.vertices(), Some((answer.name, &largest)))
         }
         (Shown::AboveZero, AnswerValues::Integer(of)) => {
-            let count = vertices().filter_map(of).filter(|&value| value > 0).count() as u64;
+            let count = of.iter(vertices).flatten().filter(|&value| value > 0).count() as u64;
             reached(count, store.vertices(), None)
         }
         (Shown::AboveZero, AnswerValues::F64(of)) => {
-            let count = vertices().map(of).filter(|&value| value > 0.0).count() as u64;
+            let count = of.iter(vertices).filter(|&value| value > 0.0).count() as u64;
             reached(count, store.vertices(), None)
         }
         (Shown::Largest, AnswerValues::Integer(of)) => {
-            let (_, largest) = extent(vertices().filter_map(of));
-            let count = vertices().filter(|&vertex| of(vertex) == largest).count() as u64;
+            let (_, largest) = extent(of.iter(vertices).flatten());
+            let count = of.iter(vertices).filter(|&value| value == largest).count() as u64;
             let (name, largest) = (answer.name, tables::count(largest.unwrap_or(0)));
             format!("largest {name} {largest}, of {} vertices\n", tables::count(count))
         }
         (Shown::Groups(noun), AnswerValues::Vertex(of)) => {
-            let (groups, largest) = group_sizes(vertices().filter_map(of), store.vertices());
+            let (groups, largest) = group_sizes(of.iter(vertices).flatten().map(|group| group.0), vertices);
             let (groups, largest) = (tables::count(groups), tables::count(largest));
             format!("{noun}: {groups}; vertices of the largest: {largest}\n")
         }

@@ -59,7 +59,7 @@ impl MessageLayout {
     /// one owner, only what others read.
     ///
     /// # Panics
-    /// Where a traversal writes fixed-point sums: their changes cannot be told apart from what was there.
+    /// Where a traversal writes numbers of 64 bits: their changes cannot be told apart from what was there.
     pub fn new(declared: &[Attribute], sharded: bool) -> Self {
         let sent = |attribute: &Attribute| match sharded {
             false => attribute.role.is_written(),
@@ -70,7 +70,9 @@ impl MessageLayout {
             match attribute.of {
                 AttributeType::Bit => bits.push(place),
                 AttributeType::U32 | AttributeType::F32 => values.push(place),
-                AttributeType::Fixed63 => panic!("{}: traversals write no fixed-point sums", attribute.name),
+                AttributeType::Fixed63 | AttributeType::U64 => {
+                    panic!("{}: traversals write no numbers of 64 bits", attribute.name)
+                }
             }
         }
         Self { bits, values }

@@ -8,7 +8,7 @@ use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
 use crate::error::Result;
 use crate::model::Part;
 use crate::model::algorithm::{Contents, Graph, Table};
-use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::attributes::Attribute;
 use std::ops::Range;
 use topostream_formats::{Direction, Store};
 use wgpu::BufferUsages as Usage;
@@ -281,21 +281,10 @@ fn table_buffer(gpu: &Gpu, table: &Table) -> Result<wgpu::Buffer> {
     }
 }
 
-/// The words of so many vertices of an attribute.
-pub fn words_of(attribute: &Attribute, vertices: u64) -> u64 {
-    match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => vertices,
-        AttributeType::Fixed63 => 2 * vertices,
-        AttributeType::Bit => vertices.div_ceil(32),
-    }
-}
-
 impl Span<'_> {
     /// The words of the buffer that the values lie in; the first and last word of bits may hold others' too.
     pub fn words(&self, attribute: &Attribute) -> Range<u64> {
-        let begin = self.vertices.start - self.first;
-        let begin = if attribute.of == AttributeType::Bit { begin / 32 } else { words_of(attribute, begin) };
-        begin..words_of(attribute, self.vertices.end - self.first)
+        attribute.of.word_range(&(self.vertices.start - self.first..self.vertices.end - self.first))
     }
 }
 

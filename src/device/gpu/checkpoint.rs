@@ -112,11 +112,7 @@ impl Driver {
 
 /// A span in pieces, cut between words.
 fn pieces<'a>(attribute: &Attribute, span: &Span<'a>) -> impl Iterator<Item = Span<'a>> + use<'a> {
-    let size = match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => PIECE_WORDS,
-        AttributeType::Fixed63 => PIECE_WORDS / 2,
-        AttributeType::Bit => PIECE_WORDS * 32,
-    };
+    let size = attribute.of.vertices_in(PIECE_WORDS);
     let Span { buffer, first, ref vertices } = *span;
     let (start, end) = (vertices.start, vertices.end);
     (start / size..end.div_ceil(size)).map(move |number| Span {

@@ -4,7 +4,7 @@ use super::buffers::Span;
 use super::driver::Driver;
 use super::superstep::read_buffer;
 use crate::error::Result;
-use crate::model::attributes::{Attribute, AttributeType};
+use crate::model::attributes::Attribute;
 use crossbeam_channel::Sender;
 use std::ops::Range;
 
@@ -65,11 +65,7 @@ impl Driver {
 
 /// A span in pieces, cut between words.
 fn pieces<'a>(attribute: &Attribute, span: &Span<'a>) -> impl Iterator<Item = Span<'a>> {
-    let size = match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => PIECE_BYTES / 4,
-        AttributeType::Fixed63 => PIECE_BYTES / 8,
-        AttributeType::Bit => PIECE_BYTES * 8,
-    };
+    let size = attribute.of.vertices_in(PIECE_BYTES / 4);
     let Span { buffer, first, ref vertices } = *span;
     let Range { start, end } = *vertices;
     (start / size..end.div_ceil(size)).map(move |number| Span {

@@ -128,7 +128,7 @@ impl Driver {
         let notes =
             activations.map(|noted| Notes::new(noted, part.own_words().start, Arc::clone(&checkers), &home.name()));
         let notes = notes.transpose()?;
-        let step = Step { superstep: 0, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
+        let step = Step::new(0, Direction::Out, Visit::All);
         let mut timing = Timing::new(gpu);
         if let Some(timeline) = &trace {
             timing.calibrate(gpu, timeline)?;

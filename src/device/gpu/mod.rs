@@ -258,6 +258,9 @@ impl Device for GpuDevice {
     }
 
     fn pages(&mut self, step: &Step) -> Result<PagePlan> {
+        if step.visit == Visit::None {
+            return Ok(PagePlan::none());
+        }
         let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
         let direction = topology.direction();
         let page_ref = |page| PageRef { direction, page: PageId(page) };

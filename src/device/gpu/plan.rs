@@ -273,9 +273,8 @@ fn first_hubs(store: &Store, caps: &Caps) -> u32 {
 /// Device memory of an attribute, in bytes.
 pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
     match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => 4 * vertices,
-        AttributeType::Fixed63 => 8 * vertices,
         AttributeType::Bit => bit_bytes(vertices),
+        of => 4 * of.words(vertices),
     }
 }
 

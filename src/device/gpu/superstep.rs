@@ -59,7 +59,7 @@ impl Driver {
         self.plant(&self.algorithm.seeds());
         self.algorithm.seed_sets().iter().try_for_each(|(place, set)| self.plant_set(*place, set))?;
         // What is visited first is what "the superstep before the first" has activated.
-        self.step = Step { superstep: u32::MAX, direction: Direction::Out, visit: Visit::All, scalars: [0.0; 4] };
+        self.step = Step::new(u32::MAX, Direction::Out, Visit::All);
         self.write_step();
         let end = self.vertices(Some(KernelName::Initialise), &[])?;
         Ok((end.summary.totals, std::mem::take(&mut self.next_pages)))
@@ -162,9 +162,9 @@ impl Driver {
 
     /// This superstep as kernels see it that look at one topology's pages.
     fn step_layout(&self, direction: Direction) -> StepLayout {
-        let Step { superstep, scalars, .. } = self.step;
+        let Step { superstep, scalars, integers, .. } = self.step;
         let own = &self.part.own;
-        // Who has none begins behind its end.
+        // An empty range starts after its end.
         let (own_first, own_last) = if own.is_empty() { (1, 0) } else { (own.start as u32, (own.end - 1) as u32) };
         StepLayout {
             vertices_last: (self.graph.vertices.max(1) - 1) as u32,
@@ -176,6 +176,7 @@ impl Driver {
             spare_1: 0,
             spare_2: 0,
             scalars: scalars.map(|scalar| scalar as f32),
+            integers,
         }
     }
 
@@ -405,7 +406,7 @@ impl Layout {
 /// Those supersteps that visit some of a traversal's pages; the others visit all.
 fn partial(visits: &[(Direction, Visit)], traversal: bool) -> impl Iterator<Item = (Direction, Visit)> {
     visits.iter().copied().filter(move |&(_, visit)| match visit {
-        Visit::All => false,
+        Visit::All | Visit::None => false,
         Visit::Within(_) => true,
         Visit::Frontier | Visit::Without(_) => traversal,
     })

@@ -1,6 +1,6 @@
 //! Attributes as words, for what devices tell each other: see [`Move`](crate::device::exchange::Move) for where the words of a range lie.
 
-use super::{Attributes, Cells, Column, F32Column, Fixed63Column, Merge, PARALLEL_MIN, U32Column};
+use super::{Attributes, Cells, Column, F32Column, Fixed63Column, Merge, PARALLEL_MIN, U32Column, U64Column};
 use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -20,11 +20,13 @@ impl Attributes {
             Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => {
                 each(vertices, 1, to, |vertex, word| word[0].store(cells.known(vertex).load(Relaxed), Relaxed));
             }
-            Column::Fixed63(Fixed63Column(cells)) => each(vertices, 2, to, |vertex, words| {
-                let wide = cells.known(vertex).load(Relaxed);
-                words[0].store(wide as u32, Relaxed);
-                words[1].store((wide >> 32) as u32, Relaxed);
-            }),
+            Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
+                each(vertices, 2, to, |vertex, words| {
+                    let wide = cells.known(vertex).load(Relaxed);
+                    words[0].store(wide as u32, Relaxed);
+                    words[1].store((wide >> 32) as u32, Relaxed);
+                })
+            }
             Column::Bit(bits) => {
                 each(&bit_words(vertices), 1, to, |at, word| word[0].store(bits.half_word(at), Relaxed));
             }
@@ -51,11 +53,13 @@ impl Attributes {
                 let (cell, word) = (cells.place(vertex), word[0].load(Relaxed));
                 cell.store(how.of_floats(cell.load(Relaxed), word), Relaxed);
             }),
-            Column::Fixed63(Fixed63Column(cells)) => each(vertices, 2, from, |vertex, words| {
-                let wide = u64::from(words[1].load(Relaxed)) << 32 | u64::from(words[0].load(Relaxed));
-                let cell = cells.place(vertex);
-                cell.store(how.of_sums(cell.load(Relaxed), wide), Relaxed);
-            }),
+            Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
+                each(vertices, 2, from, |vertex, words| {
+                    let wide = u64::from(words[1].load(Relaxed)) << 32 | u64::from(words[0].load(Relaxed));
+                    let cell = cells.place(vertex);
+                    cell.store(how.of_sums(cell.load(Relaxed), wide), Relaxed);
+                })
+            }
             Column::Bit(bits) => each(&bit_words(vertices), 1, from, |at, word| {
                 let replace = matches!(how, Take::Replace);
                 bits.receive(at, bits_of_word(vertices, at), word[0].load(Relaxed), replace);
@@ -84,7 +88,7 @@ impl Attributes {
             Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => {
                 each(vertices, 0, none, |vertex, _| cells.place(vertex).store(0, Relaxed));
             }
-            Column::Fixed63(Fixed63Column(cells)) => {
+            Column::Fixed63(Fixed63Column(cells)) | Column::U64(U64Column(cells)) => {
                 each(vertices, 0, none, |vertex, _| cells.place(vertex).store(0, Relaxed));
             }
             Column::Bit(bits) => {

@@ -5,6 +5,7 @@ mod dense;
 use crate::model::Part;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The type of an attribute.
@@ -17,8 +18,53 @@ pub enum AttributeType {
     /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: exact addition, so that a sum is
     /// the same bits in whatever order its terms come.
     Fixed63,
+    /// Unsigned 64-bit integers, or signed ones as two's complements: edges add to them modulo 2^64. They begin at 0.
+    U64,
     /// One bit.
     Bit,
+}
+
+impl AttributeType {
+    /// Its name in messages and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::U32 => "u32",
+            Self::F32 => "f32",
+            Self::Fixed63 => "fixed63",
+            Self::U64 => "u64",
+            Self::Bit => "bit",
+        }
+    }
+
+    /// Bits of a value: 1, 32 or 64.
+    pub fn bits(self) -> u64 {
+        match self {
+            Self::Bit => 1,
+            Self::U32 | Self::F32 => 32,
+            Self::Fixed63 | Self::U64 => 64,
+        }
+    }
+
+    /// Whether a value is two words, the low one first, that are merged as one number.
+    pub fn is_wide(self) -> bool {
+        self.bits() == 64
+    }
+
+    /// The words of 4 bytes that the values of these vertices lie in, where vertex 0 begins the first: of bits, the words at
+    /// both ends may hold other vertices' too.
+    pub fn word_range(self, vertices: &Range<u64>) -> Range<u64> {
+        vertices.start * self.bits() / 32..(vertices.end * self.bits()).div_ceil(32)
+    }
+
+    /// How many words the first so many vertices take.
+    pub fn words(self, vertices: u64) -> u64 {
+        (vertices * self.bits()).div_ceil(32)
+    }
+
+    /// How many vertices' values so many words hold.
+    pub fn vertices_in(self, words: u64) -> u64 {
+        words * 32 / self.bits()
+    }
 }
 
 /// What the edge function does with an attribute. The first three are GTS's WA: they must be resident on the device, and are
@@ -61,7 +107,7 @@ pub enum Merge {
 /// The first value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
-    /// The same bits for every vertex; 0 for [`AttributeType::Fixed63`] and [`AttributeType::Bit`].
+    /// The same bits for every vertex; 0 for bits and for numbers of 64 bits.
     Bits(u32),
     /// Each vertex's own number; of [`AttributeType::U32`] only.
     Vertex,
@@ -94,21 +140,16 @@ pub struct Attribute {
 
 impl Attribute {
     /// Words of 4 bytes that a [dense move](crate::device::exchange::Move) of these vertices takes.
-    pub fn words(&self, vertices: &std::ops::Range<u64>) -> u64 {
-        let count = vertices.end - vertices.start;
-        match self.of {
-            AttributeType::U32 | AttributeType::F32 => count,
-            AttributeType::Fixed63 => 2 * count,
-            AttributeType::Bit => vertices.end.div_ceil(32) - vertices.start / 32,
-        }
+    pub fn words(&self, vertices: &Range<u64>) -> u64 {
+        let words = self.of.word_range(vertices);
+        words.end - words.start
     }
 
     /// Main memory for `vertices` values, in bytes.
     pub fn memory_bytes(&self, vertices: u64) -> u64 {
         match self.of {
-            AttributeType::U32 | AttributeType::F32 => 4 * vertices,
-            AttributeType::Fixed63 => 8 * vertices,
             AttributeType::Bit => Bits::memory_bytes(vertices),
+            of => of.bits() / 8 * vertices,
         }
     }
 }
@@ -122,6 +163,7 @@ enum Column {
     U32(U32Column),
     F32(F32Column),
     Fixed63(Fixed63Column),
+    U64(U64Column),
     Bit(Bits),
 }
 
@@ -136,6 +178,10 @@ pub struct F32Column(Cells<AtomicU32>);
 /// A fixed-point sum for every vertex that is held: see [`AttributeType::Fixed63`].
 #[derive(Debug)]
 pub struct Fixed63Column(Cells<AtomicU64>);
+
+/// A `u64` for every vertex that is held.
+#[derive(Debug)]
+pub struct U64Column(Cells<AtomicU64>);
 
 /// The values of the vertices that may be written here, and what is known of the others.
 #[derive(Debug)]
@@ -181,6 +227,7 @@ impl Attributes {
             AttributeType::U32 => Column::U32(U32Column(Cells::new(part, attribute.role))),
             AttributeType::F32 => Column::F32(F32Column(Cells::new(part, attribute.role))),
             AttributeType::Fixed63 => Column::Fixed63(Fixed63Column(Cells::new(part, attribute.role))),
+            AttributeType::U64 => Column::U64(U64Column(Cells::new(part, attribute.role))),
             AttributeType::Bit if attribute.role.is_written() => Column::Bit(Bits::of_part(part)),
             AttributeType::Bit => Column::Bit(Bits::new(part.vertices)),
         };
@@ -232,6 +279,14 @@ impl Attributes {
         }
     }
 
+    /// The attribute that was declared at `place` as [`AttributeType::U64`].
+    pub fn u64(&self, place: usize) -> &U64Column {
+        match &self.0[place] {
+            Column::U64(column) => column,
+            other => panic!("attribute {place} is declared otherwise: {}", other.name()),
+        }
+    }
+
     /// The attribute that was declared at `place` as [`AttributeType::Bit`].
     pub fn bits(&self, place: usize) -> &Bits {
         match &self.0[place] {
@@ -261,7 +316,7 @@ impl Column {
                     column.learn(vertex);
                 }
             }
-            Self::Fixed63(_) => panic!("sums begin at zero"),
+            Self::Fixed63(_) | Self::U64(_) => panic!("numbers of 64 bits begin at zero"),
         }
     }
 
@@ -275,12 +330,14 @@ impl Column {
     }
 
     fn name(&self) -> &'static str {
-        match self {
-            Self::U32(_) => "u32",
-            Self::F32(_) => "f32",
-            Self::Fixed63(_) => "fixed63",
-            Self::Bit(_) => "bit",
-        }
+        let of = match self {
+            Self::U32(_) => AttributeType::U32,
+            Self::F32(_) => AttributeType::F32,
+            Self::Fixed63(_) => AttributeType::Fixed63,
+            Self::U64(_) => AttributeType::U64,
+            Self::Bit(_) => AttributeType::Bit,
+        };
+        of.name()
     }
 }
 
@@ -390,12 +447,6 @@ impl Fixed63Column {
         self.0.known(vertex).load(Relaxed) as f64 / ONE
     }
 
-    /// A vertex's sum as a whole number: for who counts, and not in fractions.
-    #[inline(always)]
-    pub fn count(&self, vertex: u32) -> u64 {
-        self.0.known(vertex).load(Relaxed)
-    }
-
     /// A vertex's sum; it is zero from here on.
     #[inline(always)]
     pub fn take(&self, vertex: u32) -> f64 {
@@ -428,10 +479,66 @@ impl Fixed63Column {
     }
 }
 
+impl U64Column {
+    /// A vertex's value.
+    #[inline(always)]
+    pub fn get(&self, vertex: u32) -> u64 {
+        self.0.known(vertex).load(Relaxed)
+    }
+
+    /// Adds to a vertex's value modulo 2^64, whoever else does at the same time, if it may be written here.
+    #[inline(always)]
+    pub fn add(&self, vertex: u32, term: u64) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.fetch_add(term, Relaxed);
+        }
+    }
+
+    /// Sets a vertex's value, if it may be written here.
+    #[inline(always)]
+    pub fn set(&self, vertex: u32, value: u64) {
+        if let Some(cell) = self.0.at(vertex) {
+            cell.store(value, Relaxed);
+        }
+    }
+
+    /// Asks for a vertex's value ahead of its use.
+    #[inline(always)]
+    pub fn prefetch(&self, vertex: u32) {
+        self.0.prefetch(vertex);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// The values of a range end where those of the next one begin, whatever words they share.
+    #[test]
+    fn sizes_go_together() {
+        use AttributeType::{Bit, F32, Fixed63, U32, U64};
+        for (of, bits) in [(U32, 32), (F32, 32), (Fixed63, 64), (U64, 64), (Bit, 1)] {
+            assert_eq!((of.bits(), of.is_wide()), (bits, bits == 64));
+            for words in [1, 2, 1 << 18] {
+                let vertices = of.vertices_in(words);
+                assert_eq!((of.words(vertices), of.word_range(&(vertices..vertices)).start), (words, words));
+            }
+            let range = of.word_range(&(33..70));
+            assert!(32 * range.start <= 33 * bits && 32 * range.end >= 70 * bits && 32 * range.end < 71 * bits + 31);
+            assert_eq!(of.words(1 << 32), bits << 27);
+        }
+    }
+
+    /// Whole numbers of 64 bits are added modulo 2^64: signed ones are two's complements.
+    #[test]
+    fn signed_numbers_add_up() {
+        let column = U64Column(Cells::new(&Part::whole(2), Role::Accumulated));
+        for term in [5i64, -7, i64::MIN, i64::MAX, 1 << 40] {
+            column.add(1, term.cast_unsigned());
+        }
+        assert_eq!((column.get(0), column.get(1).cast_signed()), (0, (1 << 40) - 3));
+    }
 
     proptest! {
         #[test]

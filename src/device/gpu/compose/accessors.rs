@@ -150,9 +150,9 @@ impl<'a> Accessors<'a> {
         may.then_some((column, operation))
     }
 
-    /// Whether an accessor that is used speaks of fixed-point sums.
-    pub fn needs_fixed(&self, used: &Used) -> bool {
-        used.iter().any(|&(column, _)| self.columns[column].of == AttributeType::Fixed63)
+    /// The types of values that the accessors in use take and give.
+    pub fn types(&self, used: &Used) -> BTreeSet<&'static str> {
+        used.iter().map(|&(column, _)| value_type(self.columns[column].of)).collect()
     }
 
     /// The buffers behind the accessors that are used.
@@ -235,11 +235,11 @@ impl<'a> Accessors<'a> {
     fn cell(&self, of: AttributeType, mode: Mode) -> &'static str {
         match (of, mode) {
             (AttributeType::F32, Mode::Atomic) if self.options.float_atomics => "atomic<f32>",
-            (AttributeType::Fixed63, Mode::Atomic) if self.options.wide_integers => "atomic<u64>",
+            (AttributeType::Fixed63 | AttributeType::U64, Mode::Atomic) if self.options.wide_integers => "atomic<u64>",
             (_, Mode::Atomic) => "atomic<u32>",
             (AttributeType::U32 | AttributeType::Bit, _) => "u32",
             (AttributeType::F32, _) => "f32",
-            (AttributeType::Fixed63, _) => "vec2<u32>",
+            (AttributeType::Fixed63 | AttributeType::U64, _) => "vec2<u32>",
         }
     }
 
@@ -288,9 +288,9 @@ impl<'a> Accessors<'a> {
         let body = match (of, mode) {
             _ if operation == Learn => return learn_body(of, merge),
             (AttributeType::Bit, _) => bit_body(operation, mode == Mode::Atomic),
-            (AttributeType::Fixed63, Mode::Atomic) if self.options.wide_integers => wide_body(operation),
-            (AttributeType::Fixed63, Mode::Atomic) => halves_body(operation),
-            (AttributeType::Fixed63, _) if operation == Add => FIXED_ADD,
+            (_, Mode::Atomic) if of.is_wide() && self.options.wide_integers => wide_body(operation),
+            (_, Mode::Atomic) if of.is_wide() => halves_body(operation),
+            _ if of.is_wide() && operation == Add => WIDE_ADD,
             (AttributeType::F32, Mode::Atomic) if !self.options.float_atomics => float_bits_body(operation),
             (_, Mode::Atomic) => atomic_body(operation),
             (_, Mode::Plain | Mode::Read) => plain_body(operation),
@@ -365,6 +365,7 @@ fn value_type(of: AttributeType) -> &'static str {
         AttributeType::U32 | AttributeType::Bit => "u32",
         AttributeType::F32 => "f32",
         AttributeType::Fixed63 => "Fixed",
+        AttributeType::U64 => "U64",
     }
 }
 
@@ -384,8 +385,8 @@ fn plain_body(operation: Operation) -> &'static str {
     }
 }
 
-const FIXED_ADD: &str = "let low = CELL.x + value.x;
-CELL = Fixed(low, CELL.y + value.y + select(0u, 1u, low < value.x));";
+const WIDE_ADD: &str = "let low = CELL.x + value.x;
+CELL = vec2<u32>(low, CELL.y + value.y + select(0u, 1u, low < value.x));";
 
 /// Values that several threads write. A test before the write spares most writes.
 fn atomic_body(operation: Operation) -> &'static str {
@@ -431,27 +432,27 @@ loop {
     }
 }
 
-/// Fixed-point sums with native 64-bit atomics.
+/// Numbers of 64 bits with native atomics.
 fn wide_body(operation: Operation) -> &'static str {
     match operation {
-        Load => "let wide = atomicLoad(&CELL);\nreturn Fixed(u32(wide & 0xfffffffflu), u32(wide >> 32u));",
+        Load => "let wide = atomicLoad(&CELL);\nreturn vec2<u32>(u32(wide & 0xfffffffflu), u32(wide >> 32u));",
         Store => "atomicStore(&CELL, u64(value.x) | (u64(value.y) << 32u));",
         Add => "atomicAdd(&CELL, u64(value.x) | (u64(value.y) << 32u));",
-        _ => unreachable!("not of sums in page kernels"),
+        _ => unreachable!("not of 64 bits in page kernels"),
     }
 }
 
-/// Fixed-point sums as two words: the low one's carry is added to the high one.
+/// Numbers of 64 bits as two words: the low one's carry is added to the high one.
 fn halves_body(operation: Operation) -> &'static str {
     match operation {
-        Load => "return Fixed(atomicLoad(&BUFFER[2u * at]), atomicLoad(&BUFFER[2u * at + 1u]));",
+        Load => "return vec2<u32>(atomicLoad(&BUFFER[2u * at]), atomicLoad(&BUFFER[2u * at + 1u]));",
         Store => "atomicStore(&BUFFER[2u * at], value.x);\natomicStore(&BUFFER[2u * at + 1u], value.y);",
         Add => {
             "let low = atomicAdd(&BUFFER[2u * at], value.x);
 let high = value.y + select(0u, 1u, low + value.x < low);
 if high != 0u { atomicAdd(&BUFFER[2u * at + 1u], high); }"
         }
-        _ => unreachable!("not of sums in page kernels"),
+        _ => unreachable!("not of 64 bits in page kernels"),
     }
 }
 

@@ -46,6 +46,9 @@ fn with_reason(module: &Module, message: &str) -> String {
     if module.sharded && message.contains("`degree_out`") {
         return format!("{message}: out-degrees are held of own vertices only, and edges are anybody's");
     }
+    if message.contains("accessor `degree`") {
+        return format!("{message}: the length of a whole list is list_degree(list)");
+    }
     message.to_owned()
 }
 

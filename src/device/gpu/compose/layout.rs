@@ -53,6 +53,8 @@ pub struct Step {
     pub spare_2: u32,
     /// What the algorithm keeps in a step.
     pub scalars: [f32; 4],
+    /// And its whole numbers.
+    pub integers: [u32; 4],
 }
 
 /// Begins a batch; one [`BatchPage`] a page follows.
@@ -115,10 +117,10 @@ pub struct HubEntry {
     pub first_edge: u32,
     /// Edges; 0 in an entry that was not used.
     pub edge_count: u32,
-    /// Whose list it is.
+    /// The vertex whose list it is.
     pub vertex: u32,
-    /// The length of the whole list.
-    pub degree: u32,
+    /// The length of the whole list; where lists are grouped for shards, of the part for one shard.
+    pub length: u32,
 }
 
 /// What page kernels count.
@@ -174,7 +176,7 @@ pub struct Merge {
     pub operation: u32,
     /// One of [`WORDS_U32`] and those below it.
     pub kind: u32,
-    /// Words of 4 bytes: two for each fixed-point sum.
+    /// Words of 4 bytes: two for each number of 64 bits.
     pub words: u32,
     /// The first of them in the bound buffer that is written.
     pub to: u32,
@@ -225,8 +227,8 @@ pub const MERGE_CLEAR: u32 = 5;
 pub const WORDS_U32: u32 = 0;
 /// Floats.
 pub const WORDS_F32: u32 = 1;
-/// Fixed-point sums, of two words each, the low one first.
-pub const WORDS_FIXED63: u32 = 2;
+/// Numbers of 64 bits, of two words each, the low one first.
+pub const WORDS_WIDE: u32 = 2;
 /// A bit for each of 32 vertices.
 pub const WORDS_BIT: u32 = 3;
 

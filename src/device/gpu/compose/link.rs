@@ -7,11 +7,14 @@ use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelu
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 12] = [
+const LIBRARY: [(&str, &str); 15] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
+    ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
     ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
+    ("shaders/lib/u64.wgsl", include_str!("../../../../shaders/lib/u64.wgsl")),
     ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
     ("shaders/lib/weights.wgsl", include_str!("../../../../shaders/lib/weights.wgsl")),
+    ("shaders/lib/hash.wgsl", include_str!("../../../../shaders/lib/hash.wgsl")),
     ("shaders/lib/page.wgsl", include_str!("../../../../shaders/lib/page.wgsl")),
     ("shaders/lib/take.wgsl", include_str!("../../../../shaders/lib/take.wgsl")),
     ("shaders/lib/loops.wgsl", include_str!("../../../../shaders/lib/loops.wgsl")),
@@ -54,8 +57,15 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
 
 /// What of the library is there for algorithms; the rest is for kernels. What an algorithm declares may therefore have the names of
 /// other functions and buffers.
-const FOR_ALGORITHMS: [&str; 4] =
-    [prelude::FILE, "shaders/lib/layout.wgsl", "shaders/lib/fixed.wgsl", "shaders/lib/weights.wgsl"];
+const FOR_ALGORITHMS: [&str; 7] = [
+    prelude::FILE,
+    "shaders/lib/layout.wgsl",
+    "shaders/lib/list.wgsl",
+    "shaders/lib/u64.wgsl",
+    "shaders/lib/fixed.wgsl",
+    "shaders/lib/weights.wgsl",
+    "shaders/lib/hash.wgsl",
+];
 
 /// A file, in pieces.
 struct Source {
@@ -177,9 +187,7 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
         // What has no name: assertions, and what is no declaration at all.
         reached.take("");
     }
-    if accessors.needs_fixed(&reached.used) {
-        reached.take("Fixed");
-    }
+    accessors.types(&reached.used).into_iter().for_each(|name| reached.take(name));
     let has = |hook: &str| sources.iter().flat_map(|source| &source.declarations).any(|one| one.name == hook);
 
     let label = format!("{} {kernel}", algorithm.name);

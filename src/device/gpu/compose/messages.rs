@@ -6,10 +6,12 @@ use crate::model::attributes::{Attribute, AttributeType};
 
 /// Why an algorithm has no messages, if it has none.
 pub(super) fn refused(algorithm: &Declared) -> Option<&'static str> {
-    let is_sum = |one: &Attribute| one.of == AttributeType::Fixed63 && one.role.is_written();
+    let is_sum = |one: &Attribute| one.of.is_wide() && one.role.is_written();
     match algorithm.traversal {
         false => Some("messages are those of traversals"),
-        true if algorithm.attributes.iter().any(is_sum) => Some("edges write a fixed-point sum, which no message has"),
+        true if algorithm.attributes.iter().any(is_sum) => {
+            Some("edges write a number of 64 bits, which no message has")
+        }
         true => None,
     }
 }

@@ -1,8 +1,9 @@
 //! What is generated for a module beside accessors: constants, and which vertices are visited.
 
 use super::layout::{HUB_EDGES, LARGE_CHUNK, SLOTS_CACHED, WORKGROUP, edges_per_thread, edges_per_unit};
-use super::{Declared, KernelName, ModuleOptions, layout, messages};
+use super::{Declared, KernelName, ModuleOptions, layout, messages, text};
 use crate::model::algorithm::Visit;
+use crate::model::numbers::{MURMUR_FACTORS, TOO_FAR};
 use std::collections::HashMap;
 use topostream_formats::{Direction, Encoding};
 
@@ -21,12 +22,10 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("PULL", pull),
         ("WEIGHTS", options.weights),
         ("GROUPED", options.grouped),
-        // Whether degrees of lists are looked up: a page of grouped lists has only parts of them.
-        ("DEGREES", options.grouped && algorithm.shader.text.contains(".degree")),
         ("VISIT_ALL", visit_all),
         ("SUBGROUPS", options.subgroups),
         // Whether threads that share a list join what they have gathered before one of them closes it.
-        ("JOINED", pull && options.subgroups && algorithm.shader.text.contains("fn list_join")),
+        ("JOINED", pull && options.subgroups && declares(algorithm, &["list_join", "list_shuffle"])),
         // Whether it is looked for loops that the driver has ended early.
         ("LOOPS_LIMITED", options.loops_limited && (kernel.is_over_pages() || kernel.is_over_vertices())),
         ("RECORD_IDS", options.encoding != Encoding::VertexId),
@@ -45,6 +44,12 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("MESSAGE_FLAGS", messages::counts(algorithm, kernel, options).0 > 0),
     ];
     own.iter().chain(&algorithm.shader.switches).map(|&(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Whether the algorithm's text declares all of these names.
+fn declares(algorithm: &Declared, names: &[&str]) -> bool {
+    let declared = text::declarations(algorithm.shader.text);
+    names.iter().all(|name| declared.iter().any(|one| one.name == *name))
 }
 
 /// Constants and functions.
@@ -74,21 +79,26 @@ pub(super) fn text(
         ("SLOT_MASK", mask(slot_bytes)),
         ("MESSAGE_SETS", sets),
         ("MESSAGE_VALUES", values),
+        ("TOO_FAR", TOO_FAR),
+        ("MURMUR_0", MURMUR_FACTORS[0]),
+        ("MURMUR_1", MURMUR_FACTORS[1]),
         ("MERGE_ADD", layout::MERGE_ADD),
         ("MERGE_MIN", layout::MERGE_MIN),
         ("MERGE_MAX", layout::MERGE_MAX),
         ("MERGE_OR", layout::MERGE_OR),
         ("MERGE_REPLACE", layout::MERGE_REPLACE),
         ("WORDS_F32", layout::WORDS_F32),
-        ("WORDS_FIXED63", layout::WORDS_FIXED63),
+        ("WORDS_WIDE", layout::WORDS_WIDE),
         ("WORDS_BIT", layout::WORDS_BIT),
     ];
     let mut text: String = numbers.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
     let mut switches: Vec<_> = switches.iter().collect();
     switches.sort();
     text.extend(switches.iter().map(|(name, value)| format!("const {name} = {value};\n")));
+    text.extend(algorithm.shader.constants.iter().map(|(name, value)| format!("const {name} = {value};\n")));
     let (vertex, word) = match options.visit {
         Visit::All => ("true".into(), "0xffffffffu".into()),
+        Visit::None => ("false".into(), "0u".into()),
         Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
         // What others' vertices are in is heard later than pages are looked for: each device looks for its own vertices' pages.
         Visit::Within(place) => {

@@ -102,7 +102,7 @@ impl Driver {
         let kind = match declared.of {
             AttributeType::U32 => layout::WORDS_U32,
             AttributeType::F32 => layout::WORDS_F32,
-            AttributeType::Fixed63 => layout::WORDS_FIXED63,
+            AttributeType::Fixed63 | AttributeType::U64 => layout::WORDS_WIDE,
             AttributeType::Bit => layout::WORDS_BIT,
         };
         let parts: Vec<_> = self
@@ -208,9 +208,6 @@ impl Driver {
 
 /// Words of a dense move from vertex `first` on that come before that of a vertex.
 fn words_before(attribute: &Attribute, first: u64, vertex: u64) -> u64 {
-    match attribute.of {
-        AttributeType::U32 | AttributeType::F32 => vertex - first,
-        AttributeType::Fixed63 => 2 * (vertex - first),
-        AttributeType::Bit => vertex / 32 - first / 32,
-    }
+    let begin = |vertex: u64| attribute.of.word_range(&(vertex..vertex)).start;
+    begin(vertex) - begin(first)
 }
