@@ -1,5 +1,5 @@
-//! Every shader, without a GPU: each kernel of each algorithm is valid for each kind of store and device, and translates to
-//! SPIR-V, MSL and HLSL.
+//! Every shader, without a GPU: each kernel of each algorithm is valid for each kind of store and device, and
+//! translates to SPIR-V, MSL and HLSL.
 
 #![cfg(feature = "gpu")]
 
@@ -232,8 +232,8 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
     cases
 }
 
-/// Every module there is, each text once. Where nobody insists it is every seventh case: each kernel of each algorithm for some
-/// devices and stores, which are others for the next.
+/// Every module there is, each text once. Where nobody insists it is every seventh case: each kernel of each algorithm
+/// for some devices and stores, which are others for the next.
 fn composed() -> Vec<Module> {
     let mut seen = HashSet::new();
     let modules = some(cases(), 7).map(|(algorithm, kernel, options)| compose(&algorithm, kernel, &options));
@@ -471,7 +471,8 @@ fn workgroup_memory_is_small() {
     assert_eq!((edges_per_unit(false), edges_per_unit(true)), (4096, 2048));
 }
 
-/// Where a driver ends loops early, kernels with an algorithm's hooks look for that at their end; elsewhere nothing of it is there.
+/// Where a driver ends loops early, kernels with an algorithm's hooks look for that at their end; elsewhere nothing of
+/// it is there.
 #[test]
 fn loops_are_looked_after_where_they_are_limited() {
     for (algorithm, visits) in algorithms() {
@@ -491,8 +492,8 @@ fn loops_are_looked_after_where_they_are_limited() {
     }
 }
 
-/// Each loop says how many rounds it takes, in the comment before it: no loop may take 65,535 where loops are limited, unless it is in a
-/// kernel with hooks, which looks for that.
+/// Each loop says how many rounds it takes, in the comment before it: no loop may take 65,535 where loops are limited,
+/// unless it is in a kernel with hooks, which looks for that.
 #[test]
 fn loops_say_how_many_rounds_they_take() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,5 @@
-//! Stores as plain arrays, for the oracles: one thread over arrays in memory (COST: McSherry, Isard and Murray, HotOS 2015).
+//! Stores as plain arrays, for the oracles: one thread over arrays in memory (COST: McSherry, Isard and Murray, HotOS
+//! 2015).
 
 use crate::Result;
 use topostream_formats::buffer::AlignedBuffer;

@@ -126,7 +126,8 @@ fn what_cannot_be_measured_is_refused_before_anything_is_made() {
     assert_eq!(folder.names("."), Vec::<String>::new());
 }
 
-/// Lines beside the samples of the catalogue: files that are written, stores without in-lists, little memory for tables.
+/// Lines beside the samples of the catalogue: files that are written, stores without in-lists, little memory for
+/// tables.
 const LINES: [&str; 12] = [
     "pagerank both --iterations 3",
     "sssp both --source max-degree",

@@ -1,5 +1,6 @@
-//! Graphs with next to nothing in them, and a list longer than a page, on every kind of team: each sample of the catalogue has
-//! the answer of one CPU, which is the oracle's. With rates of the devices, which shares of pages then follow.
+//! Graphs with next to nothing in them, and a list longer than a page, on every kind of team: each sample of the
+//! catalogue has the answer of one CPU, which is the oracle's. With rates of the devices, which shares of pages then
+//! follow.
 
 use crate::adapter;
 use crate::catalogue::{assert_answers, oracle, run_sample, samples};

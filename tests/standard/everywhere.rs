@@ -16,7 +16,8 @@ const TURNS: usize = 3;
 
 /// What a run came to.
 pub struct Found {
-    /// Each answer by its name: a value for every vertex by ascending original id, -1 for none. Vertices go by original ids.
+    /// Each answer by its name: a value for every vertex by ascending original id, -1 for none. Vertices go by original
+    /// ids.
     columns: BTreeMap<&'static str, Vec<f64>>,
     pub report: RunReport,
 }
@@ -32,8 +33,8 @@ impl Found {
     }
 }
 
-/// Runs what `make` gives in every way, and has `check` look at what was found; it is told the way, for messages. Where nobody
-/// insists, it runs on the CPU alone and in those ways whose turn it is by the store's number of edges.
+/// Runs what `make` gives in every way, and has `check` look at what was found; it is told the way, for messages. Where
+/// nobody insists, it runs on the CPU alone and in those ways whose turn it is by the store's number of edges.
 pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, check: impl Fn(&Found, &str)) {
     everywhere_by(store, |engine| engine.run(make(engine)), check);
 }
@@ -78,8 +79,8 @@ pub fn found(engine: &Engine, run: &dyn Finished) -> Result<Found, Error> {
     Ok(Found { columns: columns.collect(), report: run.report().clone() })
 }
 
-/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, where there is one. Every other of
-/// these where nobody insists.
+/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, where there is one. Every other
+/// of these where nobody insists.
 pub fn ways() -> Vec<(String, EngineOptions)> {
     some(all_ways(), 2).collect()
 }

@@ -1,5 +1,6 @@
-//! Hubs with several times 65,535 neighbours, within one page: llvmpipe ends the loops of a thread after as many rounds, without a word.
-//! Whatever the distribution of work, a GPU comes to what the CPU does, or says that its driver ends loops.
+//! Hubs with several times 65,535 neighbours, within one page: llvmpipe ends the loops of a thread after as many
+//! rounds, without a word. Whatever the distribution of work, a GPU comes to what the CPU does, or says that its driver
+//! ends loops.
 
 use crate::adapter;
 use crate::catalogue::{run_sample, samples};

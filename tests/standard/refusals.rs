@@ -1,5 +1,5 @@
-//! Algorithms of others that say one thing and do another, and those that were made for another store: each is refused by an error
-//! that says why, and none panics or hangs the engine.
+//! Algorithms of others that say one thing and do another, and those that were made for another store: each is refused
+//! by an error that says why, and none panics or hangs the engine.
 
 use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages, within};
@@ -261,7 +261,8 @@ fn a_panic_in_the_driver_is_an_error() {
     }
 }
 
-/// More rounds than software Vulkan lets a thread have: the right answer, or an error that says so, and never a wrong answer.
+/// More rounds than software Vulkan lets a thread have: the right answer, or an error that says so, and never a wrong
+/// answer.
 #[test]
 fn loops_that_a_driver_ends_are_found_out() {
     if adapter::off() {

@@ -116,8 +116,8 @@ pub struct Kept {
     pub read_bits: u64,
     /// Whether there are two frontiers.
     pub frontiers: bool,
-    /// Whether it is noted in main memory, not on devices, when each vertex is first active: in two bytes, as long as supersteps
-    /// have numbers of two bytes.
+    /// Whether it is noted in main memory, not on devices, when each vertex is first active: in two bytes, as long as
+    /// supersteps have numbers of two bytes.
     pub noted: bool,
     /// What tables take.
     pub tables: String,

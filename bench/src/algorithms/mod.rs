@@ -1,4 +1,5 @@
-//! Every algorithm: supersteps, bytes, times with all pages in memory and from disk, beside one thread over plain arrays.
+//! Every algorithm: supersteps, bytes, times with all pages in memory and from disk, beside one thread over plain
+//! arrays.
 //!
 //! ```text
 //!  entries (a table) ─▶ store of the kind it needs ─┬─▶ arrays ─▶ baseline ─▶ values ─┐
@@ -37,7 +38,8 @@ pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
     #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=30))]
     pub scale: u32,
-    /// A real graph instead: an edge list of any kind, of which stores are made, or a store, on which those run that can
+    /// A real graph instead: an edge list of any kind, of which stores are made, or a store, on which those run that
+    /// can
     #[arg(long, value_name = "FILE_OR_STORE")]
     pub graph: Option<PathBuf>,
     /// How often everything is measured after a warm-up
@@ -235,7 +237,8 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Runs from disk. On the CPU each begins with an empty page buffer; GPUs make their kernels in a run that does not count.
+    /// Runs from disk. On the CPU each begins with an empty page buffer; GPUs make their kernels in a run that does not
+    /// count.
     fn streamed(
         &self,
         runs: u32,

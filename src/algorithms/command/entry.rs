@@ -21,11 +21,11 @@ pub struct Entry {
     pub details: &'static str,
     /// The paper, or where else the definition comes from.
     pub source: &'static str,
-    /// The lists that it reads, for the table in the docs.
+    /// The lists that it reads, for the table of the catalogue.
     pub lists: &'static str,
-    /// The bytes per vertex of its attributes, for the table in the docs.
+    /// The bytes per vertex of its attributes, for the table of the catalogue.
     pub bytes_per_vertex: &'static str,
-    /// How exact its answers are, for the table in the docs.
+    /// How exact its answers are, for the table of the catalogue.
     pub exactness: &'static str,
     /// The oracle's name, in tests/oracles.
     pub oracle: &'static str,

@@ -53,7 +53,8 @@ pub fn optional(levels: Vec<u32>) -> Vec<Option<u64>> {
 /// Graph500's five checks of a breadth-first tree, for directed graphs too: they need no reference answer.
 ///
 /// Every reached vertex but the source has a reached parent one level up, so all of them hang below the source (1, 2);
-/// no edge skips a level or leaves the reached part, so that part is all there is to reach (3, 4); tree edges exist (5).
+/// no edge skips a level or leaves the reached part, so that part is all there is to reach (3, 4); tree edges exist
+/// (5).
 pub fn check_tree(
     graph: &EdgeList,
     source: u32,

@@ -21,8 +21,8 @@ pub fn communities(graph: &EdgeList, iterations: u32, directed: bool) -> Vec<f64
     }
 }
 
-/// Labels after some iterations by Graphalytics' rule: the one that most neighbours in any of these lists have, of several the
-/// least. Counts lie in an array by label.
+/// Labels after some iterations by Graphalytics' rule: the one that most neighbours in any of these lists have, of
+/// several the least. Counts lie in an array by label.
 pub fn labels(lists: &[&Csr], iterations: u32) -> Vec<f64> {
     let mut labels: Vec<u32> = (0..lists[0].vertices() as u32).collect();
     let (mut next, mut counts) = (labels.clone(), vec![0u32; lists[0].vertices()]);

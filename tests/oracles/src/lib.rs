@@ -1,5 +1,5 @@
-//! Answers by other methods than the engine's, in one thread over plain arrays: what the tests hold the engine's answers
-//! against, and the column "one thread" of the benchmarks (COST: McSherry, Isard and Murray, HotOS 2015).
+//! Answers by other methods than the engine's, in one thread over plain arrays: what the tests hold the engine's
+//! answers against, and the column "one thread" of the benchmarks (COST: McSherry, Isard and Murray, HotOS 2015).
 //!
 //! Nothing here depends on the engine, or shares code with it. Each oracle is a file (or a folder) with a line in
 //! [`ORACLES`]; the catalogue of algorithms names it. Where the fast method is also the engine's, a second one by the
@@ -7,7 +7,7 @@
 //!
 //! | oracle | the engine | here |
 //! | --- | --- | --- |
-//! | averaging | pages of lists, sums in single precision | sums in `f64`; a dense matrix: its powers, or Gauss's elimination |
+//! | averaging | sums in single precision | sums in `f64`; a dense matrix: its powers, or Gauss's elimination |
 //! | betweenness | levels out and back | Brandes' queue; pairs of distances between all vertices |
 //! | bfs | bitmaps, pages | a queue; properties that only a breadth-first tree has (Graph500) |
 //! | clustering | lists intersected, in ranges | oriented lists intersected; every pair of neighbours looked up |
@@ -17,7 +17,7 @@
 //! | delta_pagerank | residuals | power iteration to the limit |
 //! | kcore | peeling by rounds | peeling by buckets; h-indices |
 //! | neighbourhood | bits, pages | lists of the outermost vertices |
-//! | pagerank, personalized | pages of lists, shares in single precision | pull over arrays; the edge vector; Gauss-Seidel |
+//! | pagerank, personalized | shares in single precision | pull over arrays; the edge vector; Gauss-Seidel |
 //! | radius | sketches hop by hop | sketches over arrays; a search from each vertex that collects bits |
 //! | scc | colours | Tarjan's depth-first search |
 //! | sssp | frontiers, bits of 32 | a heap (Dijkstra) |

@@ -1,4 +1,5 @@
-//! PageRank: by pull over arrays; [`rank_iterations`] edge by edge in double precision; [`rank_limit`] as a linear system.
+//! PageRank: by pull over arrays; [`rank_iterations`] edge by edge in double precision; [`rank_limit`] as a linear
+//! system.
 
 use crate::{Answer, Arguments, Compare, Csr, EdgeList, Graph};
 

@@ -20,11 +20,13 @@ pub fn strong_components(graph: &EdgeList) -> Vec<u32> {
 /// The place of a vertex that has not been met.
 const UNSEEN: u32 = u32::MAX;
 
-/// Strongly connected components (Tarjan 1972, with a stack of its own instead of recursion), called by one of their vertices.
+/// Strongly connected components (Tarjan 1972, with a stack of its own instead of recursion), called by one of their
+/// vertices.
 pub fn strong(lists: &Csr) -> Vec<f64> {
     let vertices = lists.vertices();
     let (mut places, mut lows, mut components) = (vec![UNSEEN; vertices], vec![0; vertices], vec![UNSEEN; vertices]);
-    // Vertices without a component yet, and the path to the vertex that is looked at, with how far its lists have been read.
+    // Vertices without a component yet, and the path to the vertex that is looked at, with how far its lists have been
+    // read.
     let (mut waiting, mut path, mut place) = (Vec::new(), Vec::<(u32, u32)>::new(), 0);
     for first in 0..vertices as u32 {
         if places[first as usize] == UNSEEN {

@@ -1,4 +1,5 @@
-//! Heat, circuits and adsorption: each sum over a vertex's in-list, in `f64`, of values in `f32`; [`Linear`] by a dense matrix.
+//! Heat, circuits and adsorption: each sum over a vertex's in-list, in `f64`, of values in `f32`; [`Linear`] by a dense
+//! matrix.
 
 mod definition;
 

@@ -1,5 +1,5 @@
-//! Betweenness by its definition: for each pair, the share of shortest paths that lead through a vertex, from distances and
-//! numbers of paths between all pairs.
+//! Betweenness by its definition: for each pair, the share of shortest paths that lead through a vertex, from distances
+//! and numbers of paths between all pairs.
 
 use crate::EdgeList;
 use std::collections::VecDeque;

@@ -15,8 +15,8 @@ pub fn answer(graph: &Graph, _arguments: &Arguments<'_>) -> Answer {
     Answer::of("coefficient", coefficients, Compare::Within(1e-9))
 }
 
-/// Local clustering coefficients of an undirected graph without loops and repeated edges: each triangle is found once, by holding sorted
-/// lists against each other that have only neighbours of higher degree (Chiba and Nishizeki 1985).
+/// Local clustering coefficients of an undirected graph without loops and repeated edges: each triangle is found once,
+/// by holding sorted lists against each other that have only neighbours of higher degree (Chiba and Nishizeki 1985).
 pub fn coefficients(lists: &Csr) -> Vec<f64> {
     let vertices = lists.vertices();
     let rank = |vertex: u32| (lists.degree(vertex as usize), vertex);
@@ -48,8 +48,8 @@ pub fn coefficients(lists: &Csr) -> Vec<f64> {
     triangles.into_iter().enumerate().map(share).collect()
 }
 
-/// Local clustering coefficients of a directed graph without repeated edges: the neighbours of a vertex, either way, are marked,
-/// and marked vertices in their out-lists counted.
+/// Local clustering coefficients of a directed graph without repeated edges: the neighbours of a vertex, either way,
+/// are marked, and marked vertices in their out-lists counted.
 pub fn directed_coefficients(out_lists: &Csr, in_lists: &Csr) -> Vec<f64> {
     // The vertex whose neighbour each vertex was last marked as.
     let mut marks = vec![u32::MAX; out_lists.vertices()];

@@ -1,5 +1,5 @@
-//! Core numbers without peeling: the fixed point of h-indices, from degrees downwards (Lü, Zhou, Zhang and Stanley, Nature
-//! Communications 2016).
+//! Core numbers without peeling: the fixed point of h-indices, from degrees downwards (Lü, Zhou, Zhang and Stanley,
+//! Nature Communications 2016).
 
 use crate::EdgeList;
 

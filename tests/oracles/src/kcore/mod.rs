@@ -19,7 +19,8 @@ pub fn answer(graph: &Graph, _arguments: &Arguments<'_>) -> Answer {
     Answer::of("core", cores, Compare::Exact)
 }
 
-/// Core numbers of an undirected graph by peeling in buckets of degrees (Batagelj and Zaversnik 2003); loops do not count.
+/// Core numbers of an undirected graph by peeling in buckets of degrees (Batagelj and Zaversnik 2003); loops do not
+/// count.
 pub fn cores(lists: &Csr) -> Vec<f64> {
     let vertices = lists.vertices();
     let others = |vertex: usize| lists.list(vertex).iter().filter(move |&&other| other as usize != vertex);

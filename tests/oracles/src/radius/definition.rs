@@ -1,4 +1,5 @@
-//! Sketches without hops of sketches: for each vertex a search that collects the bits of whoever it meets, level by level.
+//! Sketches without hops of sketches: for each vertex a search that collects the bits of whoever it meets, level by
+//! level.
 
 use crate::EdgeList;
 

@@ -20,8 +20,8 @@ pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
 /// Bitmaps of a vertex.
 const BITMAPS: usize = 8;
 
-/// The last hop at which each vertex's sketch of what it reaches has changed: a bit of one of eight bitmaps for each vertex (Flajolet and
-/// Martin 1985), merged along out-edges hop by hop (ANF, Palmer, Gibbons and Faloutsos 2002).
+/// The last hop at which each vertex's sketch of what it reaches has changed: a bit of one of eight bitmaps for each
+/// vertex (Flajolet and Martin 1985), merged along out-edges hop by hop (ANF, Palmer, Gibbons and Faloutsos 2002).
 pub fn eccentricities(out_lists: &Csr, seed: u32, bitmaps: usize) -> Vec<f64> {
     let own = |vertex: u32| {
         let mut sketch = [0u32; BITMAPS];
