@@ -8,7 +8,7 @@
 //! ```
 //!
 //! They use the engine's public interface only, as algorithms of other crates do.
-//! [docs/writing-an-algorithm.md](https://github.com/topostream/topostream/blob/main/docs/writing-an-algorithm.md)
+//! docs/writing-an-algorithm.md
 //! walks through one.
 
 #[path = "catalogue.rs"]

@@ -1,5 +1,5 @@
-//! Checkpoints: a run that is stopped after every superstep, and goes on elsewhere, comes to the same bits as one that is not; what is
-//! damaged or of another run is refused.
+//! Checkpoints: a run that is stopped after every superstep, and goes on elsewhere, comes to the same bits as one that
+//! is not; what is damaged or of another run is refused.
 
 use crate::adapter;
 use crate::common::{TestStore, engine_options, generated, small_pages, thorough};
@@ -64,7 +64,8 @@ pub fn running<A: Algorithm>(
     move |engine, observer| Ok(answers(&engine.run_observed(make(engine), observer)?, engine.store().vertices()))
 }
 
-/// A session for each superstep, in one way after another: each is asked to stop as soon as its first superstep is over.
+/// A session for each superstep, in one way after another: each is asked to stop as soon as its first superstep is
+/// over.
 fn relay(store: &TestStore, ways: &[EngineOptions], runs: &Runs<'_>) -> (Bits, u32) {
     let folder = tempfile::tempdir().unwrap();
     for session in 0..2000 {

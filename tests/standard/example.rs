@@ -23,7 +23,8 @@ fn the_example_is_right_everywhere() {
     everywhere(&store, |_| LeastAncestor, |found, way| assert!(found.column("least") == expected, "{way}"));
 }
 
-/// It does not say what it was asked for: a checkpoint of it could not be told from others, and is refused at the beginning.
+/// It does not say what it was asked for: a checkpoint of it could not be told from others, and is refused at the
+/// beginning.
 #[test]
 fn without_parameters_there_are_no_checkpoints() {
     let store = TestStore::new(&EdgeList::new(3, vec![(0, 1), (1, 2)]), &small_pages(Encoding::VertexId));

@@ -1,5 +1,5 @@
-//! Algorithms of others that say one thing and do another, and those that were made for another store: each is refused by an error
-//! that says why, and none panics or hangs the engine.
+//! Algorithms of others that say one thing and do another, and those that were made for another store: each is refused
+//! by an error that says why, and none panics or hangs the engine.
 
 use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages, within};
