@@ -29,8 +29,9 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::mpsc;
 use topostream_formats::directory::DirectoryEntry;
-use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds, weights};
-use topostream_formats::{Direction, Encoding, Result, Store, Topology, threads};
+use topostream_formats::page::{Neighbours, Page, weights};
+use topostream_formats::with_neighbours;
+use topostream_formats::{Direction, Result, Store, Topology, threads};
 
 /// A segment has this many edges; a page is cut where it has more than twice as many.
 const SEGMENT_EDGES: u32 = 1 << 18;
@@ -377,21 +378,7 @@ impl<A: Algorithm> Shared<A> {
         let part = Part { page, weights, lengths, selection: self.selection(step), segment };
         let kernel = self.algorithm.kernel(&self.state, step);
         let starts = topology.directory().starts();
-        Ok(match encoding {
-            Encoding::VertexId => part.run(&kernel, VertexIds::new(&page)),
-            Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
-                part.run(&kernel, RecordIdsOf::<2, 2>::new(&page, starts))
-            }
-            Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
-                part.run(&kernel, RecordIdsOf::<3, 3>::new(&page, starts))
-            }
-            Encoding::RecordId { page_bytes: 4, slot_bytes: 2 } => {
-                part.run(&kernel, RecordIdsOf::<4, 2>::new(&page, starts))
-            }
-            Encoding::RecordId { page_bytes, slot_bytes } => {
-                part.run(&kernel, RecordIds::new(&page, starts, page_bytes, slot_bytes))
-            }
-        })
+        Ok(with_neighbours!(&page, encoding, starts, |neighbours| part.run(&kernel, neighbours)))
     }
 
     fn selection(&self, step: &Step) -> Selection<'_> {
