@@ -17,18 +17,42 @@
 pub mod algorithms;
 pub mod checkpoint;
 pub mod checks;
-pub mod device;
 pub mod engine;
 pub mod error;
 pub mod extract;
 pub mod model;
-pub mod pages;
-pub mod predict;
 pub mod report;
-pub mod team;
+pub mod store;
 pub mod trace;
 
-pub use engine::{Engine, EngineOptions, Run};
+// The rooms between the model and the engine. The program, the tests and the benchmarks see them too; nothing in them is
+// stable.
+#[cfg(not(feature = "internals"))]
+#[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
+mod device;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod device;
+#[cfg(not(feature = "internals"))]
+#[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
+mod pages;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod pages;
+#[cfg(not(feature = "internals"))]
+#[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
+mod predict;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod predict;
+#[cfg(not(feature = "internals"))]
+#[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
+mod team;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod team;
+
+pub use engine::{DeviceChoice, Engine, EngineOptions, Run};
 pub use error::Error;
 pub use model::vertex_set::VertexSet;
-pub use topostream_formats::{Direction, PageId, Store, VertexId};
+pub use store::{Direction, PageId, Store, StoreBuilder, VertexId};

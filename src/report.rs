@@ -1,9 +1,10 @@
 //! What a run did: numbers with units, for people and for programs.
 
-use crate::device::{Transfer, Work};
-use crate::pages::StripeReport;
-use crate::predict::Prediction;
-use crate::team::Sharing;
+use crate::device::Work;
+pub use crate::device::{DeviceReport, Transfer};
+pub use crate::pages::StripeReport;
+pub use crate::predict::{Prediction, Terms};
+pub use crate::team::Sharing;
 use serde::Serialize;
 use topostream_formats::Direction;
 
@@ -44,7 +45,8 @@ pub struct RunReport {
     pub sharing: Option<Sharing>,
     /// What the cost model says of a run with these pages and edges; none where the machine has not been measured.
     pub predicted: Option<Prediction>,
-    /// Checkpoints, where they were asked for. Of a run that went on from one, all other numbers are of what came after.
+    /// Checkpoints, where they were asked for. Of a run that went on from one, all other numbers are of what came
+    /// after.
     pub checkpoints: Option<CheckpointReport>,
     /// Each of the directories that pages are read from.
     pub stripes: Vec<StripeReport>,

@@ -9,9 +9,9 @@
 //!  kernels                        |=====|    |=====|
 //! ```
 //!
-//! Spans are reported once they have ended, by whoever did the work, in any order and from any thread; sub-lanes are given
-//! out when the timeline is written. The number of spans is bounded, and what did not fit is counted. The format is
-//! [Trace Event Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), which
+//! Spans are reported once they have ended, by whoever did the work, in any order and from any thread; sub-lanes are
+//! given out when the timeline is written. The number of spans is bounded, and what did not fit is counted. The format
+//! is [Trace Event Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), which
 //! <https://ui.perfetto.dev> and `chrome://tracing` open; docs/architecture.md says why serde writes it.
 
 use crate::pages::fetch::PageRef;
@@ -149,8 +149,8 @@ impl Timeline {
         self.span_ns(lane, name, self.ns_at(begin), self.ns_at(end), detail);
     }
 
-    /// Adds what happened between two times of a clock that was brought in line with the timeline: nanoseconds since its
-    /// beginning. An end before its beginning is taken for the beginning.
+    /// Adds what happened between two times of a clock that was brought in line with the timeline: nanoseconds since
+    /// its beginning. An end before its beginning is taken for the beginning.
     pub fn span_ns(&self, lane: Lane, name: impl Into<Cow<'static, str>>, begin_ns: u64, end_ns: u64, detail: Detail) {
         let mut spans = self.spans();
         if spans.kept.len() < self.spans_max {
@@ -242,8 +242,8 @@ impl EngineSpans {
     }
 }
 
-/// Gives each span of a lane the first row in which nothing is in its way; returns how many rows that takes. Spans come in
-/// order of their beginnings.
+/// Gives each span of a lane the first row in which nothing is in its way; returns how many rows that takes. Spans come
+/// in order of their beginnings.
 fn give_rows(lane: Lane, spans: &mut [Span]) -> u16 {
     let mut rows: Vec<Vec<u64>> = Vec::new();
     for span in spans.iter_mut().filter(|span| span.lane == lane) {

@@ -21,7 +21,11 @@ fn graph() -> EdgeList {
 
 fn options(memory_bytes: u64, buffer_bytes: Option<u64>) -> EngineOptions {
     let fetcher = FetcherKind::Threads;
-    EngineOptions { memory_bytes, buffer_bytes, threads: 2, fetcher, ..EngineOptions::default() }
+    EngineOptions::default()
+        .with_memory_bytes(memory_bytes)
+        .with_buffer_bytes(buffer_bytes)
+        .with_threads(2)
+        .with_fetcher(fetcher)
 }
 
 /// The figures of a refusal.

@@ -16,7 +16,7 @@ use topostream_formats::Encoding;
 
 fn engine(store: &TestStore, fetcher: FetcherKind, buffer: Option<u64>) -> (Engine, Arc<AtomicBool>) {
     let cancel = Arc::new(AtomicBool::new(false));
-    let options = EngineOptions { cancel: Arc::clone(&cancel), ..engine_options(buffer, 2, fetcher) };
+    let options = engine_options(buffer, 2, fetcher).with_cancel(Arc::clone(&cancel));
     (store.engine(options), cancel)
 }
 
@@ -210,15 +210,15 @@ fn what_cannot_be_run_is_an_error() {
     let says = |result: Result<(), String>, words: &str| {
         assert!(result.as_ref().is_err_and(|text| text.contains(words)), "{words}: {result:?}");
     };
-    says(run(EngineOptions { devices: Vec::new(), ..options() }, 0), "no device");
+    says(run(options().with_devices(Vec::new()), 0), "no device");
     says(run(options(), 200), "vertex 200 does not exist: the graph has 200 vertices");
     says(run(options(), u32::MAX), "does not exist");
-    says(run(EngineOptions { threads: 1025, ..options() }, 0), "1025 threads");
-    says(run(EngineOptions { threads: usize::MAX, ..options() }, 0), "threads");
+    says(run(options().with_threads(1025), 0), "1025 threads");
+    says(run(options().with_threads(usize::MAX), 0), "threads");
     for threads in [0, 1, 1024] {
-        assert_eq!(run(EngineOptions { threads, ..options() }, 0), Ok(()), "{threads} threads");
+        assert_eq!(run(options().with_threads(threads), 0), Ok(()), "{threads} threads");
     }
     // More than there is address space for: the budget allows it, the system does not.
-    let huge = EngineOptions { memory_bytes: 1 << 60, buffer_bytes: None, ..options() };
+    let huge = options().with_memory_bytes(1 << 60).with_buffer_bytes(None);
     assert_eq!(run(huge, 0), Ok(()), "no more is allocated than the graph fills");
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use reference::*;
 use topostream::checks::graph500::{CheckOptions, Checked, check_bfs, check_sssp, memory_bytes};
 use topostream::error::{Rule, Violation};
+use topostream::model::answer::Values;
 use topostream::{Error, PageId, Store, VertexId};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
@@ -35,16 +36,14 @@ type Parents = Vec<Option<u32>>;
 
 fn check_tree_of(store: &Store, source: u32, levels: &Levels, parents: Option<&Parents>) -> Result<Checked, Error> {
     let level = |vertex: u32| levels[vertex as usize];
-    let parent = parents.map(|parents| |vertex: u32| parents[vertex as usize]);
-    let parent = parent.as_ref().map(|parent| parent as &topostream::checks::graph500::Parents<'_>);
-    check_bfs(store, VertexId(source), &level, parent, &CheckOptions::default())
+    let parent = parents.map(|parents| Values::new(|vertex| parents[vertex as usize].map(VertexId)));
+    check_bfs(store, VertexId(source), &Values::new(level), parent.as_ref(), &CheckOptions::default())
 }
 
 fn check_ways(store: &Store, source: u32, distances: &[f64], parents: Option<&Parents>) -> Result<Checked, Error> {
     let distance = |vertex: u32| distances[vertex as usize];
-    let parent = parents.map(|parents| |vertex: u32| parents[vertex as usize]);
-    let parent = parent.as_ref().map(|parent| parent as &topostream::checks::graph500::Parents<'_>);
-    check_sssp(store, VertexId(source), &distance, parent, &CheckOptions::default())
+    let parent = parents.map(|parents| Values::new(|vertex| parents[vertex as usize].map(VertexId)));
+    check_sssp(store, VertexId(source), &Values::new(distance), parent.as_ref(), &CheckOptions::default())
 }
 
 #[track_caller]
@@ -291,7 +290,7 @@ fn what_cannot_be_checked_is_refused() {
     let (levels, _) = small_answer();
     assert!(matches!(check_ways(&store, 0, &[0.0; 3], None), Err(Error::Parameter(_))));
     assert!(matches!(check_tree_of(&store, 40_000, &levels, None), Err(Error::Parameter(_))));
-    let level = |vertex: u32| levels[vertex as usize];
+    let level = Values::new(|vertex| levels[vertex as usize]);
     let needed_bytes = memory_bytes(&store, false);
     let check = |memory_bytes| {
         let options = CheckOptions { memory_bytes, ..CheckOptions::default() };

@@ -11,12 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topostream::algorithms::Traffic;
-use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, State, Step, Summary, Visit,
-};
+use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U64Column};
 use topostream::pages::fetch::{Faults, FetcherKind};
-use topostream::{Direction, Engine, EngineOptions, Error};
+use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::write::Layout;
 use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
@@ -89,8 +87,7 @@ impl Algorithm for WeightedSum {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let sum = state.attributes.u64(0);
-        let unscaled = move |vertex| Some(sum.get(vertex) >> 10);
-        vec![Answer { name: "sum", values: AnswerValues::Integer(Box::new(unscaled)) }]
+        vec![Answer::integer("sum", move |vertex| Some(sum.get(vertex) >> 10))]
     }
 }
 
@@ -260,7 +257,7 @@ fn a_superstep_stops_in_the_middle() {
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     for buffer in [None, Some(8)] {
         let cancel = Arc::new(AtomicBool::new(false));
-        let options = EngineOptions { cancel: Arc::clone(&cancel), ..engine_options(buffer, 1, FetcherKind::Auto) };
+        let options = engine_options(buffer, 1, FetcherKind::Auto).with_cancel(Arc::clone(&cancel));
         let engine = store.engine(options);
         let slow = Slow { started: Arc::default() };
         let started = Arc::clone(&slow.started);

@@ -18,7 +18,7 @@ fn cpus(devices: usize, draw: usize) -> EngineOptions {
     // Frames with room for weights.
     let buffer = [None, Some(18), Some(33)][draw % 3];
     let options = engine_options(buffer, 1 + draw % 3, FETCHERS[draw % 3]);
-    EngineOptions { devices: vec![DeviceChoice::Cpu; devices], ..options }
+    options.with_devices(vec![DeviceChoice::Cpu; devices])
 }
 
 fn check(name: &str, graph: &EdgeList, shapes: &[Shape]) {

@@ -21,20 +21,40 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "src/device/gpu/vulkan/lanes.rs",
     "src/device/gpu/vulkan/memory.rs",
     "src/device/gpu/vulkan/mod.rs",
-    "src/fetch/pool.rs",
-    "src/fetch/uring.rs",
-    "src/fetch/uring/tests.rs",
-    "src/huge.rs",
-    "src/shader.rs",
-    "src/prefetch.rs",
-    "src/strategy/exchange.rs",
+    "src/pages/fetch/pool.rs",
+    "src/pages/fetch/uring.rs",
+    "src/pages/fetch/uring/tests.rs",
+    "src/model/huge.rs",
+    "src/model/shader.rs",
+    "src/model/prefetch.rs",
+    "src/device/exchange/mod.rs",
 ];
 
 /// Where io_uring may be named: its fetcher, what the command line says of itself, and what measures it.
-const URING_ALLOWED: [&str; 3] = ["src/fetch/", "src/cli/", "bench/src/"];
+const URING_ALLOWED: [&str; 3] = ["src/pages/", "src/cli/", "bench/src/"];
 
 /// Where wgpu may be named: its device, what the command line says of GPUs, and what measures them.
 const WGPU_ALLOWED: [&str; 3] = ["src/device/gpu/", "src/cli/", "bench/src/"];
+
+/// The rooms of `src`, lowest first. A room may use those before it, never those behind it.
+const ROOMS: [&str; 16] = [
+    "error",
+    "store",
+    "model",
+    "pages",
+    "trace",
+    "device",
+    "team",
+    "predict",
+    "report",
+    "checkpoint",
+    "engine",
+    "algorithms",
+    "extract",
+    "checks",
+    "cli",
+    "main",
+];
 
 struct Source {
     path: String,
@@ -202,6 +222,46 @@ fn wgpu_is_met_in_one_place() {
     is_named_only_in("wgpu", &WGPU_ALLOWED);
 }
 
+/// The room of a file of `src`; none for what is outside, and for the crate's front page.
+fn room_of(path: &str) -> Option<&str> {
+    let within = path.strip_prefix("src/")?;
+    let room = within.split('/').next()?.trim_end_matches(".rs");
+    (room != "lib").then_some(room)
+}
+
+/// The rooms that a line of code names: the word behind each `crate::`.
+fn rooms_named(code: &str) -> impl Iterator<Item = &str> {
+    code.split("crate::")
+        .skip(1)
+        .map(|rest| rest.split(|char: char| !char.is_alphanumeric() && char != '_').next())
+        .map(Option::unwrap_or_default)
+}
+
+#[test]
+fn no_room_uses_a_higher_one() {
+    let floor = |room: &str| ROOMS.iter().position(|known| *known == room);
+    let (mut defects, mut seen) = (Vec::new(), 0);
+    for source in &sources() {
+        let Some(room) = room_of(&source.path) else { continue };
+        let Some(here) = floor(room) else {
+            defects.push(format!("{}: {room} is not in the list of rooms", source.path));
+            continue;
+        };
+        for (line, code) in source.code() {
+            for other in rooms_named(&code) {
+                seen += 1;
+                match floor(other) {
+                    Some(there) if there <= here => {}
+                    Some(_) => defects.push(format!("{}:{line}: {room} uses {other}, which is above it", source.path)),
+                    None => defects.push(format!("{}:{line}: write the room's name: crate::{other}", source.path)),
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "only {seen} imports found");
+    report(&defects);
+}
+
 #[test]
 fn nothing_is_left_for_later() {
     let mut defects = Vec::new();
@@ -221,6 +281,11 @@ fn nothing_is_left_for_later() {
 #[test]
 fn the_scan_sees_what_it_looks_for() {
     assert_eq!(code_of(r#"call("unsafe // \" text") // unsafe"#).trim(), "call()");
+    assert_eq!(rooms_named("use crate::model::{a, b}; crate::error::Error").collect::<Vec<_>>(), ["model", "error"]);
+    assert_eq!(
+        (room_of("src/trace.rs"), room_of("src/lib.rs"), room_of("bench/src/a.rs")),
+        (Some("trace"), None, None)
+    );
     assert!(has_word("let x = unsafe { y };", "unsafe") && !has_word("#[allow(unsafe_code)]", "unsafe"));
     let text = "fn one() {}\nimpl X {\n    pub(crate) const fn two<T>(\n        a: T,\n    ) -> u8 {\n        if a {\n        }\n        0\n    }\n    fn three();\n}\n";
     assert_eq!(functions(text), [("one", 1, 1), ("two", 3, 7), ("three", 10, 1)]);

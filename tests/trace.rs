@@ -153,7 +153,7 @@ impl Trace {
 
 fn traced<A: Algorithm>(store: &TestStore, algorithm: A, options: EngineOptions) -> (Trace, RunReport) {
     let timeline = Arc::new(Timeline::default());
-    let engine = store.engine(EngineOptions { trace: Some(Arc::clone(&timeline)), ..options });
+    let engine = store.engine(options.with_trace(Some(Arc::clone(&timeline))));
     let run = engine.run(algorithm).unwrap();
     (Trace::of(&timeline), run.report)
 }
@@ -198,7 +198,7 @@ fn reads_that_fail_are_in_the_trace_too() {
     };
     let options = engine_options(Some(6), 2, FetcherKind::Simulated(faults));
     let timeline = Arc::new(Timeline::default());
-    let engine = store.engine(EngineOptions { trace: Some(Arc::clone(&timeline)), ..options });
+    let engine = store.engine(options.with_trace(Some(Arc::clone(&timeline))));
     // A page may have bad luck three times in a row; the trace of a run that ends early is sound all the same.
     let result = engine.run(pagerank(3, Dangling::Spread, Traffic::Pull));
     let trace = Trace::of(&timeline);
@@ -215,7 +215,7 @@ fn reads_that_fail_are_in_the_trace_too() {
 fn the_trace_is_within_the_memory() {
     let store = store();
     let run = |memory_bytes, trace: Option<Arc<Timeline>>| {
-        let options = EngineOptions { memory_bytes, trace, ..engine_options(None, 1, FETCHERS[0]) };
+        let options = engine_options(None, 1, FETCHERS[0]).with_memory_bytes(memory_bytes).with_trace(trace);
         store.engine(options).run(pagerank(1, Dangling::Spread, Traffic::Pull)).map(|run| run.report)
     };
     let needed = |trace| match run(0, trace) {

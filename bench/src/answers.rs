@@ -99,14 +99,14 @@ impl LevelCheck {
 
 fn ranks(run: &Run<PageRank>, vertices: usize) -> Vec<f64> {
     values(run, vertices, |values, vertex| match values {
-        AnswerValues::F64(rank) => rank(vertex),
+        AnswerValues::F64(rank) => rank.get(vertex),
         _ => panic!("ranks are numbers"),
     })
 }
 
 fn levels(run: &Run<Bfs>, vertices: usize) -> Vec<u32> {
     values(run, vertices, |values, vertex| match values {
-        AnswerValues::Integer(level) => level(vertex).map_or(UNREACHED, |level| level as u32),
+        AnswerValues::Integer(level) => level.get(vertex).map_or(UNREACHED, |level| level as u32),
         _ => panic!("levels are whole numbers"),
     })
 }

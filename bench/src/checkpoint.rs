@@ -14,7 +14,7 @@ use crate::outcome::{Goal, Outcome, Table};
 use std::sync::Arc;
 use topostream::algorithms::{Bfs, Components, PageRank, Stop};
 use topostream::checkpoint::{Checkpoints, Every};
-use topostream::{Engine, EngineOptions, Store};
+use topostream::{Engine, Store};
 
 const EXPECTATION: &str = "one checkpoint a minute costs no more than 3% of the time: by the time that writing takes until the file is on \
     disk, and by what a run with checkpoints takes longer";
@@ -121,7 +121,7 @@ fn measure(options: &Options, store: &Store, work: Work, table: &mut Table, outc
             return work.run(&engine, options.iterations);
         }
         let checkpoints = Arc::new(Checkpoints::open(&folder, Every::Supersteps(options.every), false, |_| {})?);
-        let with = EngineOptions { checkpoints: Some(Arc::clone(&checkpoints)), ..engine.options().clone() };
+        let with = engine.options().clone().with_checkpoints(Some(Arc::clone(&checkpoints)));
         let finished = work.run(&Engine::new(Store::open(store.path())?, with), options.iterations);
         checkpoints.clear()?;
         finished

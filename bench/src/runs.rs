@@ -182,12 +182,10 @@ pub fn pagerank(iterations: u32, dangling: DanglingMass) -> PageRank {
 /// # Errors
 /// Where the store does not open.
 pub fn engine(path: &Path, buffer_bytes: Option<u64>, threads: usize) -> Result<Engine> {
-    let options = EngineOptions {
-        memory_bytes: 1 << 50,
-        buffer_bytes,
-        threads,
-        fetcher: FetcherKind::Auto,
-        ..EngineOptions::default()
-    };
+    let options = EngineOptions::default()
+        .with_memory_bytes(1 << 50)
+        .with_buffer_bytes(buffer_bytes)
+        .with_threads(threads)
+        .with_fetcher(FetcherKind::Auto);
     Ok(Engine::new(Store::open(path)?, options))
 }

@@ -54,6 +54,6 @@ impl Algorithm for LeastAncestor {
     }
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let least = state.attributes.u32(0);
-        vec![Answer { name: "least", values: AnswerValues::Vertex(Box::new(|vertex| Some(least.get(vertex)))) }]
+        vec![Answer::vertex("least", |vertex| Some(least.get(vertex)))]
     }
 }

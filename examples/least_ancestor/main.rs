@@ -9,8 +9,7 @@ mod algorithm;
 use algorithm::LeastAncestor;
 use std::error::Error;
 use topostream::device::DeviceChoice;
-use topostream::model::algorithm::AnswerValues;
-use topostream::{Engine, EngineOptions, Store};
+use topostream::{Engine, EngineOptions, Store, VertexId};
 use topostream_formats::EdgeSource;
 use topostream_tools::format::{FormatOptions, format};
 use topostream_tools::generate::Uniform;
@@ -28,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     format(&mut || Ok(Box::new(graph.generate()?)), &store, &FormatOptions::default(), &Quiet, &Cancel::default())?;
     let expected = by_search(&lists(&mut graph.generate()?)?);
     for device in [DeviceChoice::Cpu, DeviceChoice::Gpu] {
-        let options = EngineOptions { devices: vec![device.clone()], ..EngineOptions::default() };
+        let options = EngineOptions::default().with_device(device.clone());
         let run = match Engine::new(Store::open(&store)?, options).run(LeastAncestor) {
             Err(topostream::Error::NoDevice(reason)) => {
                 println!("{device}: left out: {reason}");
@@ -36,9 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             run => run?,
         };
-        let answers = run.answers();
-        let AnswerValues::Vertex(least) = &answers[0].values else { unreachable!("ancestors are vertices") };
-        let wrong = (0..VERTICES as u32).filter(|&vertex| least(vertex) != Some(expected[vertex as usize])).count();
+        let least = run.column::<VertexId>("least")?;
+        let wrong = least.iter().zip(&expected).filter(|(found, expected)| found.0 != **expected).count();
         println!("{}: {} supersteps, {wrong} of {VERTICES} answers wrong", run.report.device, run.report.steps.len());
         if wrong > 0 {
             return Err("the answers are not those of a search".into());

@@ -17,8 +17,8 @@ pub const ALIGNMENT: usize = 4096;
 /// meanwhile, or makes it one to atomics. The memory stays where it is until this is dropped.
 #[derive(Debug)]
 pub struct SharedMemory {
-    /// Owns the memory; it is never looked at through this.
-    _map: MmapMut,
+    /// Owns the memory, if there is any; it is never looked at through this.
+    _map: Option<MmapMut>,
     start: *mut u8,
     bytes: usize,
 }
@@ -31,17 +31,20 @@ unsafe impl Send for SharedMemory {}
 unsafe impl Sync for SharedMemory {}
 
 impl SharedMemory {
-    /// Allocates `bytes` zeroed bytes for what `what` says, in messages.
+    /// Allocates `bytes` zeroed bytes for what `what` says, in messages. No bytes need no memory, and are never refused.
     ///
     /// # Errors
     /// [`Error::Allocation`](crate::Error::Allocation) where the system refuses them.
     pub fn new(what: &str, bytes: u64) -> Result<Self> {
+        if bytes == 0 {
+            return Ok(Self { _map: None, start: std::ptr::without_provenance_mut(ALIGNMENT), bytes: 0 });
+        }
         let mut map = memory::map(what, bytes)?;
         #[cfg(target_os = "linux")]
         // A hint: without huge pages everything works, only slower.
         map.advise(memmap2::Advice::HugePage).ok();
         let start = map.as_mut_ptr();
-        Ok(Self { _map: map, start, bytes: bytes as usize })
+        Ok(Self { _map: Some(map), start, bytes: bytes as usize })
     }
 
     /// Where the memory begins.
@@ -126,6 +129,13 @@ mod tests {
             assert!(shared.len() == bytes && shared.is_empty() == (bytes == 0));
             assert_eq!(shared.as_mut_ptr().cast_const(), buffer.as_ptr());
         }
+    }
+
+    /// Empty buffers stand where there will be others: the system is not asked for them, and cannot refuse them.
+    #[test]
+    fn no_bytes_need_no_memory() {
+        assert!(SharedMemory::new("a test", 0).unwrap()._map.is_none());
+        assert!(SharedMemory::new("a test", 1).unwrap()._map.is_some());
     }
 
     #[test]

@@ -53,23 +53,33 @@ pub fn fill(
     mut offset: u64,
     mut read: impl FnMut(&mut [u8], u64) -> std::io::Result<usize>,
 ) -> std::io::Result<()> {
-    let mut patience = Patience::default();
     while !bytes.is_empty() {
-        match read(bytes, offset) {
-            Ok(0) => return Err(Error::new(ErrorKind::UnexpectedEof, "the file ends before the read does")),
-            Ok(count) => {
-                patience.progress();
+        match insist(|| read(bytes, offset))? {
+            0 => return Err(Error::new(ErrorKind::UnexpectedEof, "the file ends before the read does")),
+            count => {
                 offset += count as u64;
                 bytes = &mut bytes[count..];
             }
+        }
+    }
+    Ok(())
+}
+
+/// Tries `operation` again while it is refused with a transient error, for [`TRANSIENT_MAX`].
+///
+/// # Errors
+/// The system's.
+pub fn insist<T>(mut operation: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
+    let mut patience = Patience::default();
+    loop {
+        match operation() {
             Err(error) if is_transient(&error) => match patience.pause() {
                 Some(pause) => std::thread::sleep(pause),
                 None => return Err(lasting(&error)),
             },
-            Err(error) => return Err(error),
+            done => return done,
         }
     }
-    Ok(())
 }
 
 /// The error that a transient one becomes when it lasts.
@@ -114,6 +124,19 @@ mod tests {
             assert!(took >= TRANSIENT_MAX && took < 3 * TRANSIENT_MAX, "{kind}: {took:?}");
             assert!(calls < 1000, "{kind}: {calls} calls: there is no pause between them");
         }
+    }
+
+    /// The standard library would repeat an interrupted read for ever.
+    #[test]
+    fn what_lasts_is_no_interruption_any_more() {
+        let error = insist(|| Err::<(), _>(ErrorKind::Interrupted.into())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        let mut calls = 0;
+        let passed = insist(|| {
+            calls += 1;
+            if calls < 3 { Err(ErrorKind::Interrupted.into()) } else { Ok(calls) }
+        });
+        assert_eq!(passed.unwrap(), 3);
     }
 
     #[test]

@@ -1,40 +1,20 @@
-//! The algorithms, one file each.
+//! The algorithms, a folder each.
+//!
+//! ```text
+//!  NAME/mod.rs       what it computes: attributes, edge function, supersteps
+//!  NAME/NAME.wgsl    the edge function for GPUs
+//!  NAME/command.rs   its entry in the catalogue: command line, samples, documentation
+//!  catalogue.rs      a line for each
+//! ```
+//!
+//! They use the engine's public interface only, as algorithms of other crates do.
+//! [docs/writing-an-algorithm.md](https://github.com/topostream/topostream/blob/main/docs/writing-an-algorithm.md)
+//! walks through one.
 
-mod averaging;
-mod betweenness;
-mod bfs;
-mod clustering;
-mod components;
-mod cross_edges;
-mod degrees;
-mod delta_pagerank;
-mod delta_stepping;
-mod kcore;
-mod label_propagation;
-mod neighbourhood;
-mod pagerank;
-mod personalized;
-mod radius;
+#[path = "catalogue.rs"]
+mod catalogue;
+#[cfg(feature = "cli")]
+pub mod command;
 mod relaxation;
-mod scc;
-mod sssp;
-mod widest;
 
-pub use averaging::{Averaging, Model};
-pub use betweenness::Betweenness;
-pub use bfs::Bfs;
-pub use clustering::Clustering;
-pub use components::Components;
-pub use cross_edges::CrossEdges;
-pub use degrees::{Degrees, histogram};
-pub use delta_pagerank::DeltaPageRank;
-pub use delta_stepping::DeltaStepping;
-pub use kcore::KCore;
-pub use label_propagation::LabelPropagation;
-pub use neighbourhood::Neighbourhood;
-pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
-pub use personalized::PersonalizedPageRank;
-pub use radius::Radius;
-pub use scc::Scc;
-pub use sssp::Sssp;
-pub use widest::Widest;
+pub use catalogue::*;

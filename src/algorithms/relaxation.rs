@@ -2,7 +2,7 @@
 //! [`Widest`](super::Widest)): a value of 32 bits for every vertex, whose order as whole numbers is that of what it stands for,
 //! whatever the type of the weights; and a set of vertices that an edge leads to whose `f32` weight is negative or no number.
 
-use super::bfs::check_sources;
+use crate::algorithms::bfs::check_sources;
 use crate::model::algorithm::{Graph, Refusal, State};
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use crate::model::bits::Bits;

@@ -96,8 +96,8 @@ impl Folder {
         Ok((None, damaged))
     }
 
-    /// Writes a file that takes the place of a generation once it is on disk; until then, and where anything fails, that one is as
-    /// it was.
+    /// Writes a file that takes the place of a generation once it is on disk; until then, and where anything fails,
+    /// that one is as it was.
     pub fn replace(&self, slot: usize, write: impl FnOnce(&mut File) -> io::Result<u64>) -> io::Result<u64> {
         let new = self.path.join(NEW);
         let made = File::create(&new).and_then(|mut file| {

@@ -1,4 +1,5 @@
-//! Which run a checkpoint is of: everything that its answer depends on, field by field, so that a difference can be named.
+//! Which run a checkpoint is of: everything that its answer depends on, field by field, so that a difference can be
+//! named.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::Algorithm;

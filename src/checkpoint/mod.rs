@@ -7,8 +7,8 @@
 //!        checkpoint.new ── sync ── rename ─▶ checkpoint.0 or .1, by turns ┘
 //! ```
 //!
-//! An algorithm keeps what it knows in attributes, frontiers and the numbers of a [`Step`]: a checkpoint
-//! is those, in the order of the vertices, whatever device or devices they were on. docs/checkpoints.md describes the file.
+//! An algorithm keeps what it knows in attributes, frontiers and the numbers of a [`Step`]: a checkpoint is those, in
+//! the order of the vertices, whatever device or devices they were on. docs/checkpoints.md describes the file.
 //!
 //! | module | what |
 //! | --- | --- |
@@ -123,7 +123,8 @@ struct Inner {
     before: Before,
     /// Supersteps of this session.
     done: u64,
-    /// When the last one was written (or the session began), after how many supersteps of this session, and how long that took.
+    /// When the last one was written (or the session began), after how many supersteps of this session, and how long
+    /// that took.
     last: (Instant, u64, Duration),
     begun: Instant,
     report: CheckpointReport,
@@ -159,12 +160,12 @@ impl Resumption {
 }
 
 impl Checkpoints {
-    /// Opens a folder, which is made where there is none. With `resume`, the newest checkpoint in it that is whole will be where
-    /// the run goes on, and without a checkpoint it begins at the beginning; otherwise there must be none.
+    /// Opens a folder, which is made where there is none. With `resume`, the newest checkpoint in it that is whole will
+    /// be where the run goes on, and without a checkpoint it begins at the beginning; otherwise there must be none.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] where another run uses the folder, where it cannot be written to, where there is a checkpoint and
-    /// `resume` is false, and where there are some and none can be used.
+    /// [`Error::Checkpoint`] where another run uses the folder, where it cannot be written to, where there is a
+    /// checkpoint and `resume` is false, and where there are some and none can be used.
     pub fn open(
         folder: &Path,
         every: Every,
@@ -252,7 +253,8 @@ impl Checkpoints {
         })
     }
 
-    /// Where a run begins that is to go on from the checkpoint that was found; none where there is none, or where it was taken.
+    /// Where a run begins that is to go on from the checkpoint that was found; none where there is none, or where it
+    /// was taken.
     pub(crate) fn take(
         &self,
         (store, asynchronous): (&Store, bool),
@@ -289,8 +291,8 @@ impl Checkpoints {
         Ok(Some(Resumption { step, active: *active, reader }))
     }
 
-    /// What an algorithm has kept in the checkpoint that was found, for who has to know it before a run can begin, and how long
-    /// it is. The checkpoint is still there to be taken: then it is seen whether it is of the same run.
+    /// What an algorithm has kept in the checkpoint that was found, for who has to know it before a run can begin, and
+    /// how long it is. The checkpoint is still there to be taken: then it is seen whether it is of the same run.
     pub(crate) fn kept(&self, algorithm: &str) -> Result<Option<(Reader, u64)>> {
         let inner = self.inner();
         let same = |found: &&Found| found.header.identity.contains(&("algorithm".into(), algorithm.into()));

@@ -1,5 +1,5 @@
-//! Reads a checkpoint. Nothing is believed before its checksum is looked at, and nothing is allocated that the length of the file
-//! does not answer for.
+//! Reads a checkpoint. Nothing is believed before its checksum is looked at, and nothing is allocated that the length
+//! of the file does not answer for.
 
 use super::format::{Header, PREAMBLE_BYTES};
 use super::writer::PIECE_BYTES;

@@ -123,8 +123,8 @@ fn write_activations(out: &mut Writer<'_>, state: &State, step: &Step) -> io::Re
 /// Sets what a checkpoint has, in a state that is as it was allocated.
 ///
 /// # Errors
-/// As of [`Reader`]; [`Error::Checkpoint`](crate::Error::Checkpoint) where the algorithm finds something that it cannot have
-/// written.
+/// As of [`Reader`]; [`Error::Checkpoint`](crate::Error::Checkpoint) where the algorithm finds something that it cannot
+/// have written.
 pub fn load(
     reader: &mut Reader,
     algorithm: &dyn Algorithm,

@@ -1,4 +1,5 @@
-//! Writes a checkpoint: sections in pieces, each with a checksum. A piece is made while another one is on its way to the file.
+//! Writes a checkpoint: sections in pieces, each with a checksum. A piece is made while another one is on its way to
+//! the file.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;

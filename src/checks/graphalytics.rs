@@ -4,8 +4,9 @@
 //!  NAME-BFS, NAME-PR …, `vertex value` a line ─▶ vertex by id ─▶ every vertex once? ─▶ values match? ─▶ Comparison
 //! ```
 //!
-//! The reference is read from front to back, one line at a time. Vertices are found by binary search among the store's ids (at
-//! once, where the file has them in ascending order), so that memory is a bit a vertex, and 8 bytes more for partitions.
+//! The reference is read from front to back, one line at a time. Vertices are found by binary search among the store's
+//! ids (at once, where the file has them in ascending order), so that memory is a bit a vertex, and 8 bytes more for
+//! partitions.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Answer, AnswerValues};
@@ -87,7 +88,8 @@ pub fn memory_bytes(store: &Store, rule: Rule) -> u64 {
 /// Holds an answer over all vertices of a store against a reference output.
 ///
 /// # Errors
-/// Where the reference cannot be read, or does not have every vertex of the store exactly once, by line; [`Error::Interrupted`].
+/// Where the reference cannot be read, or does not have every vertex of the store exactly once, by line;
+/// [`Error::Interrupted`].
 pub fn compare(
     store: &Store,
     answer: &Answer<'_>,
@@ -174,8 +176,8 @@ fn compare_groups(lines: &mut Lines<'_>, answer: &Answer<'_>, ids: &OriginalIds)
 /// A value of an answer of whole numbers or vertices, these by original id; none where a vertex has none.
 fn whole(answer: &Answer<'_>, vertex: u32, ids: &OriginalIds) -> Result<Option<u64>> {
     match &answer.values {
-        AnswerValues::Integer(of) => Ok(of(vertex)),
-        AnswerValues::Vertex(of) => Ok(of(vertex).map(|vertex| ids.original(VertexId(vertex)))),
+        AnswerValues::Integer(of) => Ok(of.get(vertex)),
+        AnswerValues::Vertex(of) => Ok(of.get(vertex).map(|vertex| ids.original(vertex))),
         AnswerValues::F64(_) => Err(unfit(answer, "whole numbers")),
     }
 }
@@ -183,8 +185,8 @@ fn whole(answer: &Answer<'_>, vertex: u32, ids: &OriginalIds) -> Result<Option<u
 /// A value of an answer of numbers: infinity where a vertex has none.
 fn number(answer: &Answer<'_>, vertex: u32) -> Result<f64> {
     match &answer.values {
-        AnswerValues::F64(of) => Ok(of(vertex)),
-        AnswerValues::Integer(of) => Ok(of(vertex).map_or(f64::INFINITY, |value| value as f64)),
+        AnswerValues::F64(of) => Ok(of.get(vertex)),
+        AnswerValues::Integer(of) => Ok(of.get(vertex).map_or(f64::INFINITY, |value| value as f64)),
         AnswerValues::Vertex(_) => Err(unfit(answer, "numbers")),
     }
 }
@@ -192,7 +194,7 @@ fn number(answer: &Answer<'_>, vertex: u32) -> Result<f64> {
 /// The vertex that a vertex's group is called by.
 fn group(answer: &Answer<'_>, vertex: u32) -> Result<u32> {
     match &answer.values {
-        AnswerValues::Vertex(of) => Ok(of(vertex).unwrap_or(vertex)),
+        AnswerValues::Vertex(of) => Ok(of.get(vertex).map_or(vertex, |group| group.0)),
         _ => Err(unfit(answer, "groups")),
     }
 }
@@ -220,10 +222,10 @@ pub fn write(
         let vertex = places.vertex(place);
         write!(out, "{} ", ids.original(VertexId(vertex)))?;
         match &answer.values {
-            AnswerValues::F64(of) => write_number(out, of(vertex))?,
-            AnswerValues::Integer(of) => write!(out, "{}", of(vertex).unwrap_or(UNREACHABLE))?,
+            AnswerValues::F64(of) => write_number(out, of.get(vertex))?,
+            AnswerValues::Integer(of) => write!(out, "{}", of.get(vertex).unwrap_or(UNREACHABLE))?,
             AnswerValues::Vertex(of) => {
-                let value = of(vertex).map(|vertex| ids.original(VertexId(vertex)));
+                let value = of.get(vertex).map(|vertex| ids.original(vertex));
                 write!(out, "{}", value.unwrap_or(UNREACHABLE))?;
             }
         }

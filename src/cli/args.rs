@@ -4,6 +4,7 @@ use super::Failure;
 use super::memory::memory_bytes;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+pub use topostream::algorithms::command::size;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{BATCH_PAGES_DEFAULT, Distribution, FastPaths, GpuSettings, PageTransfer};
 use topostream::pages::fetch::FetcherKind;
@@ -13,16 +14,6 @@ use topostream_formats::shard::SHARDS_MAX;
 use topostream_formats::write::Layout;
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::{FormatOptions, IdPolicy};
-
-/// More than any machine has, and little enough that sums of sizes do not overflow.
-const SIZE_MAX: u64 = 1 << 60;
-
-/// Reads a size such as `64KiB`, `2GiB` or `1.5GB`.
-pub fn size(text: &str) -> Result<u64, String> {
-    let bytes =
-        parse_size::parse_size(text).map_err(|error| format!("{error}; sizes look like 64KiB, 512MiB, 2GiB"))?;
-    if bytes <= SIZE_MAX { Ok(bytes) } else { Err("more than 1EiB".into()) }
-}
 
 /// Reads the size of a page.
 pub fn page_size(text: &str) -> Result<u32, String> {
@@ -250,22 +241,21 @@ impl ResourceArgs {
     /// The engine's options.
     pub fn options(&self, cancel: &topostream_tools::progress::Cancel) -> topostream::EngineOptions {
         let defaults = topostream::EngineOptions::default();
-        topostream::EngineOptions {
-            memory_bytes: self.memory_bytes(),
-            buffer_bytes: self.buffer,
-            threads: self.threads.map_or(defaults.threads, usize::from),
-            fetcher: match self.fetcher {
+        let threads = self.threads.map_or(defaults.threads, usize::from);
+        defaults
+            .with_memory_bytes(self.memory_bytes())
+            .with_buffer_bytes(self.buffer)
+            .with_threads(threads)
+            .with_fetcher(match self.fetcher {
                 FetcherName::Auto => FetcherKind::Auto,
                 FetcherName::Uring => FetcherKind::Uring,
                 FetcherName::Threads => FetcherKind::Threads,
-            },
-            devices: self.devices.clone(),
-            strategy: self.strategy,
-            assignment: self.assignment,
-            gpu: self.gpu(),
-            cancel: cancel.flag(),
-            ..defaults
-        }
+            })
+            .with_devices(self.devices.clone())
+            .with_strategy(self.strategy)
+            .with_assignment(self.assignment)
+            .with_gpu(self.gpu())
+            .with_cancel(cancel.flag())
     }
 
     fn gpu(&self) -> GpuSettings {

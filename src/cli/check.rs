@@ -1,32 +1,33 @@
-//! `--validate` of `run bfs` and `run sssp`: Graph500's checks, behind the run and within its memory.
+//! `--validate` of `run bfs` and `run sssp`: Graph500's checks, after the run and within its memory.
 
 use super::{Failure, tables};
 use std::time::Instant;
-use topostream::algorithms::Bfs;
+use topostream::algorithms::command::Finished;
 use topostream::checks::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
+use topostream::model::answer::Values;
 use topostream::pages::memory::answer_bytes;
-use topostream::{Engine, EngineOptions, Error, Run, Store, VertexId};
+use topostream::{Engine, EngineOptions, Error, Store, VertexId};
 
 /// Code, stacks: what a check takes whatever the graph.
 const PROGRAM_BYTES: u64 = 16 << 20;
 
-/// A check of the answer of an algorithm.
-pub type Check<A> = fn(&Run<A>, VertexId, &Store, &CheckOptions) -> Result<Checked, Error>;
+/// The rules that an answer is checked by.
+pub type Check = fn(&dyn Finished, VertexId, &Store, &CheckOptions) -> Result<Checked, Error>;
 
 /// A check that is to follow a run.
-pub struct Checking<A> {
-    check: Check<A>,
+pub struct Checking {
+    check: Check,
     source: VertexId,
     options: CheckOptions,
 }
 
-impl<A: Algorithm> Checking<A> {
+impl Checking {
     /// Prepares a check: what it needs beside the answer is looked at before the run.
     pub fn new(
-        check: Check<A>,
+        check: Check,
         source: VertexId,
-        algorithm: &A,
+        algorithm: &dyn Algorithm,
         store: &Store,
         engine: &EngineOptions,
     ) -> Result<Self, Failure> {
@@ -46,7 +47,7 @@ impl<A: Algorithm> Checking<A> {
     }
 
     /// Checks a run's answer; returns a line for people.
-    pub fn run(self, run: &Run<A>, store: &Store) -> Result<String, Failure> {
+    pub fn run(self, run: &dyn Finished, store: &Store) -> Result<String, Failure> {
         let started = Instant::now();
         let checked = (self.check)(run, self.source, store, &self.options)?;
         Ok(format!(
@@ -60,7 +61,7 @@ impl<A: Algorithm> Checking<A> {
 }
 
 /// Levels, and the tree where parents were kept.
-pub fn bfs(run: &Run<Bfs>, source: VertexId, store: &Store, options: &CheckOptions) -> Result<Checked, Error> {
+pub fn bfs(run: &dyn Finished, source: VertexId, store: &Store, options: &CheckOptions) -> Result<Checked, Error> {
     let answers = run.answers();
     let AnswerValues::Integer(levels) = &answers[0].values else { unreachable!("levels are whole numbers") };
     let parents: Option<&Parents<'_>> = match answers.get(1).map(|answer| &answer.values) {
@@ -71,19 +72,14 @@ pub fn bfs(run: &Run<Bfs>, source: VertexId, store: &Store, options: &CheckOptio
 }
 
 /// Distances.
-pub fn sssp<A: Algorithm>(
-    run: &Run<A>,
-    source: VertexId,
-    store: &Store,
-    options: &CheckOptions,
-) -> Result<Checked, Error> {
+pub fn sssp(run: &dyn Finished, source: VertexId, store: &Store, options: &CheckOptions) -> Result<Checked, Error> {
     let answers = run.answers();
     match &answers[0].values {
         AnswerValues::F64(distances) => check_sssp(store, source, distances, None, options),
         AnswerValues::Vertex(_) => unreachable!("distances are numbers"),
         AnswerValues::Integer(distances) => {
-            let distances = |vertex| distances(vertex).map_or(f64::INFINITY, |distance| distance as f64);
-            check_sssp(store, source, &distances, None, options)
+            let distance = |vertex| distances.get(vertex).map_or(f64::INFINITY, |distance| distance as f64);
+            check_sssp(store, source, &Values::new(distance), None, options)
         }
     }
 }

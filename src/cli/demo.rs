@@ -49,8 +49,7 @@ impl Demo {
 
         let page_bytes = u64::from(store.manifest().page_bytes);
         let buffer_bytes = (store.manifest().out.pages / 4).max(4) * page_bytes;
-        let engine_options =
-            EngineOptions { buffer_bytes: Some(buffer_bytes), cancel: cancel.flag(), ..EngineOptions::default() };
+        let engine_options = EngineOptions::default().with_buffer_bytes(Some(buffer_bytes)).with_cancel(cancel.flag());
         let engine = Engine::new(store, engine_options);
         let pagerank = PageRank { stop: Stop::Iterations(ITERATIONS), ..PageRank::default() };
         let ranks = engine.run(pagerank)?;
@@ -180,12 +179,12 @@ impl InMemory {
 fn worst_rank_error(run: &Run<PageRank>, expected: &[f64]) -> f64 {
     let answers = run.answers();
     let AnswerValues::F64(rank) = &answers[0].values else { return f64::INFINITY };
-    let error = |(vertex, expected): (usize, &f64)| (rank(vertex as u32) - expected).abs() / expected;
+    let error = |(vertex, expected): (usize, &f64)| (rank.get(vertex as u32) - expected).abs() / expected;
     expected.iter().enumerate().map(error).fold(0.0, f64::max)
 }
 
 fn wrong_levels(run: &Run<Bfs>, expected: &[Option<u64>]) -> usize {
     let answers = run.answers();
     let AnswerValues::Integer(level) = &answers[0].values else { return expected.len() };
-    expected.iter().enumerate().filter(|&(vertex, expected)| level(vertex as u32) != *expected).count()
+    expected.iter().enumerate().filter(|&(vertex, expected)| level.get(vertex as u32) != *expected).count()
 }

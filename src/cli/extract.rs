@@ -3,13 +3,14 @@
 use super::args::StoreArgs;
 use super::format::format_with_report;
 use super::generate::write_edges;
-use super::run::{HopDirection, Source, source};
 use super::{Failure, Outcome, opening, print};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use topostream::algorithms::command::{Source, source};
+use topostream::algorithms::neighbourhood::command::HopDirection;
 use topostream::device::DeviceChoice;
-use topostream::extract::{ExtractOptions, induced, induced_needs, within_hops, within_hops_needs};
+use topostream::extract::{ExtractOptions, Hops, induced, induced_needs, within_hops, within_hops_needs};
 use topostream::{Engine, EngineOptions, Store, VertexId, VertexSet};
 use topostream_formats::manifest::Ids;
 use topostream_formats::readers::InputFile;
@@ -79,6 +80,14 @@ Examples:
   topostream extract wiki near --ego 30 --hops 2 --direction both --in-edges
   topostream extract wiki --ego 30 --edge-list ego.txt --memory 256MiB";
 
+fn hops(direction: HopDirection) -> Hops {
+    match direction {
+        HopDirection::Out => Hops::Along,
+        HopDirection::In => Hops::Against,
+        HopDirection::Both => Hops::Either,
+    }
+}
+
 /// Main memory that writing an edge list needs for itself.
 const BASE_BYTES: u64 = 32 << 20;
 
@@ -114,7 +123,7 @@ impl Extract {
         if let Some(ego) = self.ego {
             let ego = ego.vertex_of("--ego", store)?;
             let engine = Engine::new(opening::open(&self.store)?, self.engine_options(options.memory_bytes, cancel));
-            return Ok(within_hops_needs(&engine, &[ego], self.hops, self.direction.into())?);
+            return Ok(within_hops_needs(&engine, &[ego], self.hops, hops(self.direction))?);
         }
         let ids_bytes = if matches!(store.manifest().ids, Ids::File { .. }) { 8 * store.vertices() } else { 0 };
         Ok(BASE_BYTES + VertexSet::reading_bytes() + VertexSet::memory_bytes(store.vertices()) + ids_bytes)
@@ -134,7 +143,7 @@ impl Extract {
 
     fn engine_options(&self, memory_bytes: u64, cancel: &Cancel) -> EngineOptions {
         let (devices, cancel) = (self.devices.clone(), cancel.flag());
-        EngineOptions { memory_bytes, devices, cancel, ..EngineOptions::default() }
+        EngineOptions::default().with_memory_bytes(memory_bytes).with_devices(devices).with_cancel(cancel)
     }
 
     /// The wanted vertices.
@@ -148,7 +157,7 @@ impl Extract {
         // What is found stands beside what has found it.
         let memory_bytes = memory_bytes.saturating_sub(VertexSet::memory_bytes(store.vertices()));
         let engine = Engine::new(store, self.engine_options(memory_bytes, cancel));
-        Ok(within_hops(&engine, &[ego], self.hops, self.direction.into())?)
+        Ok(within_hops(&engine, &[ego], self.hops, hops(self.direction))?)
     }
 
     fn write_list(

@@ -1,6 +1,6 @@
 //! `topostream plan`: how long a run would take, what it would wait for, and the memory that it would take.
 
-use super::run::AlgorithmArgs;
+use super::run::Job;
 use super::{Failure, Outcome, print, tables};
 use clap::Args;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use topostream_tools::progress::Cancel;
 #[command(after_help = EXAMPLES)]
 pub struct Plan {
     #[command(subcommand)]
-    algorithm: AlgorithmArgs,
+    job: Job,
     /// Groups by destination that the store would have: as if formatted with as many shards
     #[arg(long, global = true, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=1024))]
     shards: Option<u64>,
@@ -106,21 +106,22 @@ impl Counted {
 
 impl Plan {
     pub fn run(self, cancel: &Cancel) -> Outcome {
-        let job = self.algorithm.job();
-        let (rates, engine) = job.common().planning(cancel)?;
-        let algorithm = job.planned(&engine)?;
+        let Job { common, arguments } = self.job;
+        let (rates, engine) = common.planning(cancel)?;
+        let prepared = arguments.prepare(engine.store(), &cancel.flag())?;
+        let left_out = prepared.left_out.map_or(String::new(), |left_out| format!("{left_out}\n"));
+        let algorithm = prepared.runs.planned(&engine)?;
         engine.check(&*algorithm)?;
         let mut work = Work::of(&*algorithm, engine.store(), 1);
         work.shards = self.shards.unwrap_or(work.shards);
         let rows = rows(&*algorithm, &work, &engine, &rates)?;
-        if job.common().json() {
+        if common.json() {
             let json = serde_json::to_string_pretty(&rows).map_err(|error| Failure::Other(error.to_string()))?;
             return print(&(json + "\n"));
         }
         let has_in_lists = engine.store().topology(Direction::In).is_some();
         let supersteps = Counted::of(&*algorithm, &work).describe(&*algorithm, has_in_lists);
         let mode = if engine.options().asynchronous { "not in the times: what --asynchronous changes\n" } else { "" };
-        let left_out = job.left_out().map_or(String::new(), |left_out| format!("{left_out}\n"));
         print(&(table(&rows) + &supersteps + &rates_of(&*algorithm, &work) + mode + &left_out))
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use topostream::model::algorithm::{Answer, AnswerValues};
+use topostream::model::answer::{Answer, AnswerValues, Values};
 use topostream_formats::{Error as StoreError, OriginalIds, VertexId, durable};
 use topostream_tools::progress::Cancel;
 
@@ -48,11 +48,10 @@ impl ResultFile {
 
     /// Writes all vertices' values. The file appears when it is complete; where it cannot be completed, nothing is left.
     pub fn write(self, answers: &[Answer<'_>], ids: &OriginalIds, count: u64, cancel: &Cancel) -> Result<(), Failure> {
-        let vertices = (0..count).map(|vertex| vertex as u32);
         let Self { file, format } = self;
         file.write(cancel, |out| match format {
-            ResultFormat::Text => write_text(out, answers, ids, vertices),
-            ResultFormat::Csv => write_csv(out, answers, ids, vertices),
+            ResultFormat::Text => write_text(out, answers, ids, count),
+            ResultFormat::Csv => write_csv(out, answers, ids, count),
             ResultFormat::Npy => write_npy(out, answers, ids, count),
         })
     }
@@ -129,46 +128,64 @@ impl fmt::Display for Value {
     }
 }
 
-fn value(answer: &Answer<'_>, vertex: u32, ids: &OriginalIds) -> Value {
+/// Vertices whose values are read at a time.
+const CHUNK: u64 = 1 << 12;
+
+/// The values of a column for `count` vertices, beginning with `first`.
+fn values(answer: &Answer<'_>, ids: &OriginalIds, first: u32, count: usize) -> Vec<Value> {
+    fn read<T: Clone + Default>(values: &Values<'_, T>, first: u32, count: usize) -> impl Iterator<Item = T> {
+        let mut chunk = vec![T::default(); count];
+        values.read(first, &mut chunk);
+        chunk.into_iter()
+    }
     match &answer.values {
-        AnswerValues::F64(of) => Value::Float(of(vertex)),
-        AnswerValues::Integer(of) => Value::Integer(of(vertex)),
-        AnswerValues::Vertex(of) => Value::Integer(of(vertex).map(|vertex| ids.original(VertexId(vertex)))),
+        AnswerValues::F64(of) => read(of, first, count).map(Value::Float).collect(),
+        AnswerValues::Integer(of) => read(of, first, count).map(Value::Integer).collect(),
+        AnswerValues::Vertex(of) => {
+            let original = |vertex: Option<VertexId>| Value::Integer(vertex.map(|vertex| ids.original(vertex)));
+            read(of, first, count).map(original).collect()
+        }
     }
 }
 
-fn write_text(
-    out: &mut impl Write,
+/// Calls `write` with the original id and the values of each vertex.
+fn each_row(
     answers: &[Answer<'_>],
     ids: &OriginalIds,
-    vertices: impl Iterator<Item = u32>,
+    vertices: u64,
+    mut write: impl FnMut(u64, &[Value]) -> io::Result<()>,
 ) -> io::Result<()> {
-    for vertex in vertices {
-        write!(out, "{}", ids.original(VertexId(vertex)))?;
-        for answer in answers {
-            write!(out, " {}", value(answer, vertex, ids))?;
+    let mut row = Vec::with_capacity(answers.len());
+    for first in (0..vertices).step_by(CHUNK as usize) {
+        let count = CHUNK.min(vertices - first) as usize;
+        let column = |answer: &Answer<'_>| values(answer, ids, first as u32, count);
+        let columns: Vec<Vec<Value>> = answers.iter().map(column).collect();
+        for place in 0..count {
+            row.clear();
+            row.extend(columns.iter().map(|column| column[place]));
+            write(ids.original(VertexId((first + place as u64) as u32)), &row)?;
         }
-        writeln!(out)?;
     }
     Ok(())
 }
 
-fn write_csv(
-    out: &mut impl Write,
-    answers: &[Answer<'_>],
-    ids: &OriginalIds,
-    vertices: impl Iterator<Item = u32>,
-) -> io::Result<()> {
+fn write_text(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, vertices: u64) -> io::Result<()> {
+    each_row(answers, ids, vertices, |id, row| {
+        write!(out, "{id}")?;
+        row.iter().try_for_each(|value| write!(out, " {value}"))?;
+        writeln!(out)
+    })
+}
+
+fn write_csv(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, vertices: u64) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     let header = std::iter::once("vertex").chain(answers.iter().map(|answer| answer.name));
     csv.write_record(header)?;
-    for vertex in vertices {
-        csv.write_field(ids.original(VertexId(vertex)).to_string())?;
-        for answer in answers {
-            csv.write_field(value(answer, vertex, ids).to_string())?;
-        }
-        csv.write_record(None::<&[u8]>)?;
-    }
+    each_row(answers, ids, vertices, |id, row| {
+        csv.write_field(id.to_string())?;
+        row.iter().try_for_each(|value| csv.write_field(value.to_string()))?;
+        Ok(csv.write_record(None::<&[u8]>)?)
+    })?;
     csv.flush()
 }
 
@@ -214,19 +231,19 @@ fn row_type(answers: &[Answer<'_>]) -> DType {
 }
 
 fn write_npy(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, count: u64) -> io::Result<()> {
-    assert!(answers.len() <= COLUMNS_MAX, "more answers than any algorithm has");
+    assert!(answers.len() <= COLUMNS_MAX, "more columns than any algorithm has");
     let options = npyz::WriteOptions::new().dtype(row_type(answers)).shape(&[count]);
     let mut writer = options.writer(out).begin_nd()?;
-    for vertex in (0..count).map(|vertex| vertex as u32) {
-        let mut row = Row { cells: [ids.original(VertexId(vertex)), 0, 0], columns: answers.len() };
-        for (cell, answer) in row.cells[1..].iter_mut().zip(answers) {
-            *cell = match value(answer, vertex, ids) {
+    each_row(answers, ids, count, |id, values| {
+        let mut row = Row { cells: [id, 0, 0], columns: answers.len() };
+        for (cell, value) in row.cells[1..].iter_mut().zip(values) {
+            *cell = match *value {
                 Value::Float(value) => value.to_bits(),
                 Value::Integer(value) => signed(value)? as u64,
             };
         }
-        writer.push(&row)?;
-    }
+        writer.push(&row)
+    })?;
     writer.finish()
 }
 
@@ -243,8 +260,8 @@ pub fn top(answer: &Answer<'_>, count: usize, ids: &OriginalIds, vertices: u64) 
     let count = count.min(vertices as usize);
     let mut best: Vec<(f64, u32)> = Vec::with_capacity(2 * count + 1);
     let order = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    for vertex in (0..vertices).map(|vertex| vertex as u32) {
-        best.push((of(vertex), vertex));
+    for (vertex, value) in of.iter(vertices).enumerate() {
+        best.push((value, vertex as u32));
         if best.len() > 2 * count {
             best.sort_by(order);
             best.truncate(count);

@@ -1,25 +1,22 @@
 //! `topostream shader`: a module as a GPU would be given it.
 
 use super::args::{EncodingName, page_size, widths};
-use super::run::SumsName;
 use super::{Failure, Outcome, print};
-use clap::{Args, ValueEnum};
-use std::sync::Arc;
-use topostream::algorithms::{
-    Averaging, Betweenness, Bfs, Clustering, Components, CrossEdges, Degrees, DeltaPageRank, DeltaStepping, KCore,
-    LabelPropagation, Model, Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp, Stop, Widest,
-};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use std::collections::BTreeMap;
+use topostream::Direction;
+use topostream::algorithms::CATALOGUE;
+use topostream::algorithms::command::{Entry, ON, Switch, Variation};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
-use topostream::model::algorithm::Algorithm;
-use topostream::{Direction, VertexId, VertexSet};
 use topostream_formats::edge::WeightType;
 
 /// Print a shader as GPUs are given it: what one kernel of one algorithm needs, checked. shaders/README.md explains it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PrintShader {
-    /// The algorithm
-    algorithm: AlgorithmName,
+    #[command(flatten)]
+    named: Named,
     /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages, put-off, fill, merge, collect, ship or apply
     kernel: KernelName,
     /// How neighbours are written
@@ -31,33 +28,21 @@ pub struct PrintShader {
     /// The size of a page
     #[arg(long, default_value = "1MiB", value_parser = page_size, value_name = "SIZE")]
     page_size: u32,
-    /// Over a store with weights; SSSP and widest paths always are
+    /// Over a store with weights; algorithms that need them always are
     #[arg(long)]
     weights: bool,
-    /// SSSP, widest paths: weights are f32, not whole
+    /// Over a store with weights that are f32, not whole
     #[arg(long)]
     float_weights: bool,
-    /// Components: of an undirected graph, after the first superstep
+    /// Of an undirected graph
     #[arg(long)]
     undirected: bool,
-    /// Radius: two bitmaps a vertex instead of eight
-    #[arg(long)]
-    narrow: bool,
-    /// Over in-lists: pull PageRank, bottom-up BFS
+    /// Over in-lists, for algorithms that read them
     #[arg(long)]
     in_lists: bool,
     /// Over lists that are grouped for shards
     #[arg(long)]
     grouped: bool,
-    /// BFS: against the edges
-    #[arg(long)]
-    against: bool,
-    /// BFS: keep parents
-    #[arg(long)]
-    parents: bool,
-    /// PageRank: how shares are added up
-    #[arg(long, default_value = "exact", value_name = "NUMBERS")]
-    sums: SumsName,
     /// Vertices of the graph
     #[arg(long, default_value_t = 1 << 20, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     vertices: u64,
@@ -89,83 +74,95 @@ Examples:
   topostream shader pagerank segments --in-lists
   topostream shader bfs lists --encoding record-id --id-widths 3,3 --parents";
 
-#[derive(Clone, Copy, ValueEnum)]
-enum AlgorithmName {
-    Pagerank,
-    Bfs,
-    Sssp,
-    Components,
-    Widest,
-    #[value(alias = "rwr")]
-    PersonalizedPagerank,
-    DeltaPagerank,
-    /// Circuit simulation, too
-    Heat,
-    Adsorption,
-    Kcore,
-    Betweenness,
-    Scc,
-    Radius,
-    DeltaStepping,
-    Clustering,
-    Communities,
-    CrossEdges,
-    Degrees,
-    Neighbourhood,
+/// An algorithm of the catalogue, and the switches of its shader.
+struct Named {
+    entry: &'static Entry,
+    switches: Vec<(&'static str, &'static str)>,
+}
+
+/// Every switch of the catalogue once, with the algorithms that have it.
+fn all_switches() -> BTreeMap<&'static str, (&'static Switch, Vec<&'static str>)> {
+    let mut all = BTreeMap::new();
+    for (entry, switch) in CATALOGUE.iter().flat_map(|entry| entry.switches.iter().map(move |switch| (entry, switch))) {
+        all.entry(switch.name).or_insert((switch, Vec::new())).1.push(entry.name);
+    }
+    all
+}
+
+/// Every name of the argument, and what it stands for: an algorithm, perhaps with a switch that is on.
+fn names() -> Vec<(&'static str, &'static Entry, Option<&'static str>)> {
+    let mut names = Vec::new();
+    for &entry in CATALOGUE {
+        names.push((entry.name, entry, None));
+        names.extend(entry.aliases.iter().map(|&alias| (alias, entry, None)));
+        let renamed = entry.switches.iter().filter_map(|switch| Some((switch.renames?, entry, Some(switch.name))));
+        names.extend(renamed);
+    }
+    names
+}
+
+impl Args for Named {
+    fn augment_args(command: Command) -> Command {
+        let names = names().into_iter().map(|(name, ..)| name);
+        let algorithm = Arg::new("algorithm").required(true).value_name("ALGORITHM").help("The algorithm");
+        let command = command.arg(algorithm.value_parser(PossibleValuesParser::new(names)));
+        let switch = |(name, (switch, of)): (&'static str, (&'static Switch, Vec<&'static str>))| {
+            let arg = Arg::new(name).long(name).help(format!("{} ({})", switch.help, of.join(", ")));
+            match switch.values {
+                [] => arg.action(ArgAction::SetTrue),
+                values => arg.value_parser(PossibleValuesParser::new(values)).default_value(values[0]),
+            }
+        };
+        command.args(all_switches().into_iter().map(switch))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Named {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let name: &String = matches.get_one("algorithm").expect("it is required");
+        let named = names().into_iter().find(|(of, ..)| of == name);
+        let (_, entry, renamed) = named.expect("clap takes these names only");
+        let mut switches: Vec<(&str, &str)> = renamed.iter().map(|&name| (name, ON)).collect();
+        for switch in entry.switches {
+            match switch.values {
+                [] if matches.get_flag(switch.name) => switches.push((switch.name, ON)),
+                [] => {}
+                values => {
+                    let value: &String = matches.get_one(switch.name).expect("it has a default");
+                    switches.extend(values[1..].iter().find(|of| *of == value).map(|&value| (switch.name, value)));
+                }
+            }
+        }
+        Ok(Self { entry, switches })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl PrintShader {
-    pub fn run(self) -> Outcome {
-        match self.algorithm {
-            AlgorithmName::Pagerank => self.print(&self.pagerank()),
-            AlgorithmName::PersonalizedPagerank => {
-                self.print(&PersonalizedPageRank { seeds: Vec::new(), ranks: self.pagerank() })
-            }
-            AlgorithmName::DeltaPagerank => self.print(&DeltaPageRank::default()),
-            AlgorithmName::Heat => self.print(&self.averaging(Model::Heat { alpha: 0.5, sources: Vec::new() })),
-            AlgorithmName::Adsorption => {
-                self.print(&self.averaging(Model::Adsorption { inject: 0.5, abandon: 0.0, seeds: Vec::new() }))
-            }
-            AlgorithmName::Bfs => {
-                self.print(&Bfs { parents: self.parents, against: self.against, ..Bfs::from(VertexId(0)) })
-            }
-            AlgorithmName::Sssp => self.print(&Sssp { source: VertexId(0), weights: self.weight_type() }),
-            AlgorithmName::CrossEdges => {
-                let none = Arc::new(VertexSet::new(self.vertices));
-                self.print(&CrossEdges { from: Arc::clone(&none), to: none })
-            }
-            AlgorithmName::Degrees => self.print(&Degrees::counted()),
-            AlgorithmName::Neighbourhood => self.print(&Neighbourhood { sources: vec![VertexId(0)], hops_max: None }),
-            AlgorithmName::Components => self.print(&Components { directed: !self.undirected }),
-            AlgorithmName::Widest => self.print(&Widest { source: VertexId(0), weights: self.weight_type() }),
-            AlgorithmName::Betweenness => self.print(&Betweenness::exact()),
-            AlgorithmName::Scc => self.print(&Scc),
-            AlgorithmName::Radius if self.narrow => self.print(&Radius::narrow(1, 1)),
-            AlgorithmName::Radius => self.print(&Radius::new(1, 1)),
-            AlgorithmName::DeltaStepping => self
-                .print(&DeltaStepping { paths: Sssp { source: VertexId(0), weights: self.weight_type() }, delta: 1.0 }),
-            AlgorithmName::Kcore => self.print(&KCore { directed: !self.undirected, in_lists: self.in_lists }),
-            AlgorithmName::Clustering => self.print(&Clustering::without_table(!self.undirected)),
-            AlgorithmName::Communities => self.print(&LabelPropagation::without_table(!self.undirected, 1)),
+    /// The algorithm, for a store as the arguments describe it.
+    fn variation(&self) -> Variation {
+        let of = if self.float_weights { WeightType::F32 } else { WeightType::U32 };
+        Variation {
+            vertices: self.vertices,
+            directed: !self.undirected,
+            in_lists: self.in_lists,
+            weights: (self.weights || self.float_weights).then_some(of),
+            switches: self.named.switches.clone(),
         }
     }
 
-    fn pagerank(&self) -> PageRank {
-        PageRank { sums: self.sums.into(), ..PageRank::default() }
-    }
-
-    fn averaging(&self, model: Model) -> Averaging {
-        let weights = (self.weights || self.float_weights).then(|| self.weight_type());
-        Averaging { model, weights, stop: Stop::Iterations(1) }
-    }
-
-    fn weight_type(&self) -> WeightType {
-        if self.float_weights { WeightType::F32 } else { WeightType::U32 }
-    }
-
-    fn print(&self, algorithm: &impl Algorithm) -> Outcome {
+    pub fn run(self) -> Outcome {
+        let algorithm = (self.named.entry.shader)(&self.variation());
         let direction = if self.in_lists { Direction::In } else { Direction::Out };
-        let declared = Declared::of(algorithm, self.in_lists).expect("algorithms of the program have shaders");
+        let declared = Declared::of(&*algorithm, self.in_lists).expect("algorithms of the program have shaders");
         let visits = algorithm.visits(self.in_lists);
         // What most supersteps visit comes last.
         let visit = visits.iter().rfind(|visit| visit.0 == direction);

@@ -4,14 +4,14 @@ use super::args::ResourceArgs;
 use super::progress::Bars;
 use super::results::OutputFile;
 use super::{Failure, Outcome, opening, print, tables, temporary_folder};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use topostream::algorithms::{Bfs, Clustering, Components, DanglingMass, LabelPropagation, PageRank, Sssp, Stop};
+use topostream::algorithms::CATALOGUE;
+use topostream::algorithms::command::{Entry, Graphalytics, ParameterKind, Rule as Agreement};
 use topostream::checks::graphalytics::{self, Comparison, Rule};
-use topostream::model::algorithm::Algorithm;
 use topostream::pages::memory::answer_bytes;
-use topostream::{Engine, Error, Run, Store, VertexId};
+use topostream::{Engine, Error, Store};
 use topostream_formats::durable::TemporaryFolder;
 use topostream_formats::readers::{self, GraphalyticsData, InputFile, Kind, Options, WeightsOption};
 use topostream_tools::format::{FormatOptions, format};
@@ -24,7 +24,7 @@ pub struct Validate {
     /// A data set: its .properties file, or the directory that it is in; of a directory with several, all
     data: PathBuf,
     /// Run this algorithm only; may be repeated [default: those that the properties name]
-    #[arg(long = "algorithm", value_name = "NAME")]
+    #[arg(long = "algorithm", value_name = "NAME", value_parser = name)]
     algorithms: Vec<Name>,
     /// Keep the store in this directory, or use the one that is there [default: a temporary one]
     #[arg(long, value_name = "DIR")]
@@ -49,37 +49,41 @@ Examples:
   topostream validate graph500-22/graph500-22.properties --algorithm bfs --algorithm pr --device gpu
   topostream validate datagen-9_0-fb --store /nvme/datagen-9_0-fb.store --memory 8GiB --output answers";
 
-/// Graphalytics' algorithms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Name {
-    Bfs,
-    Pr,
-    Wcc,
-    Cdlp,
-    Lcc,
-    Sssp,
+/// An algorithm of the catalogue that Graphalytics has.
+#[derive(Clone, Copy)]
+struct Name {
+    entry: &'static Entry,
+    graphalytics: &'static Graphalytics,
 }
 
 impl Name {
-    /// As files and properties call it.
+    /// Every one.
+    fn all() -> impl Iterator<Item = Self> {
+        CATALOGUE.iter().filter_map(|&entry| Some(Self { entry, graphalytics: entry.graphalytics.as_ref()? }))
+    }
+
+    /// The name in files and properties.
     fn text(self) -> &'static str {
-        match self {
-            Self::Bfs => "bfs",
-            Self::Pr => "pr",
-            Self::Wcc => "wcc",
-            Self::Cdlp => "cdlp",
-            Self::Lcc => "lcc",
-            Self::Sssp => "sssp",
-        }
+        self.graphalytics.name
     }
 
     fn rule(self) -> Rule {
-        match self {
-            Self::Bfs | Self::Cdlp => Rule::Exact,
-            Self::Wcc => Rule::Partition,
-            Self::Pr | Self::Lcc | Self::Sssp => Rule::Epsilon,
+        match self.graphalytics.rule {
+            Agreement::Exact => Rule::Exact,
+            Agreement::Groups => Rule::Partition,
+            Agreement::Near => Rule::Epsilon,
         }
     }
+
+    fn needs_weights(self) -> bool {
+        self.entry.samples.iter().all(|sample| sample.needs.weights.is_some())
+    }
+}
+
+/// Reads a name.
+fn name(text: &str) -> Result<Name, String> {
+    let unknown = || format!("expected one of {}", Name::all().map(Name::text).collect::<Vec<_>>().join(", "));
+    Name::all().find(|name| name.text().eq_ignore_ascii_case(text)).ok_or_else(unknown)
 }
 
 /// What became of one algorithm on one data set.
@@ -169,7 +173,7 @@ impl Validate {
             (None, store) => store.clone().unwrap_or_default(),
         };
         // Weights are for shortest paths only; a store that stays may be wanted for others too.
-        let weighted = folder.is_none() || names.contains(&Name::Sssp);
+        let weighted = folder.is_none() || names.iter().any(|name| name.needs_weights());
         let weights = if weighted { WeightsOption::Auto } else { WeightsOption::Ignore };
         let memory_bytes = self.resources.options(cancel).memory_bytes;
         let reading = Options { kind: Some(Kind::Graphalytics), weights, memory_bytes: memory_bytes / 8 };
@@ -182,72 +186,46 @@ impl Validate {
 
 /// The algorithms that the properties name.
 fn named(data: &GraphalyticsData) -> Result<Vec<Name>, Failure> {
-    let name = |text: &String| {
+    let named = |text: &String| {
         let unknown = || format!("{}: algorithms: {text:?} is none of Graphalytics'", data.path().display());
-        Name::from_str(text, true).map_err(|_| Failure::Other(unknown()))
+        name(text).map_err(|_| Failure::Other(unknown()))
     };
-    data.algorithms().iter().map(name).collect()
+    data.algorithms().iter().map(named).collect()
 }
 
 impl Session<'_> {
-    /// Runs an algorithm with the parameters of the data set: one arm each.
+    /// The data set's parameters as arguments of the command.
+    fn arguments(&self, name: Name, store: &Store) -> Result<Vec<String>, Failure> {
+        let mut arguments = Vec::new();
+        for &(key, kind, option) in name.graphalytics.parameters {
+            let value = match kind {
+                ParameterKind::Vertex => {
+                    let id: u64 = self.data.parameter(key, "a vertex id")?;
+                    let missing = || Failure::Other(format!("{key} = {id}: the graph has no vertex with that id"));
+                    store.ids()?.vertex(id).ok_or_else(missing)?;
+                    id.to_string()
+                }
+                ParameterKind::Whole => self.data.parameter::<u32>(key, "a whole number")?.to_string(),
+                ParameterKind::Number => self.data.parameter::<f64>(key, "a number")?.to_string(),
+            };
+            arguments.extend([option.to_owned(), value]);
+        }
+        Ok(arguments)
+    }
+
+    /// Runs an algorithm with the parameters of the data set, writes its first answer where that is wanted, and compares
+    /// it with the reference.
     fn run(&self, name: Name) -> Result<Verdict, Failure> {
         let store = opening::open(&self.store)?;
-        match name {
-            Name::Bfs => {
-                let source = self.vertex(&store, "bfs.source-vertex")?;
-                self.check(name, store, Bfs::from(source))
-            }
-            Name::Pr => {
-                let damping = self.data.parameter("pr.damping-factor", "a number")?;
-                let stop = Stop::Iterations(self.data.parameter("pr.num-iterations", "a whole number")?);
-                let dangling = DanglingMass::Redistributed;
-                self.check(name, store, PageRank { damping, dangling, stop, ..PageRank::default() })
-            }
-            Name::Wcc => {
-                let directed = store.manifest().directed;
-                self.check(name, store, Components { directed })
-            }
-            Name::Sssp => {
-                let source = self.vertex(&store, "sssp.source-vertex")?;
-                let missing = || Failure::Other("the graph has no weights".into());
-                let weights = store.manifest().weights.ok_or_else(missing)?;
-                self.check(name, store, Sssp { source, weights })
-            }
-            Name::Cdlp => {
-                let iterations = self.data.parameter("cdlp.max-iterations", "a whole number")?;
-                let run = |engine: &Engine| LabelPropagation::run(engine, iterations, None, &mut |_| {});
-                self.check_run(name, 8 * store.vertices(), store, run)
-            }
-            // With what is counted of vertices outside the run.
-            Name::Lcc => {
-                let run = |engine: &Engine| Clustering::run(engine, None, &mut |_| {});
-                self.check_run(name, 20 * store.vertices(), store, run)
-            }
+        let arguments = self.arguments(name, &store)?;
+        let parsed = name.entry.arguments.read(arguments.iter().map(String::as_str));
+        let parsed = parsed.map_err(|error| Failure::Other(error.to_string()))?;
+        if name.needs_weights() && store.manifest().weights.is_none() {
+            return Err(Failure::Other("the graph has no weights".into()));
         }
-    }
-
-    /// The vertex that a parameter names.
-    fn vertex(&self, store: &Store, key: &str) -> Result<VertexId, Failure> {
-        let id = self.data.parameter(key, "a vertex id")?;
-        let missing = || Failure::Other(format!("{key} = {id}: the graph has no vertex with that id"));
-        store.ids()?.vertex(id).ok_or_else(missing)
-    }
-
-    /// Runs an algorithm, writes its first answer where that is wanted, and holds it against the reference.
-    fn check<A: Algorithm>(&self, name: Name, store: Store, algorithm: A) -> Result<Verdict, Failure> {
-        let answer_bytes = answer_bytes(&algorithm, &store);
-        self.check_run(name, answer_bytes, store, |engine| engine.run(algorithm))
-    }
-
-    /// The same for what runs an engine by itself, and whose answer takes so many bytes.
-    fn check_run<A: Algorithm>(
-        &self,
-        name: Name,
-        answer_bytes: u64,
-        store: Store,
-        run: impl FnOnce(&Engine) -> Result<Run<A>, Error>,
-    ) -> Result<Verdict, Failure> {
+        let runs = parsed.prepare(&store, &self.cancel.flag())?.runs;
+        let held_bytes = name.graphalytics.held_bytes.map(|bytes| bytes * store.vertices());
+        let answer_bytes = held_bytes.or_else(|| Some(answer_bytes(runs.algorithm()?, &store))).unwrap_or_default();
         let output = self.command.output.as_deref().map(|folder| self.output(folder, name)).transpose()?;
         let options = self.command.resources.options(self.cancel);
         let needed_bytes = answer_bytes + graphalytics::memory_bytes(&store, name.rule());
@@ -257,7 +235,7 @@ impl Session<'_> {
             return Err(Error::Memory { what, needed_bytes, budget_bytes, parts }.into());
         }
         let engine = Engine::new(store, options);
-        let run = run(&engine)?;
+        let run = runs.run(&engine, &mut |_| {})?;
         // The page buffer goes before the ids come: both together may be more than the budget.
         drop(engine);
         let store = opening::open(&self.store)?;

@@ -7,11 +7,11 @@
 //!  all others are put off: their active vertices stay active in the next superstep
 //! ```
 //!
-//! In an algorithm whose values go one way only, the last ones are the same whichever lists are read first. A superstep over all active
-//! pages reads most of them for a few vertices each; here a page that was read is used until it changes nothing any more that
-//! its neighbours in the buffer do not know. The order is that of AsynGraph (hubs first, then forwards and backwards by turns;
-//! Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative Graph Processing on GPUs*, ACM TACO 2020),
-//! carried from paths to pages.
+//! In an algorithm whose values go one way only, the last ones are the same whichever lists are read first. A superstep
+//! over all active pages reads most of them for a few vertices each; here a page that was read is used until it changes
+//! nothing any more that its neighbours in the buffer do not know. The order is that of AsynGraph (hubs first, then
+//! forwards and backwards by turns; Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative
+//! Graph Processing on GPUs*, ACM TACO 2020), carried from paths to pages.
 
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;

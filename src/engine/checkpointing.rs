@@ -36,8 +36,8 @@ impl Session<'_> {
         Ok(Some((Some(step), found.active)))
     }
 
-    /// Before a superstep: writes a checkpoint where one is due, and stops where somebody has asked for that. Where there are
-    /// checkpoints, a superstep that has begun goes on to its end.
+    /// Before a superstep: writes a checkpoint where one is due, and stops where somebody has asked for that. Where
+    /// there are checkpoints, a superstep that has begun goes on to its end.
     pub(super) fn between(&mut self, next: &Step, active: u64, report: &RunReport) -> Result<()> {
         let Some(checkpoints) = self.options.checkpoints.clone() else { return Ok(()) };
         let stopping = self.is_cancelled();
@@ -64,7 +64,8 @@ impl Session<'_> {
 }
 
 impl Engine {
-    /// What an algorithm has kept in the checkpoint that the next run goes on from, where there is one, and how long it is.
+    /// What an algorithm has kept in the checkpoint that the next run goes on from, where there is one, and how long it
+    /// is.
     pub(crate) fn kept(&self, algorithm: &str) -> Result<Option<(Reader, u64)>> {
         self.options.checkpoints.as_ref().map_or(Ok(None), |checkpoints| checkpoints.kept(algorithm))
     }

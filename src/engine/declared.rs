@@ -1,5 +1,5 @@
-//! What an algorithm says of itself, held against itself and the store before anything is read: whoever wrote it is told by an error, and
-//! not by a panic in the middle of a run.
+//! What an algorithm says of itself, held against itself and the store before anything is read: whoever wrote it is
+//! told by an error, and not by a panic in the middle of a run.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};

@@ -8,8 +8,8 @@ use crate::team::assignment::fractions;
 use crate::team::{Assignment, Strategy};
 use topostream_formats::{Direction, Store};
 
-/// What the model says of a run that is done, for the pages and edges that it had: equation 2 of GTS. None where a device of the run
-/// has not been measured.
+/// What the model says of a run that is done, for the pages and edges that it had: equation 2 of GTS. None where a
+/// device of the run has not been measured.
 pub fn explain(
     rates: &Rates,
     algorithm: &dyn Algorithm,

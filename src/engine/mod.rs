@@ -9,37 +9,43 @@
 //!                                          └───────── frames that are free again ◀─┘
 //! ```
 //!
-//! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames bound
-//! everything: no queue is longer than the page buffer.
+//! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames
+//! bound everything: no queue is longer than the page buffer.
 
 pub(crate) mod asynchronous;
+mod buffer;
 mod checkpointing;
+mod column;
 mod declared;
 mod explain;
 mod gate;
 mod options;
+mod preparation;
 mod reactor;
 mod roster;
 mod session;
+mod stream;
 
-#[cfg(feature = "gpu")]
-use crate::device::gpu;
-use crate::device::{CpuDevice, Member};
+pub use crate::device::DeviceChoice;
+pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
+use crate::device::{CpuDevice, Member, StepEnd};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Algorithm, Answer, Graph, Refusal, State};
-use crate::pages::cache::PageCache;
-use crate::pages::fetch::{Frame, PagePool};
-use crate::pages::memory::MemoryPlan;
-use crate::predict::{SUPERSTEPS_DEFAULT, Work, choose, shares};
+use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit};
+use crate::pages::PagePlan;
+pub use crate::pages::fetch::{Faults, FetcherKind};
+pub use crate::predict::Rates;
 use crate::report::{RunReport, StepReport, peak_memory_bytes};
-use crate::team::{TeamPlan, TeamRequest};
+pub use crate::team::{Assignment, Strategy};
+use buffer::KeptBuffer;
+pub use column::{Column, ColumnValue};
 use explain::explain;
 use gate::Gate;
 pub use options::EngineOptions;
 use roster::{Kinds, MakeCpu, Roster};
 use session::Session;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use topostream_formats::{Direction, Store, memory, threads};
+use std::sync::Arc;
+use std::time::Instant;
+use topostream_formats::Store;
 
 /// How often a page is tried before the run ends with an error.
 pub const TRIES_MAX: u32 = 3;
@@ -51,17 +57,9 @@ pub const THREADS_MAX: usize = 1024;
 pub struct Engine {
     store: Arc<Store>,
     options: EngineOptions,
-    kept: Mutex<Option<PageBuffer>>,
+    buffer: KeptBuffer,
     roster: Roster,
     gate: Gate,
-}
-
-/// The page buffer between runs: a run finds there what the last one left.
-#[derive(Debug)]
-struct PageBuffer {
-    cache: PageCache<Frame>,
-    frames: u32,
-    frame_bytes: u64,
 }
 
 /// A finished run: what it did, and its results.
@@ -73,7 +71,19 @@ pub struct Run<A> {
 }
 
 impl<A: Algorithm> Run<A> {
-    /// The results, by vertex.
+    /// A result for every vertex, by the name of its column, in a vector that all threads fill.
+    ///
+    /// The vector is the caller's and no part of [`EngineOptions::memory_bytes`]; [`answers`](Self::answers) reads results in
+    /// chunks.
+    ///
+    /// # Errors
+    /// [`Error::Column`] with the names and types of the columns where there is no such column or where it has another type
+    /// ([`ColumnValue`] lists which type can be read as which); [`Error::Store`] where the system refuses the memory.
+    pub fn column<T: ColumnValue>(&self, name: &str) -> Result<Column<T>> {
+        column::read(self.algorithm.name(), &self.answers(), name, self.state.graph.vertices)
+    }
+
+    /// The results as columns that are computed as they are read, in chunks of any size.
     pub fn answers(&self) -> Vec<Answer<'_>> {
         self.algorithm.answers(&self.state)
     }
@@ -84,7 +94,7 @@ impl<A: Algorithm> Run<A> {
         (self.report, algorithm, self.state)
     }
 
-    /// What is to be said of the whole graph: a line, without its end.
+    /// A line about the whole graph, without a newline, in algorithms that have one.
     pub fn remark(&self) -> Option<String> {
         self.algorithm.remark(&self.state)
     }
@@ -104,7 +114,7 @@ impl Engine {
         Self {
             store: Arc::new(store),
             options,
-            kept: Mutex::default(),
+            buffer: KeptBuffer::default(),
             roster: Roster::default(),
             gate: Gate::default(),
         }
@@ -139,19 +149,20 @@ impl Engine {
     /// Looks at the adapter that the last run has left, for tests.
     #[cfg(feature = "gpu")]
     #[doc(hidden)]
-    pub fn with_gpu<T>(&self, look: impl FnOnce(&gpu::Gpu) -> T) -> Option<T> {
+    pub fn with_gpu<T>(&self, look: impl FnOnce(&crate::device::gpu::Gpu) -> T) -> Option<T> {
         self.roster.with_gpu(look)
     }
 
     /// Runs an algorithm to its end.
     ///
-    /// A run may use the engine's whole budget, so that one that is begun while another is under way (from another thread)
-    /// waits for it. Engines of their own have budgets of their own. The thread that calls this is blocked until the end; it
-    /// may be one of a tokio runtime, whose other tasks then wait too: `spawn_blocking` is the place for it there.
+    /// A run may use the engine's whole budget, so that one that is begun while another is under way (from another
+    /// thread) waits for it. Engines of their own have budgets of their own. The thread that calls this is blocked
+    /// until the end; it may be one of a tokio runtime, whose other tasks then wait too: `spawn_blocking` is the place
+    /// for it there.
     ///
     /// # Errors
-    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming the
-    /// page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
+    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming
+    /// the page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
     /// [`Error::Parameter`] at the end, naming a vertex, where the algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A) -> Result<Run<A>> {
         self.run_observed(algorithm, &mut |_| {})
@@ -188,8 +199,8 @@ impl Engine {
         let (mut report, state) = reactor::block_on(async {
             let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;
             let report = session.run(observer).await?;
-            let Session { device, cache, .. } = session;
-            self.keep(cache, &plan);
+            let Session { device, pages, .. } = session;
+            self.buffer.keep(pages.into_cache(), &plan);
             Ok::<_, Error>((report, device.finish()?))
         })?;
         algorithm.verdict(&state).or_else(|refusal| Err(self.refused(algorithm.name(), &refusal)?))?;
@@ -205,6 +216,13 @@ impl Engine {
         Ok((report, state))
     }
 
+    /// Frees the page buffer of the last run where the buffer and so many bytes are more than the budget.
+    pub(crate) fn make_room(&self, needed_bytes: u64) {
+        if self.buffer.bytes().saturating_add(needed_bytes) > self.options.memory_bytes {
+            self.buffer.free();
+        }
+    }
+
     /// Whether a run would begin, as far as the algorithm's parameters and the graph go.
     ///
     /// # Errors
@@ -213,163 +231,76 @@ impl Engine {
         self.graph(algorithm).map(drop)
     }
 
-    /// Whether there are as many threads as may be asked for, and those that everything in parallel shares.
-    fn check_threads(&self) -> Result<()> {
-        let threads = self.options.threads;
-        if threads > THREADS_MAX {
-            return Err(Error::Parameter(format!("{threads} threads: there may be {THREADS_MAX} at most")));
-        }
-        Ok(threads::start_shared_pool()?)
-    }
-
-    /// Whether the system has the memory that a run was planned with, beside what the last run and the algorithm hold.
-    fn check_memory(&self, algorithm: &dyn Algorithm, plan: &MemoryPlan) -> Result<()> {
-        let kept = self.kept_buffer();
-        let kept_bytes = kept.as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes);
-        let there_already = kept_bytes + algorithm.held_bytes();
-        let bytes = plan.total_bytes().saturating_sub(there_already);
-        Ok(memory::probe(&format!("the memory of {}", algorithm.name()), bytes)?)
-    }
-
-    /// The page buffer between runs. A panic while it is held leaves nothing half done.
-    fn kept_buffer(&self) -> MutexGuard<'_, Option<PageBuffer>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The least main memory that an algorithm runs in, in bytes: what [`run`](Self::run) says where it refuses.
-    ///
-    /// # Errors
-    /// What opening the devices says.
-    pub fn needed_bytes(&self, algorithm: &dyn Algorithm) -> Result<u64> {
-        let (team, kinds) = self.team_plan(algorithm)?;
-        match self.memory_plan(algorithm, team.as_ref(), &kinds, 0) {
-            Ok(plan) => Ok(plan.total_bytes()),
-            Err(Error::Memory { needed_bytes, .. }) => Ok(needed_bytes),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Lets the page buffer of the last run go where it and so many bytes pass the budget.
-    pub(crate) fn make_room(&self, needed_bytes: u64) {
-        let mut kept = self.kept_buffer();
-        let kept_bytes = kept.as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes);
-        if kept_bytes.saturating_add(needed_bytes) > self.options.memory_bytes {
-            *kept = None;
-        }
-    }
-
-    /// Whether asynchronous relaxation can be had, where it is asked for.
-    fn check_asynchronous(&self, algorithm: &dyn Algorithm) -> Result<()> {
-        let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
-        let why = match () {
-            () if !self.options.asynchronous => return Ok(()),
-            () if !algorithm.is_monotone() => "its values depend on the order in which lists are read",
-            () if topology.is_grouped() => "the store's lists are grouped for shards: a list is in several pages",
-            () => return Ok(()),
-        };
-        Err(Error::Parameter(format!("{} cannot run asynchronously: {why}", algorithm.name())))
-    }
-
     /// The error of an algorithm that has no answer.
     fn refused(&self, algorithm: &str, refusal: &Refusal) -> Result<Error> {
         let vertex = self.store.ids()?.original(refusal.vertex);
         Ok(Error::Parameter(format!("{algorithm}: vertex {vertex}: {}", refusal.reason)))
     }
+}
 
-    /// Decides how several devices share a run; none for one device.
-    fn team_plan(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds)> {
-        let options = &self.options;
-        let kinds = self.roster.open(&options.devices, algorithm.shader().is_some(), &options.gpu)?;
-        if kinds.cpu.len() < 2 {
-            return Ok((None, kinds));
-        }
-        declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
-        let rates = options.rates.as_deref();
-        let seats = self.roster.described(options.threads, &options.gpu);
-        let strategy = choose(rates, algorithm, &self.store, &options.asked(), &seats);
-        let work = Work::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
-        let shares = rates.and_then(|rates| shares(rates, &work, &seats));
-        let request = TeamRequest {
-            store: &self.store,
-            speeds: &shares.unwrap_or_else(|| kinds.speeds()),
-            alike: kinds.alike(),
-            strategy,
-            assignment: options.assignment,
-            binding_bytes_max: kinds.binding_bytes_max,
-        };
-        Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
-    }
-
-    /// Shares out what the timeline and checkpoints leave of a budget.
-    fn memory_plan(
-        &self,
-        algorithm: &dyn Algorithm,
-        team: Option<&TeamPlan>,
-        kinds: &Kinds,
-        memory_bytes: u64,
-    ) -> Result<MemoryPlan> {
-        let beside = [("trace", self.options.trace_bytes()), ("checkpoints", self.options.checkpoint_bytes())];
-        let left_bytes = memory_bytes.saturating_sub(beside.iter().map(|(_, bytes)| bytes).sum());
-        let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
-        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, self.options.buffer_bytes, sharing_bytes);
-        plan.map_err(|error| with_beside(error, left_bytes, memory_bytes, &beside))
-    }
-
-    /// The page buffer of the last run if it has the right shape, else a new one.
-    fn page_buffer(&self, plan: &MemoryPlan, page_bytes: u32) -> Result<PageBuffer> {
-        let kept = self.kept_buffer().take();
-        let (frames, frame_bytes) = (plan.frames, plan.frame_bytes);
-        match kept.filter(|kept| (kept.frames, kept.frame_bytes) == (frames, frame_bytes)) {
-            Some(kept) => Ok(kept),
-            None => {
-                let memory = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes)?;
-                Ok(PageBuffer { cache: PageCache::new(memory, plan.stream_frames()), frames, frame_bytes })
+impl Session<'_> {
+    /// Runs supersteps until the algorithm has no next one.
+    async fn run(&mut self, observer: &mut Observer<'_>) -> Result<RunReport> {
+        let mut report = self.begin_report();
+        let started = Instant::now();
+        let (mut step, mut active) = self.start()?;
+        report.initialise_ns = elapsed_ns(started);
+        self.spans.phase("initialise", started, 0);
+        while let Some(next) = step {
+            self.between(&next, active, &report)?;
+            let now = self.divisible(next);
+            declared::check_step(&*self.algorithm, &self.graph, &now)?;
+            let (mut step_report, summary) = self.superstep(&now).await?;
+            if let Some(checkpoints) = &self.options.checkpoints {
+                checkpoints.superstep_done();
             }
+            step_report.active = self.algorithm.is_traversal().then_some(active);
+            active = summary.activated;
+            report.total.add(&step_report);
+            observer(&step_report);
+            report.steps.push(step_report);
+            step = self.algorithm.next(&self.graph, &now, &summary);
         }
+        report.wall_ns = elapsed_ns(started);
+        self.end_report(&mut report);
+        Ok(report)
     }
 
-    /// Keeps a finished run's page buffer for the next one.
-    fn keep(&self, cache: PageCache<Frame>, plan: &MemoryPlan) {
-        let buffer = PageBuffer { cache, frames: plan.frames, frame_bytes: plan.frame_bytes };
-        *self.kept_buffer() = Some(buffer);
-    }
-
-    /// The graph, once the algorithm has agreed to it.
-    fn graph(&self, algorithm: &dyn Algorithm) -> Result<Graph> {
-        let store = &self.store;
-        let has_in_lists = store.topology(Direction::In).is_some();
-        let (vertices, edges) = (store.vertices(), store.edges());
-        let (directed, weights) = (store.manifest().directed, store.manifest().weights);
-        let graph = Graph {
-            vertices,
-            edges,
-            directed,
-            weights,
-            has_in_lists,
-            out_degrees: store.out_degrees()?,
-            outgoing: OnceLock::new(),
+    /// One superstep: decides which pages are visited, has the device compute on all of them, and ends with the vertex
+    /// phase, or with the next frontier.
+    async fn superstep(&mut self, step: &Step) -> Result<(StepReport, Summary)> {
+        let started = Instant::now();
+        let (PagePlan { pages, policy }, put_off) = self.plan_pages(step)?;
+        let report = StepReport {
+            superstep: step.superstep,
+            direction: (step.visit != Visit::None).then_some(step.direction),
+            pages: pages.len() as u64,
+            plan_ns: elapsed_ns(started),
+            ..StepReport::default()
         };
-        algorithm.check(&graph).map_err(Error::Parameter)?;
-        declared::check(algorithm, store)?;
-        declared::check_seeds(algorithm, store)?;
-        self.check_asynchronous(algorithm)?;
-        if algorithm.needs_weights() && store.manifest().weights.is_none() {
-            return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
+        self.spans.phase("plan", started, 0);
+        self.device.begin(step)?;
+        if !put_off.is_empty() {
+            self.device.put_off(step, &put_off)?;
         }
-        Ok(graph)
+        // Without pages, what is kept for other supersteps stays.
+        let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };
+        // Where there are checkpoints, a superstep that has begun goes on to its end.
+        let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
+        let mut report = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report).await?;
+        let vertex_phase = Instant::now();
+        let StepEnd { summary, work, transfer, merge } = self.device.end(step)?;
+        (report.merged_bytes, report.merge_ns) = (merge.bytes, merge.ns);
+        report.add_work(work);
+        report.transfer.add(&transfer);
+        report.vertex_ns = elapsed_ns(vertex_phase);
+        report.wall_ns = elapsed_ns(started);
+        self.spans.phase("vertex phase", vertex_phase, 0);
+        self.spans.superstep(step.superstep, started, report.edges);
+        Ok((report, summary))
     }
 }
 
-/// Adds what a run needs beside its plan to the plan's refusal: the budget was what that leaves.
-fn with_beside(error: Error, left_bytes: u64, memory_bytes: u64, beside: &[(&str, u64)]) -> Error {
-    match error {
-        Error::Memory { what, mut needed_bytes, budget_bytes, mut parts } if budget_bytes == left_bytes => {
-            for (name, bytes) in beside.iter().filter(|(_, bytes)| *bytes > 0) {
-                needed_bytes = needed_bytes.saturating_add(*bytes);
-                parts = format!("{name} {bytes}, {parts}");
-            }
-            Error::Memory { what, needed_bytes, budget_bytes: memory_bytes, parts }
-        }
-        other => other,
-    }
+fn elapsed_ns(since: Instant) -> u64 {
+    since.elapsed().as_nanos() as u64
 }

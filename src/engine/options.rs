@@ -1,4 +1,4 @@
-//! What a run may use.
+//! What the runs of an engine may use.
 
 use crate::checkpoint::{self, Checkpoints};
 use crate::device::DeviceChoice;
@@ -10,38 +10,49 @@ use crate::trace::Timeline;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a run may use.
+/// What the runs of an engine may use: memory, threads, devices, and how they share the work.
+///
+/// The fields can be read and assigned; a value is made from the default and `with_` methods, so that later versions can
+/// add options.
+///
+/// ```
+/// use topostream::{DeviceChoice, EngineOptions};
+///
+/// let options = EngineOptions::default().with_memory_bytes(4 << 30).with_device(DeviceChoice::Auto);
+/// assert_eq!(options.memory_bytes, 4 << 30);
+/// assert_eq!(options.devices, [DeviceChoice::Auto]);
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EngineOptions {
-    /// Main memory for everything together, in bytes.
+    /// Main memory of a run, in bytes: attributes, degrees, page buffer and all else. 1 GiB by default.
     pub memory_bytes: u64,
-    /// The page buffer's share of it, in bytes; what is left after the attributes where none is given.
+    /// The page buffer's share of it, in bytes; by default all that the rest of the run leaves.
     pub buffer_bytes: Option<u64>,
-    /// Threads that compute: one at least, whatever is asked for, and [`THREADS_MAX`] at most.
+    /// Worker threads of all devices together, at most [`THREADS_MAX`](crate::engine::THREADS_MAX); 0 is taken as 1. By
+    /// default one for each hardware thread.
     pub threads: usize,
     /// How pages are read.
     pub fetcher: FetcherKind,
-    /// What computes: one device, or several that share each run; one may be named several times, and is then opened several
-    /// times. The CPU where nothing else is asked for: no driver is looked for.
+    /// The devices that run algorithms; several share each run. A device that is named twice is opened twice. By default
+    /// the CPU, for which no GPU driver is loaded.
     pub devices: Vec<DeviceChoice>,
     /// How several devices share a run.
     pub strategy: Strategy,
-    /// Which pages go to which of several devices, where each sees some of them.
+    /// Which pages go to which of several devices, under strategies that divide the pages.
     pub assignment: Assignment,
     /// Whether pages in the page buffer are processed again before others are read, in algorithms that allow it
-    /// ([`Algorithm::is_monotone`]).
+    /// ([`Algorithm::is_monotone`](crate::model::algorithm::Algorithm::is_monotone)).
     pub asynchronous: bool,
-    /// What a GPU may use, and how, where one computes.
+    /// Memory and paths of each GPU.
     pub gpu: GpuSettings,
-    /// Where checkpoints go, and where the run goes on from, where they are asked for. A run that is to stop then ends its superstep
-    /// first.
+    /// Where a run writes checkpoints, and resumes from. A run with checkpoints finishes its superstep before it stops.
     pub checkpoints: Option<Arc<Checkpoints>>,
-    /// Raised by whoever wants the run to stop.
+    /// Set it to true to stop runs: they end with [`Error::Interrupted`](crate::Error::Interrupted).
     pub cancel: Arc<AtomicBool>,
-    /// Hears what happens when. What it takes is a part of the memory above.
+    /// Records the timeline of a run, in memory that counts as part of `memory_bytes`.
     pub trace: Option<Arc<Timeline>>,
-    /// What the machine does in a second, where that has been measured: `auto` decides by it, and reports say what was to be
-    /// expected.
+    /// Measured rates of this machine. [`Strategy::Auto`] uses them, and reports compare them with the run.
     pub rates: Option<Arc<Rates>>,
 }
 
@@ -66,18 +77,106 @@ impl Default for EngineOptions {
     }
 }
 
+/// Setters; each is named after its field.
 impl EngineOptions {
-    /// What the timeline may take of the memory, in bytes.
+    /// Main memory of a run, in bytes.
+    #[must_use]
+    pub fn with_memory_bytes(self, memory_bytes: u64) -> Self {
+        Self { memory_bytes, ..self }
+    }
+
+    /// The page buffer's share of the memory, in bytes.
+    #[must_use]
+    pub fn with_buffer_bytes(self, buffer_bytes: impl Into<Option<u64>>) -> Self {
+        Self { buffer_bytes: buffer_bytes.into(), ..self }
+    }
+
+    /// Worker threads of all devices together.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// How pages are read.
+    #[must_use]
+    pub fn with_fetcher(self, fetcher: FetcherKind) -> Self {
+        Self { fetcher, ..self }
+    }
+
+    /// One device in place of those set before.
+    #[must_use]
+    pub fn with_device(self, device: DeviceChoice) -> Self {
+        Self { devices: vec![device], ..self }
+    }
+
+    /// The devices that share each run, in place of those set before.
+    #[must_use]
+    pub fn with_devices(self, devices: impl IntoIterator<Item = DeviceChoice>) -> Self {
+        Self { devices: devices.into_iter().collect(), ..self }
+    }
+
+    /// How several devices share a run.
+    #[must_use]
+    pub fn with_strategy(self, strategy: Strategy) -> Self {
+        Self { strategy, ..self }
+    }
+
+    /// Which pages go to which device.
+    #[must_use]
+    pub fn with_assignment(self, assignment: Assignment) -> Self {
+        Self { assignment, ..self }
+    }
+
+    /// Whether pages in the page buffer are processed again before others are read.
+    #[must_use]
+    pub fn with_asynchronous(self, asynchronous: bool) -> Self {
+        Self { asynchronous, ..self }
+    }
+
+    /// Memory and paths of each GPU.
+    #[must_use]
+    pub fn with_gpu(self, gpu: GpuSettings) -> Self {
+        Self { gpu, ..self }
+    }
+
+    /// Where a run writes checkpoints, and resumes from.
+    #[must_use]
+    pub fn with_checkpoints(self, checkpoints: impl Into<Option<Arc<Checkpoints>>>) -> Self {
+        Self { checkpoints: checkpoints.into(), ..self }
+    }
+
+    /// The flag that stops runs.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// Records the timeline of a run.
+    #[must_use]
+    pub fn with_trace(self, trace: impl Into<Option<Arc<Timeline>>>) -> Self {
+        Self { trace: trace.into(), ..self }
+    }
+
+    /// Measured rates of this machine.
+    #[must_use]
+    pub fn with_rates(self, rates: impl Into<Option<Arc<Rates>>>) -> Self {
+        Self { rates: rates.into(), ..self }
+    }
+}
+
+impl EngineOptions {
+    /// The share of the memory that the timeline takes, in bytes.
     pub(crate) fn trace_bytes(&self) -> u64 {
         self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())
     }
 
-    /// What writing checkpoints takes of the memory, in bytes.
+    /// The share of the memory that writing checkpoints takes, in bytes.
     pub(crate) fn checkpoint_bytes(&self) -> u64 {
         self.checkpoints.as_ref().map_or(0, |_| checkpoint::MEMORY_BYTES)
     }
 
-    /// What the cost model depends on.
+    /// The options that the cost model depends on.
+    #[doc(hidden)]
     pub fn asked(&self) -> Asked {
         Asked {
             memory_bytes: self.memory_bytes,

@@ -102,6 +102,16 @@ pub enum Error {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// Results do not have such a column, or not of the type that was asked for.
+    #[error("{algorithm}: column {column:?}: {message}")]
+    Column {
+        /// The algorithm.
+        algorithm: String,
+        /// The name of the column.
+        column: String,
+        /// What is wrong; the columns that there are.
+        message: String,
+    },
     /// An answer is wrong, by the rules of Graph500.
     #[error(transparent)]
     Wrong(Box<Violation>),

@@ -65,5 +65,5 @@ pub fn within_hops_needs(engine: &Engine, sources: &[VertexId], hops_max: u32, h
 fn reached<A: Algorithm>(run: &Run<A>, engine: &Engine) -> VertexSet {
     let answers = run.answers();
     let AnswerValues::Integer(level) = &answers[0].values else { unreachable!("levels are whole numbers") };
-    VertexSet::of(engine.store().vertices(), |vertex| level(vertex).is_some())
+    VertexSet::of(engine.store().vertices(), |vertex| level.get(vertex).is_some())
 }

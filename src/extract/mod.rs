@@ -6,9 +6,9 @@
 //!                             ┘        (page directory)                  a page a thread       by their original ids     store, a file
 //! ```
 //!
-//! A [`Subgraph`] is an [`EdgeSource`](topostream_formats::EdgeSource): whatever makes stores or edge lists of edges makes them of these. It reads the pages that have
-//! wanted lists and no others, in file order, once; memory is a page a thread beside the sets, so that parts of a graph
-//! larger than memory come from disk.
+//! A [`Subgraph`] is an [`EdgeSource`](topostream_formats::EdgeSource): whatever makes stores or edge lists of edges
+//! makes them of these. It reads the pages that have wanted lists and no others, in file order, once; memory is a page
+//! a thread beside the sets, so that parts of a graph larger than memory come from disk.
 //!
 //! ```no_run
 //! use std::{path::Path, sync::Arc};
@@ -52,8 +52,8 @@ impl Default for ExtractOptions {
     }
 }
 
-/// The subgraph that vertices induce: these vertices, those without edges too, and every edge between two of them, with its
-/// weight, as often as the graph has it. An undirected edge comes once.
+/// The subgraph that vertices induce: these vertices, those without edges too, and every edge between two of them, with
+/// its weight, as often as the graph has it. An undirected edge comes once.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error::Memory); [`Error::Parameter`](crate::Error::Parameter) for a set of another graph;
@@ -63,8 +63,8 @@ pub fn induced(store: Arc<Store>, vertices: Arc<VertexSet>, options: &ExtractOpt
 }
 
 /// The edges that leave a vertex of one set and enter one of another, with their weights: those that
-/// [`CrossEdges`](crate::algorithms::CrossEdges) counts, each as often. All of them are directed, and vertices without such edges
-/// are no part of it.
+/// [`CrossEdges`](crate::algorithms::CrossEdges) counts, each as often. All of them are directed, and vertices without
+/// such edges are no part of it.
 ///
 /// # Errors
 /// As [`induced`].

@@ -27,7 +27,8 @@ pub(super) enum Wanted {
     Across(Arc<VertexSet>, Arc<VertexSet>),
 }
 
-/// A part of a graph as a source of edges, by original ids: see [`induced`](super::induced) and [`crossing`](super::crossing).
+/// A part of a graph as a source of edges, by original ids: see [`induced`](super::induced) and
+/// [`crossing`](super::crossing).
 pub struct Subgraph {
     store: Arc<Store>,
     ids: OriginalIds,

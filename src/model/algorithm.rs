@@ -15,6 +15,7 @@
 use crate::model::Parameters;
 use crate::model::Part;
 use crate::model::activations::Activations;
+pub use crate::model::answer::{Answer, AnswerValues};
 use crate::model::attributes::{Attribute, Attributes, Merge, zeroed};
 use crate::model::bits::Bits;
 pub use crate::model::shader::{Constant, Shader};
@@ -386,24 +387,6 @@ pub struct Refusal {
     pub vertex: VertexId,
     /// What is wrong there, to follow `vertex 7: `.
     pub reason: String,
-}
-
-/// A result: a name and a value for every vertex.
-pub struct Answer<'a> {
-    /// The column's name in files.
-    pub name: &'static str,
-    /// The values.
-    pub values: AnswerValues<'a>,
-}
-
-/// A function from vertices to values, for any thread.
-pub enum AnswerValues<'a> {
-    /// Numbers.
-    F64(Box<dyn Fn(u32) -> f64 + Sync + 'a>),
-    /// Whole numbers; `None` is written as -1.
-    Integer(Box<dyn Fn(u32) -> Option<u64> + Sync + 'a>),
-    /// Vertices, to be written by their original ids; `None` is written as -1.
-    Vertex(Box<dyn Fn(u32) -> Option<u32> + Sync + 'a>),
 }
 
 /// An algorithm that streams a graph. Only the CPU device, which runs the edge function, knows its type: for everybody else it is a

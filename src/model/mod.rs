@@ -16,6 +16,7 @@
 
 pub mod activations;
 pub mod algorithm;
+pub mod answer;
 pub mod attributes;
 pub mod bits;
 mod huge;

@@ -1,5 +1,5 @@
-//! Neighbours of all vertices among some, in main memory: tables for algorithms that hold lists against each other, made of the
-//! store part by part.
+//! Neighbours of all vertices among some, in main memory: tables for algorithms that hold lists against each other,
+//! made of the store part by part.
 
 use crate::error::{Error, Result};
 use crate::model::attributes::zeroed;
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, PageId, Store, VertexId};
 
-/// For each vertex `x`, the vertices of a range that are its neighbours, whichever way the edges point: ascending, each once,
-/// never `x` itself.
+/// For each vertex `x`, the vertices of a range that are its neighbours, whichever way the edges point: ascending, each
+/// once, never `x` itself.
 pub struct Adjacency {
     /// `entries[starts[x]..starts[x + 1]]` are those of `x`.
     pub starts: Arc<Vec<u32>>,
@@ -30,14 +30,15 @@ pub enum Kept<'a> {
     Behind(&'a StoredValues<u32>),
 }
 
-/// Whether a vertex comes before another by their degrees, then by their numbers: lists of neighbours that come behind are
-/// short, however long a hub's whole list is (Chiba and Nishizeki, SIAM J. Comput. 14, 1985).
+/// Whether a vertex comes before another by their degrees, then by their numbers: lists of neighbours that come behind
+/// are short, however long a hub's whole list is (Chiba and Nishizeki, SIAM J. Comput. 14, 1985).
 #[inline(always)]
 pub fn comes_before((vertex, degree): (u32, u32), (other, others_degree): (u32, u32)) -> bool {
     (degree, vertex) < (others_degree, other)
 }
 
-/// Ranges of vertices whose sizes are no more than `most` together, in ascending order; what is larger is a range of its own.
+/// Ranges of vertices whose sizes are no more than `most` together, in ascending order; what is larger is a range of
+/// its own.
 pub fn ranges(sizes: impl Iterator<Item = u64>, most: u64) -> Vec<Range<u64>> {
     let (mut ranges, mut first, mut end, mut sum) = (Vec::new(), 0, 0, 0);
     for size in sizes {
@@ -76,15 +77,16 @@ pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32
     Ok(counts)
 }
 
-/// Main memory while [`count_against`] counts, in bytes: the program, directories, degrees and counts, pages where they are read.
+/// Main memory while [`count_against`] counts, in bytes: the program, directories, degrees and counts, pages where they
+/// are read.
 pub fn counting_bytes(store: &Store) -> u64 {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
     let reading_bytes = if store.topology(Direction::In).is_some() { 0 } else { memory_bytes(topology) };
     PROGRAM_BYTES + directory_bytes(store) + 8 * store.vertices() + reading_bytes
 }
 
-/// Main memory that a table's making takes beside its entries, in bytes: the program, degrees, directories, ends, lengths and starts
-/// of lists, and pages that are read.
+/// Main memory that a table's making takes beside its entries, in bytes: the program, degrees, directories, ends,
+/// lengths and starts of lists, and pages that are read.
 pub fn making_bytes(store: &Store) -> u64 {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
     // Degrees are here and with the caller; lengths exist twice while they are brought together.

@@ -6,8 +6,9 @@
 //!                 └─ stripe 2: 2, 5, 8, …                                 ┘
 //! ```
 //!
-//! What may be in flight is shared out evenly among the stripes that have something to do, so that a slow one does not come
-//! to hold all frames while the others idle. Within a stripe, pages go in file order; with one stripe, that is all there is.
+//! What may be in flight is shared out evenly among the stripes that have something to do, so that a slow one does not
+//! come to hold all frames while the others idle. Within a stripe, pages go in file order; with one stripe, that is all
+//! there is.
 
 use crate::pages::fetch::PageRef;
 use std::collections::VecDeque;
@@ -38,7 +39,8 @@ impl Backlog {
         backlog
     }
 
-    /// The page to be read next; none while nothing is missing or every stripe with missing pages has its share in flight.
+    /// The page to be read next; none while nothing is missing or every stripe with missing pages has its share in
+    /// flight.
     pub fn next(&self) -> Option<PageRef> {
         if self.in_flight >= self.in_flight_max {
             return None;
@@ -146,8 +148,8 @@ mod tests {
         }
     }
 
-    /// Reads everything; `draws` decide which read ends when, and which pages are read twice. Returns the order of first
-    /// reads.
+    /// Reads everything; `draws` decide which read ends when, and which pages are read twice. Returns the order of
+    /// first reads.
     fn read_all(case: &Case, draws: &[u16]) -> Vec<PageRef> {
         let mut backlog = case.backlog();
         let all: Vec<PageRef> = case.pages.iter().map(|&number| page(number)).collect();

@@ -142,7 +142,8 @@ mod tests {
         hits
     }
 
-    /// GTS's claim, for buffers from a hundredth to the whole of the graph: at least 0.9 B / (S + L) of a scan are hits.
+    /// GTS's claim, for buffers from a hundredth to the whole of the graph: at least 0.9 B / (S + L) of a scan are
+    /// hits.
     #[test]
     fn scans_hit_their_share() {
         for (buffer, pages) in [(4, 400), (20, 400), (100, 400), (200, 400), (399, 400), (400, 400), (500, 400)] {

@@ -25,8 +25,8 @@ pub struct MemoryPlan {
     pub directory_bytes: u64,
     /// Code, stacks, channels, and what the algorithm itself holds.
     pub program_bytes: u64,
-    /// What several devices that share the run need in main memory: what they tell each other through, and the attributes of
-    /// those that compute there.
+    /// What several devices that share the run need in main memory: what they tell each other through, and the
+    /// attributes of those that compute there.
     pub sharing_bytes: u64,
     /// Frames of the page buffer.
     pub frames: u32,
@@ -44,8 +44,9 @@ pub const FRAMES_MIN: u32 = 4;
 const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 impl MemoryPlan {
-    /// Shares out `memory_bytes`: what the algorithm needs first, and what several devices need beside it (`sharing_bytes`), then the page buffer; no more than the graph fills, and no
-    /// more than `buffer_bytes` where that is given.
+    /// Shares out `memory_bytes`: what the algorithm needs first, and what several devices need beside it
+    /// (`sharing_bytes`), then the page buffer; no more than the graph fills, and no more than `buffer_bytes` where
+    /// that is given.
     ///
     /// # Errors
     /// [`Error::Memory`] with all parts where it cannot be done.
@@ -110,8 +111,8 @@ impl MemoryPlan {
         ((IN_FLIGHT_BYTES / self.frame_bytes) as usize).clamp(2, IN_FLIGHT_MAX)
     }
 
-    /// Frames that a scan streams through: half, as long as they can be in flight or computed on. They cost no hits, since
-    /// what they hold at the end of one scan is visited first in the next.
+    /// Frames that a scan streams through: half, as long as they can be in flight or computed on. They cost no hits,
+    /// since what they hold at the end of one scan is visited first in the next.
     pub fn stream_frames(&self) -> usize {
         (self.frames as usize / 2).clamp(2, 2 * IN_FLIGHT_MAX * self.stripes as usize)
     }

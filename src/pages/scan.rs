@@ -15,7 +15,8 @@ const PAGES_A_THREAD: usize = 8;
 /// A list, or the part of one that a page has: whose it is, and its neighbours in the order in which they stand.
 pub type TakeList<'a> = dyn Fn(u32, &[u32]) + Sync + 'a;
 
-/// Reads the lists of some pages of a topology, each page checked, and gives them to `take`, on all threads in any order.
+/// Reads the lists of some pages of a topology, each page checked, and gives them to `take`, on all threads in any
+/// order.
 ///
 /// # Errors
 /// [`Error::Store`] with the first page that cannot be had; [`Error::Interrupted`].
@@ -38,8 +39,8 @@ pub fn lists(
     Ok(())
 }
 
-/// Main memory that [`lists`] takes at most, in bytes: a page and its longest list, in room that doubles, for each thread; and the
-/// numbers of the pages.
+/// Main memory that [`lists`] takes at most, in bytes: a page and its longest list, in room that doubles, for each
+/// thread; and the numbers of the pages.
 pub fn memory_bytes(topology: &Topology) -> u64 {
     let threads = rayon::current_num_threads() as u64;
     3 * threads * u64::from(topology.page_bytes()) + 4 * u64::from(topology.page_count())

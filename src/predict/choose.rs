@@ -6,12 +6,12 @@ use crate::team::Strategy;
 use crate::team::assignment::fractions;
 use topostream_formats::Store;
 
-/// How much less time `shard` must be expected to take before it is chosen: `replicate` is right more often than the model is
-/// exact.
+/// How much less time `shard` must be expected to take before it is chosen: `replicate` is right more often than the
+/// model is exact.
 const MARGIN: f64 = 0.9;
 
-/// How several devices share a run: as is asked for, as far as the algorithm lets them. `auto` is replicate, unless that does not fit or
-/// shard is expected to be faster; without rates of all devices, unless it does not fit.
+/// How several devices share a run: as is asked for, as far as the algorithm lets them. `auto` is replicate, unless
+/// that does not fit or shard is expected to be faster; without rates of all devices, unless it does not fit.
 pub fn choose(
     rates: Option<&Rates>,
     algorithm: &dyn Algorithm,
@@ -41,8 +41,8 @@ pub fn choose(
     }
 }
 
-/// The share of the edges that each device should get, so that all are done at the same time: in proportion to what a device
-/// computes, and to what its bus brings where that is less. None where a device has not been measured.
+/// The share of the edges that each device should get, so that all are done at the same time: in proportion to what a
+/// device computes, and to what its bus brings where that is less. None where a device has not been measured.
 pub fn shares(rates: &Rates, work: &Work, seats: &[Seat]) -> Option<Vec<f64>> {
     let speeds = seats.iter().map(|seat| speed(rates, work, &seat.name)).collect::<Option<Vec<_>>>()?;
     Some(fractions(&speeds))

@@ -1,6 +1,7 @@
 //! What a run needs of the memory of each device, and of main memory.
 
 use super::{Setting, Work};
+use crate::model::Part;
 use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
 use crate::team::Strategy;
@@ -80,13 +81,12 @@ fn device_needs(work: &Work, setting: &Setting<'_>, device: usize) -> DeviceNeed
 
 /// Attributes, tables and frontiers of a device that has `own` vertices.
 fn device_bytes(work: &Work, own: u64, sharded: bool) -> u64 {
+    // The part of a device with that many vertices: where they begin makes no difference.
+    let part = Part { vertices: work.vertices, own: 0..own, sharded };
     let attribute = |attribute: &Attribute| {
-        let all = attribute.memory_bytes(work.vertices);
-        match attribute.role {
-            Role::Writable if sharded => attribute.memory_bytes(own) + all,
-            role if role.is_written() => attribute.memory_bytes(own),
-            _ => all,
-        }
+        let held = part.held(attribute.role);
+        let seen = if part.has_seen(attribute.role) { attribute.memory_bytes(work.vertices) } else { 0 };
+        attribute.memory_bytes(held.end - held.start) + seen
     };
     let frontiers = if work.traversal { 2 * Bits::memory_bytes(work.vertices) } else { 0 };
     work.attributes.iter().map(attribute).sum::<u64>() + work.table_bytes + frontiers

@@ -1,4 +1,5 @@
-//! The cost model: how long a run takes, by term, and which wall it meets (GTS, Kim et al., SIGMOD 2016, §5, with an SSD).
+//! The cost model: how long a run takes, by term, and which wall it meets (GTS, Kim et al., SIGMOD 2016, §5, with an
+//! SSD).
 //!
 //! ```text
 //!  superstep  =  max( ssd, bus, kernel )  +  vertex phase  +  merge up  +  merge down  +  overhead
@@ -9,10 +10,10 @@
 //!  merge   bytes that a device writes for the others, bytes that it reads of theirs  ÷  its rate
 //! ```
 //!
-//! Equation 1 (PageRank and its like) is this for supersteps that visit all pages: GTS's 2|WA| ÷ c1 is the merge, (|SP| + |LP|) ÷
-//! (c2 · N) the bus, its t_kernel of the last page is hidden in the maximum. Equation 2 (BFS and its like) is the sum over levels,
-//! whose pages nobody knows before the run: [`Work::of`] takes them from searches of R-MAT graphs, the engine from the
-//! report of the run itself, as GTS does. The cached share r_hit of equation 2 is [`Hits`].
+//! Equation 1 (PageRank and its like) is this for supersteps that visit all pages: GTS's 2|WA| ÷ c1 is the merge, (|SP|
+//! + |LP|) ÷ (c2 · N) the bus, its t_kernel of the last page is hidden in the maximum. Equation 2 (BFS and its like) is
+//! the sum over levels, whose pages nobody knows before the run: [`Work::of`] takes them from searches of R-MAT graphs,
+//! the engine from the report of the run itself, as GTS does. The cached share r_hit of equation 2 is [`Hits`].
 //!
 //! Nothing here touches a device: what goes in is plain data.
 

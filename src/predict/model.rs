@@ -3,8 +3,8 @@
 use super::work::{Hits, Phase};
 use super::{DeviceRates, Kernel, Needs, Setting, Work};
 use crate::device::exchange::message::MessageLayout;
-use crate::model::attributes::{Attribute, Merge, Role};
-use crate::team::Strategy;
+use crate::model::attributes::Attribute;
+use crate::team::{ExchangeRules, Strategy};
 use serde::Serialize;
 
 /// What a run is expected to take.
@@ -183,8 +183,8 @@ impl Model<'_> {
         })
     }
 
-    /// Edges whose other end is another device's vertex are seen and dropped: that takes as long as an edge whose values are
-    /// in the nearest cache, as on the smallest graph that was measured.
+    /// Edges whose other end is another device's vertex are seen and dropped: that takes as long as an edge whose
+    /// values are in the nearest cache, as on the smallest graph that was measured.
     fn edges_ns(&self, phase: &Phase, device: usize) -> f64 {
         let rate = self.rate(device, |of| of.edges_per_s(phase.kernel));
         if !self.sharded() {
@@ -223,42 +223,19 @@ impl Model<'_> {
         }
         let (up, down) = match self.work.traversal {
             true => self.message_bytes(phase),
-            false => self.exchange_bytes(phase),
+            false => {
+                let rules = ExchangeRules { sharded: self.sharded(), aligned: self.setting.aligned };
+                let (up, down) = exchange_bytes(&self.work.attributes, self.work.vertices, self.devices(), rules);
+                // First values are gathered too: once more than there are supersteps, which is left out.
+                (phase.supersteps * up, phase.supersteps * down)
+            }
         };
         let ns = |bytes: f64| self.slowest(|device| 1e9 * bytes / self.rates[device].merge_bytes_per_s);
         (ns(up), ns(down))
     }
 
-    /// Sums are reduced: a device writes what it has of the others' vertices, and reads what they have of its own. What edges read
-    /// of any vertex is gathered: it writes its own, and reads the others'.
-    fn exchange_bytes(&self, phase: &Phase) -> (f64, f64) {
-        let (sharded, aligned) = (self.sharded(), self.setting.aligned);
-        let reduced = |attribute: &Attribute| match attribute.role {
-            _ if sharded => false,
-            Role::Writable | Role::Accumulated => true,
-            Role::Own => !aligned,
-            Role::Gathered | Role::ReadOnly => false,
-        };
-        let gathered = |attribute: &Attribute| match attribute.role {
-            Role::Gathered => true,
-            Role::ReadOnly => !aligned || sharded,
-            Role::Writable => attribute.merge != Merge::Add,
-            Role::Own | Role::Accumulated => attribute.merge != Merge::Add && !sharded && !aligned,
-        };
-        let bytes = |wanted: &dyn Fn(&Attribute) -> bool| {
-            let wanted = self.work.attributes.iter().filter(|attribute| wanted(attribute));
-            wanted.map(|attribute| attribute.memory_bytes(self.work.vertices) as f64).sum::<f64>()
-        };
-        let (reduced, gathered) = (bytes(&reduced), bytes(&gathered));
-        let others = 1.0 - 1.0 / self.devices();
-        let up = reduced * others + gathered / self.devices();
-        let down = (reduced + gathered) * others;
-        // First values are gathered too: once more than there are supersteps, which is left out.
-        (phase.supersteps * up, phase.supersteps * down)
-    }
-
-    /// Each device tells the others which vertices it has activated, and reads what they tell. A vertex that k of the superstep's
-    /// edges lead to is activated by all devices that see any of them.
+    /// Each device tells the others which vertices it has activated, and reads what they tell. A vertex that k of the
+    /// superstep's edges lead to is activated by all devices that see any of them.
     fn message_bytes(&self, phase: &Phase) -> (f64, f64) {
         let (devices, steps) = (self.devices(), phase.supersteps.max(1.0));
         let each = if phase.activated > 0.0 { (phase.edges / phase.activated).max(1.0) } else { 0.0 };
@@ -273,12 +250,85 @@ impl Model<'_> {
     }
 }
 
+/// Bytes that a device writes and reads in the exchange of a superstep. Sums are reduced: a device writes what it has
+/// of the others' vertices, and reads what they have of its own. What edges read of any vertex is gathered: it writes
+/// its own, and reads the others'.
+fn exchange_bytes(declared: &[Attribute], vertices: u64, devices: f64, rules: ExchangeRules) -> (f64, f64) {
+    let bytes = |wanted: &dyn Fn(&Attribute) -> bool| {
+        let wanted = declared.iter().filter(|attribute| wanted(attribute));
+        wanted.map(|attribute| attribute.memory_bytes(vertices) as f64).sum::<f64>()
+    };
+    let reduced = bytes(&|attribute| rules.is_reduced(attribute));
+    let gathered = bytes(&|attribute| rules.is_gathered(attribute));
+    let others = 1.0 - 1.0 / devices;
+    (reduced * others + gathered / devices, (reduced + gathered) * others)
+}
+
 impl Setting<'_> {
     /// The share of the pages that a device sees where this is done with edges.
     fn seen_by(&self, kernel: Kernel, work: &Work, device: usize) -> f64 {
         match self.strategy == Strategy::Shard && self.seats.len() > 1 && !kernel.writes_neighbours() {
             true => 1.0 / self.seats.len() as f64,
             false => self.seen(work, device),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::exchange::Move;
+    use crate::model::Part;
+    use crate::model::attributes::{AttributeType, Initial, Merge, Role};
+    use crate::team::schedule::{Schedule, ScheduleRequest};
+
+    const DEVICES: u64 = 4;
+    const VERTICES: u64 = DEVICES * 1024;
+
+    /// Bytes that the moves of a schedule write to and read from the exchange memory in a superstep, over all devices.
+    fn scheduled(attribute: Attribute, sharded: bool, aligned: bool) -> (u64, u64) {
+        let own = |device| device * VERTICES / DEVICES..(device + 1) * VERTICES / DEVICES;
+        let parts: Vec<Part> = (0..DEVICES).map(|of| Part { vertices: VERTICES, own: own(of), sharded }).collect();
+        let declared = [attribute];
+        let request = ScheduleRequest {
+            declared: &declared,
+            traversal: false,
+            parts: &parts,
+            aligned,
+            packed: false,
+            piece_bytes: 1 << 20,
+        };
+        let schedule = Schedule::new(&request);
+        let gather = [&schedule.gather[0].put, &schedule.gather[0].take];
+        let moves = schedule.reduce.iter().chain(gather).flatten().flatten();
+        let (mut up, mut down) = (0, 0);
+        for one in moves {
+            match one {
+                Move::Put { vertices, .. } => up += attribute.memory_bytes(vertices.end - vertices.start),
+                Move::Merge { vertices, .. } | Move::Take { vertices, .. } => {
+                    down += attribute.memory_bytes(vertices.end - vertices.start);
+                }
+                Move::Clear { .. } => {}
+                other => panic!("{other:?} in a dense exchange"),
+            }
+        }
+        (up, down)
+    }
+
+    #[test]
+    fn predicted_exchanges_are_those_of_the_schedule() {
+        let roles = [Role::ReadOnly, Role::Gathered, Role::Writable, Role::Accumulated, Role::Own];
+        for role in roles {
+            for merge in [Merge::Add, Merge::Max] {
+                for (sharded, aligned) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let attribute =
+                        Attribute { name: "any", of: AttributeType::U32, role, merge, initial: Initial::Bits(0) };
+                    let rules = ExchangeRules { sharded, aligned };
+                    let (up, down) = exchange_bytes(&[attribute], VERTICES, DEVICES as f64, rules);
+                    let predicted = ((up * DEVICES as f64) as u64, (down * DEVICES as f64) as u64);
+                    assert_eq!(predicted, scheduled(attribute, sharded, aligned), "{role:?} {merge:?} {rules:?}");
+                }
+            }
         }
     }
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 /// The version of the file. A file of another version is refused: its figures may mean something else.
 pub const RATES_VERSION: u32 = 2;
-/// The least and the largest figure that a file may have: beyond them sums and quotients would be lost in 0 or infinity.
+/// The least and the largest figure that a file may have: beyond them sums and quotients would be lost in 0 or
+/// infinity.
 const FIGURE_MIN: f64 = 1e-6;
 const FIGURE_MAX: f64 = 1e18;
 /// The most that is read of a file, in bytes: many times what the rates of 32 devices take.
@@ -36,13 +37,13 @@ pub struct DeviceRates {
     pub name: String,
     /// The threads of a CPU; none for a device with memory of its own.
     pub threads: Option<u32>,
-    /// How fast it computes on graphs of different sizes, by ascending number of vertices: what is read and written at random
-    /// is slower where caches hold less of it.
+    /// How fast it computes on graphs of different sizes, by ascending number of vertices: what is read and written at
+    /// random is slower where caches hold less of it.
     pub kernels: Vec<KernelRates>,
     /// How pages reach a device with memory of its own.
     pub bus: Option<BusRates>,
-    /// Bytes of fresh pages a second that take the threads that compute away from it, to check them and to have them read; none
-    /// where that is done by others.
+    /// Bytes of fresh pages a second that take the threads that compute away from it, to check them and to have them
+    /// read; none where that is done by others.
     pub check_bytes_per_s: Option<f64>,
     /// Bytes a second that it writes to other devices, or reads of theirs, and merges.
     pub merge_bytes_per_s: f64,
@@ -90,7 +91,8 @@ pub struct KernelRates {
 pub struct BusRates {
     /// Bytes a second where kernels read pages in place: scans.
     pub in_place_bytes_per_s: f64,
-    /// Bytes of pages a second in traversals, which read only what active lists lie in: it may be more than the bus carries.
+    /// Bytes of pages a second in traversals, which read only what active lists lie in: it may be more than the bus
+    /// carries.
     pub search_bytes_per_s: f64,
 }
 
@@ -182,8 +184,8 @@ impl KernelRates {
 }
 
 impl DeviceRates {
-    /// A rate on a graph of so many vertices: between two sizes that were measured a straight line through logarithms, beyond
-    /// them the nearest.
+    /// A rate on a graph of so many vertices: between two sizes that were measured a straight line through logarithms,
+    /// beyond them the nearest.
     pub fn at(&self, vertices: f64, rate: impl Fn(&KernelRates) -> f64) -> f64 {
         let above = self.kernels.partition_point(|of| (of.vertices as f64) < vertices);
         let nearest = |at: usize| rate(&self.kernels[at]);

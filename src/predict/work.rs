@@ -55,10 +55,11 @@ pub struct Phase {
 /// How many visits find their page in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hits {
-    /// Not known before the run: a cache of a share b of the pages hits 1 - (1 - b)^power of the visits that are not a page's
-    /// first.
+    /// Not known before the run: a cache of a share b of the pages hits 1 - (1 - b)^power of the visits that are not a
+    /// page's first.
     Expected {
-        /// 1 for scans, which keep a fixed share; more for traversals, whose small supersteps come back to the same pages.
+        /// 1 for scans, which keep a fixed share; more for traversals, whose small supersteps come back to the same
+        /// pages.
         power: f64,
     },
     /// Measured.
@@ -70,9 +71,10 @@ pub enum Hits {
     },
 }
 
-/// How an algorithm without a fixed number of supersteps goes through a graph; in multiples of all pages, edges, vertices.
-/// Measured on R-MAT graphs of scales 18 and 20, edge factor 16, pages of 64 KiB and 1 MiB, from vertices of the large component:
-/// graphs with small diameters. On a grid or a road network a traversal has as many supersteps as the graph is wide.
+/// How an algorithm without a fixed number of supersteps goes through a graph; in multiples of all pages, edges,
+/// vertices. Measured on R-MAT graphs of scales 18 and 20, edge factor 16, pages of 64 KiB and 1 MiB, from vertices of
+/// the large component: graphs with small diameters. On a grid or a road network a traversal has as many supersteps as
+/// the graph is wide.
 struct Pattern {
     supersteps: f64,
     passes: f64,
@@ -91,8 +93,8 @@ const COMPONENTS: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 3.4, 
 const COMPONENTS_DIRECTED: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 5.0, activated: 1.0, power: 1.0 };
 
 impl Work {
-    /// What an algorithm is expected to do over a store, in as many supersteps as it can at most take; in `unknown` where it reads
-    /// whole graphs and cannot say how often.
+    /// What an algorithm is expected to do over a store, in as many supersteps as it can at most take; in `unknown`
+    /// where it reads whole graphs and cannot say how often.
     pub fn of(algorithm: &dyn Algorithm, store: &Store, unknown: u32) -> Self {
         let mut work = Self::without_phases(algorithm, store);
         let has_in_lists = store.topology(Direction::In).is_some();

@@ -51,8 +51,8 @@ impl PageMap {
         Ok(Self { along: map(Direction::Out)?, against: map(Direction::In)? })
     }
 
-    /// Strategy-S: a page goes to the devices that own some of the vertices that its edges may write to: those that it points to,
-    /// as far as the store tells, or those whose lists it has. A page that concerns nobody goes nowhere.
+    /// Strategy-S: a page goes to the devices that own some of the vertices that its edges may write to: those that it
+    /// points to, as far as the store tells, or those whose lists it has. A page that concerns nobody goes nowhere.
     pub fn sharded(store: &Store, parts: &[Part], writes: impl Fn(Direction) -> Ends) -> Self {
         let owners = |vertices: Range<u64>| {
             let meets = |part: &Part| part.own.start < vertices.end && vertices.start < part.own.end;
@@ -83,8 +83,8 @@ fn destinations(topology: &Topology) -> impl Iterator<Item = Range<u64>> {
     topology.shards().iter().flat_map(pages)
 }
 
-/// The vertices of each device's part where the store has shards that can be shared out among so many: whole shards, as many for
-/// each as can be.
+/// The vertices of each device's part where the store has shards that can be shared out among so many: whole shards, as
+/// many for each as can be.
 pub fn parts_of_shards(store: &Store, devices: usize) -> Option<Vec<Range<u64>>> {
     let shards = store.topology(Direction::Out)?.shards();
     if shards.len() < devices.max(2) {
@@ -95,8 +95,9 @@ pub fn parts_of_shards(store: &Store, devices: usize) -> Option<Vec<Range<u64>>>
     Some((0..devices).map(|device| begin(device)..end(device)).collect())
 }
 
-/// Shares as fractions of 1, whatever figures they come from: what is negative, infinite or not a number counts as nothing, and
-/// where nothing is left all devices have the same share. A run over a graph without edges measures a speed of 0 for every device.
+/// Shares as fractions of 1, whatever figures they come from: what is negative, infinite or not a number counts as
+/// nothing, and where nothing is left all devices have the same share. A run over a graph without edges measures a
+/// speed of 0 for every device.
 pub fn fractions(shares: &[f64]) -> Vec<f64> {
     let sound = |share: &f64| if share.is_finite() { share.max(0.0) } else { 0.0 };
     let largest = shares.iter().map(sound).fold(0.0, f64::max);
@@ -193,8 +194,8 @@ const SAMPLE_BYTES: u64 = 4096;
 /// What a device may have beyond its share of the edges.
 const SLACK: f64 = 1.05;
 
-/// Page by page, where most of a sample of its neighbours have their own lists, as far as there is room (linear deterministic
-/// greedy: Stanton and Kliot, KDD 2012).
+/// Page by page, where most of a sample of its neighbours have their own lists, as far as there is room (linear
+/// deterministic greedy: Stanton and Kliot, KDD 2012).
 fn biased(store: &Store, topology: &Topology, shares: &[f64]) -> Result<Vec<usize>> {
     let entries = topology.directory().entries();
     let samples = samples(store, topology)?;
@@ -215,8 +216,8 @@ fn biased(store: &Store, topology: &Topology, shares: &[f64]) -> Result<Vec<usiz
     Ok(devices)
 }
 
-/// For each page, the pages on which some of its neighbours have their own lists. What is read here is not checked: a wrong
-/// sample costs time at most, since the page is checked before it is used.
+/// For each page, the pages on which some of its neighbours have their own lists. What is read here is not checked: a
+/// wrong sample costs time at most, since the page is checked before it is used.
 fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
     let open = |path: &std::path::PathBuf| File::open(path).map_err(StoreError::io(path, "open"));
     let files = topology.page_files().iter().map(open).collect::<Result<Vec<File>, StoreError>>()?;
@@ -321,7 +322,8 @@ mod tests {
         }
     }
 
-    /// Speeds of 0 after a run without edges, of infinity where nothing took any time: every device may be asked for, none panics.
+    /// Speeds of 0 after a run without edges, of infinity where nothing took any time: every device may be asked for,
+    /// none panics.
     #[test]
     fn shares_may_be_any_figures() {
         let nothing = [[0.0; 3], [f64::NAN; 3], [f64::INFINITY; 3], [-1.0; 3]];

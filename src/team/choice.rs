@@ -51,8 +51,8 @@ pub enum Assignment {
     Modulo,
     /// Any device's, by a hash of the page's number.
     Random,
-    /// Ranges of consecutive pages with equal numbers of edges. What edges write to their list's own vertex, or read of it, then
-    /// stays on one device.
+    /// Ranges of consecutive pages with equal numbers of edges. What edges write to their list's own vertex, or read of
+    /// it, then stays on one device.
     Contiguous,
     /// Where most of a page's neighbours are at home, as far as shares stay equal (the biased partitioner of multi-GPU
     /// Gunrock: Pan et al., IPDPS 2017).

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `choice` | the strategies and assignments that a user may ask for |
 //! | [`assignment`] | which device sees which page |
+//! | `rules` | which attributes are exchanged |
 //! | [`schedule`] | the order of the moves by which devices exchange values |
 //! | `plan` | all of that, decided before a run |
 //! | `members` | the devices of a run behind the interface of one |
@@ -17,6 +18,7 @@ mod choice;
 mod members;
 mod plan;
 mod report;
+mod rules;
 pub mod schedule;
 mod speed;
 
@@ -24,3 +26,4 @@ pub use choice::{Assignment, Strategy};
 pub use members::Team;
 pub use plan::{TeamPlan, TeamRequest};
 pub use report::Sharing;
+pub use rules::ExchangeRules;

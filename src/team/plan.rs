@@ -1,4 +1,5 @@
-//! What is decided before devices share a run: who holds which attributes, who sees which pages, and what they tell each other.
+//! What is decided before devices share a run: who holds which attributes, who sees which pages, and what they tell
+//! each other.
 
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::packs;
@@ -68,8 +69,8 @@ impl TeamPlan {
     /// Decides who holds which attributes, sees which pages, and tells whom what.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where there are too many devices, or one binds too little at once; [`Error::Store`] where pages
-    /// have to be looked at and cannot be.
+    /// [`Error::Parameter`] where there are too many devices, or one binds too little at once; [`Error::Store`] where
+    /// pages have to be looked at and cannot be.
     pub fn new(algorithm: &dyn Algorithm, request: &TeamRequest<'_>) -> Result<Self> {
         let TeamRequest { store, speeds, strategy, .. } = *request;
         if speeds.len() > DEVICES_MAX {
@@ -132,8 +133,8 @@ impl TeamPlan {
         self.schedule.pieces * self.piece_bytes
     }
 
-    /// Main memory that the devices need beside what one would, in bytes: what they tell each other through, and the attributes
-    /// and frontiers of those that compute in main memory.
+    /// Main memory that the devices need beside what one would, in bytes: what they tell each other through, and the
+    /// attributes and frontiers of those that compute in main memory.
     pub fn memory_bytes(&self, cpu: &[bool]) -> u64 {
         let of_part = |part: &Part| -> u64 {
             let attribute = |declared: &Attribute| {
@@ -151,8 +152,8 @@ impl TeamPlan {
         self.exchange_bytes() + listed + noted + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
     }
 
-    /// Allocates it, unless what a run before has left is just that. What it left there is never read: what a move reads, another
-    /// wrote a round before.
+    /// Allocates it, unless what a run before has left is just that. What it left there is never read: what a move
+    /// reads, another wrote a round before.
     ///
     /// # Errors
     /// Where the system refuses the memory.

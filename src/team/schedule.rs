@@ -8,17 +8,19 @@
 //!  gather   device j puts its vertices' values, the others take them               (what edges read of any vertex)
 //! ```
 //!
-//! Each value crosses the bus of each device once: that is what a reduce-scatter and an all-gather take at least, and less than a
-//! tree, in which inner nodes receive whole arrays. The reduction is pipelined: a round puts one group of pieces while the group of
-//! the round before is merged, so that the buses are busy both ways, and memory is that of two groups. Gathering takes no round of
-//! its own: what is put goes with the vertex phase, and what is taken with what the next superstep begins with.
+//! Each value crosses the bus of each device once: that is what a reduce-scatter and an all-gather take at least, and
+//! less than a tree, in which inner nodes receive whole arrays. The reduction is pipelined: a round puts one group of
+//! pieces while the group of the round before is merged, so that the buses are busy both ways, and memory is that of
+//! two groups. Gathering takes no round of its own: what is put goes with the vertex phase, and what is taken with what
+//! the next superstep begins with.
 //!
 //! Traversals tell each other which vertices they have activated, in one round, and read it in another.
 
+use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::{Move, is_packed};
 use crate::model::Part;
-use crate::model::attributes::{Attribute, AttributeType, Merge, Role};
+use crate::model::attributes::{Attribute, AttributeType, Merge};
 use std::ops::Range;
 
 /// Groups that what is reduced goes in.
@@ -32,8 +34,8 @@ pub type Round = Vec<Vec<Move>>;
 pub struct Schedule {
     /// Before the vertex phase. The last round writes nothing: nobody has to wait for it.
     pub reduce: Vec<Round>,
-    /// After first values have been set, and after each vertex phase: one way and the other in turn, so that nobody writes where
-    /// somebody may still read.
+    /// After first values have been set, and after each vertex phase: one way and the other in turn, so that nobody
+    /// writes where somebody may still read.
     pub gather: [Gather; 2],
     /// The messages of a traversal: for each device its pieces.
     pub messages: Vec<Vec<Piece>>,
@@ -68,8 +70,8 @@ pub struct ScheduleRequest<'a> {
     pub traversal: bool,
     /// Each device's part.
     pub parts: &'a [Part],
-    /// Whether the lists that a device sees are those of its own vertices, so that what concerns a list's own vertex only
-    /// stays where it is.
+    /// Whether the lists that a device sees are those of its own vertices, so that what concerns a list's own vertex
+    /// only stays where it is.
     pub aligned: bool,
     /// Whether what is read at the other end of in-edges only is told of vertices with out-edges only: see [`packs`].
     pub packed: bool,
@@ -108,27 +110,9 @@ impl ScheduleRequest<'_> {
         self.parts.iter().any(|part| part.sharded)
     }
 
-    /// Whether devices have to add up what they have written to each other's vertices.
-    fn is_reduced(&self, attribute: &Attribute) -> bool {
-        match attribute.role {
-            _ if self.sharded() => false,
-            Role::Writable | Role::Accumulated => true,
-            Role::Own => !self.aligned,
-            Role::Gathered | Role::ReadOnly => false,
-        }
-    }
-
-    /// Whether devices have to know the values of each other's vertices. What is added up, they must not have: it would be
-    /// added again.
-    fn is_gathered(&self, attribute: &Attribute) -> bool {
-        match attribute.role {
-            Role::Gathered => true,
-            Role::ReadOnly => !self.aligned || self.sharded(),
-            Role::Writable => attribute.merge != Merge::Add,
-            // What the vertex phase has made of it, so that nobody merges what was before.
-            Role::Accumulated => attribute.merge != Merge::Add && !self.sharded(),
-            Role::Own => attribute.merge != Merge::Add && !self.sharded() && !self.aligned,
-        }
+    /// The rules by which attributes are exchanged.
+    fn rules(&self) -> ExchangeRules {
+        ExchangeRules { sharded: self.sharded(), aligned: self.aligned }
     }
 
     /// The values of a device's own vertices in pieces, for the attributes that are wanted.
@@ -150,9 +134,9 @@ impl ScheduleRequest<'_> {
 
     /// Window (round's parity, device that puts, device that it is for, place in the group) of the exchange memory.
     fn reduce(&self) -> (Vec<Round>, u64) {
-        let devices = self.devices();
+        let (devices, rules) = (self.devices(), self.rules());
         let runs: Vec<Vec<Run>> =
-            self.parts.iter().map(|part| self.runs(&part.own, |attribute| self.is_reduced(attribute))).collect();
+            self.parts.iter().map(|part| self.runs(&part.own, |attribute| rules.is_reduced(attribute))).collect();
         let group = runs.iter().map(Vec::len).max().unwrap_or(0).div_ceil(GROUPS).max(1);
         let window = |round: usize, from: usize, to: usize, place: usize| {
             ((((round % 2) * devices + from) * devices + to) * group + place) as u64 * self.piece_bytes
@@ -189,13 +173,13 @@ impl ScheduleRequest<'_> {
 
     /// Everybody's values in pieces of their own, from piece `next` of the exchange memory on; the piece behind them.
     fn gather(&self, mut next: u64) -> (Gather, u64) {
-        let devices = self.devices();
+        let (devices, rules) = (self.devices(), self.rules());
         if devices < 2 {
             return (Gather::default(), next);
         }
         let mut gather = Gather { put: vec![Vec::new(); devices], take: vec![Vec::new(); devices] };
         for (owner, part) in self.parts.iter().enumerate() {
-            for Run { attribute, vertices } in self.runs(&part.own, |attribute| self.is_gathered(attribute)) {
+            for Run { attribute, vertices } in self.runs(&part.own, |attribute| rules.is_gathered(attribute)) {
                 let at = next * self.piece_bytes;
                 next += 1;
                 let packed = self.packed && is_packed(&self.declared[attribute]);

@@ -116,9 +116,15 @@ fn at_a_call(case: &mut Case, runs: &[Undisturbed]) -> Verdict {
     let folder = case.folder().to_owned();
     let line = format!("{} --checkpoint-every 1", run.line);
     let (call, error) = (*case.random.choose(&CALLS), *case.random.choose(&ERRORS));
-    let inject = format!("{call}:{error}:when={}+", case.random.within(1..60));
-    let inject = if error.starts_with("signal") { inject.trim_end_matches('+').to_owned() } else { inject };
-    let first = strace::run(&folder, &line, call, &inject, PATIENCE);
+    let (number, is_signal) = (case.random.within(1..60), error.starts_with("signal"));
+    let mut inject = format!("{call}:{error}:when={number}{}", if is_signal { "" } else { "+" });
+    let first = if call == "write" && !is_signal {
+        // Threads wake each other by writes to event counters, which have no errors: a full disk is one for files only.
+        inject = format!("files of at most {} blocks", 2 * number);
+        process::end(process::limited(&folder, &line, 2 * number), PATIENCE)
+    } else {
+        strace::run(&folder, &line, call, &inject, PATIENCE)
+    };
     if first.hung {
         return Err(format!("hang: {line}, {inject}"));
     }

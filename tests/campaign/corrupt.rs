@@ -84,7 +84,13 @@ fn zero(random: &mut Random, _: &Victim, store: &Path, name: &Path) -> String {
 }
 
 fn swap_pages(random: &mut Random, _: &Victim, store: &Path, _: &Path) -> String {
-    let pages: Vec<PathBuf> = files_of(store).into_iter().filter(|name| is_pages(name)).collect();
+    // An earlier damage may have left less than a page of a file.
+    let is_whole = |name: &PathBuf| fs::metadata(store.join(name)).is_ok_and(|data| data.len() >= PAGE as u64);
+    let pages: Vec<PathBuf> =
+        files_of(store).into_iter().filter(|name| is_pages(name)).filter(|name| is_whole(name)).collect();
+    if pages.is_empty() {
+        return "no pages to swap".to_owned();
+    }
     let name = random.choose(&pages);
     let mut what = (0, 0);
     change(&store.join(name), |bytes| {

@@ -61,6 +61,15 @@ pub fn program(folder: &Path, line: &str) -> Command {
     command
 }
 
+/// The same where no file may grow beyond so many blocks of 512 bytes: a write beyond is an error, not a signal.
+pub fn limited(folder: &Path, line: &str, blocks: u64) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
+    command.arg(path()).args(line.split_whitespace());
+    set_up(&mut command, folder);
+    command
+}
+
 /// What all processes share: the folder, temporary files within it, no input, nothing that was measured on this machine.
 pub fn set_up(command: &mut Command, folder: &Path) {
     command.current_dir(folder).stdin(Stdio::null());

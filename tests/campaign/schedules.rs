@@ -13,7 +13,7 @@ use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
 use topostream::pages::fetch::{Faults, FetcherKind};
 use topostream::pages::memory::FRAMES_MIN;
-use topostream::{Engine, EngineOptions, Error};
+use topostream::{Engine, Error};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
@@ -147,11 +147,9 @@ fn one(case: &mut Case, subjects: &Subjects) -> Verdict {
     let asynchronous = matches!(work, Work::Distances { asynchronous: true } | Work::Components { asynchronous: true });
     let what = format!("{work:?}, {faults:?}, {buffer:?} pages, {threads} threads, GPU: {}", on_gpu.is_some());
     let outcomes = if on_gpu.is_some() { ["right, on the GPU", "error, on the GPU"] } else { ["right", "error"] };
-    let options = EngineOptions {
-        asynchronous,
-        devices: vec![on_gpu.unwrap_or(DeviceChoice::Cpu)],
-        ..engine_options(buffer, threads, FetcherKind::Simulated(faults))
-    };
+    let options = engine_options(buffer, threads, FetcherKind::Simulated(faults))
+        .with_asynchronous(asynchronous)
+        .with_device(on_gpu.unwrap_or(DeviceChoice::Cpu));
     let engine = subjects.store(work).engine(options);
     let hang = format!("case {} hangs: {what}", case.number);
     match watched(&hang, || catch_unwind(AssertUnwindSafe(|| subjects.is_right(&engine, work)))) {

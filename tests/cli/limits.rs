@@ -79,3 +79,32 @@ fn address_space_that_is_refused_is_an_error() {
         .fails(1, &["formatting needs", "--memory is more than there is", "limited to 100MiB (ulimit -v)"]);
     shell(400, "run bfs s --source max-degree --device cpu --memory 512MiB").succeeds();
 }
+
+/// A store is made from the fewest open files on with which it can be, and with fewer nothing is left.
+#[cfg(target_os = "linux")]
+#[test]
+fn open_files_that_are_refused_are_an_error() {
+    let folder = inputs();
+    std::fs::create_dir(folder.path("t")).unwrap();
+    for options in ["", "--in-edges --shards 2", "--in-edges --temporary t"] {
+        let (mut refused, mut files) = (0, 3);
+        loop {
+            files += 1;
+            let line = format!("format e.el f --memory 64MiB --page-size 64KiB {options}");
+            let done = folder.shell(&format!("ulimit -n {files} && exec \"$0\" {line}"));
+            if done.code == Some(0) {
+                break;
+            }
+            // The system's loader needs a file, too.
+            if done.code != Some(127) {
+                done.fails(1, &["Too many open files"]);
+                refused += 1;
+            }
+            assert_eq!(folder.names("t"), Vec::<String>::new(), "{options}, ulimit -n {files}");
+            assert_eq!(folder.names("f"), Vec::<String>::new(), "{options}, ulimit -n {files}");
+            assert!(files < 64, "{options}");
+        }
+        assert!(refused > 3, "{options}");
+        std::fs::remove_dir_all(folder.path("f")).unwrap();
+    }
+}

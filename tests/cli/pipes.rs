@@ -73,6 +73,16 @@ fn standard_input_is_read_whole() {
     folder.assert_nothing_left("s");
     fed(&folder, "extract plain part --vertices -", b"100\n101\n102\n").succeeds();
     folder.run("info part").succeeds().prints(&["vertices        3"]);
+    folder.write("some.txt", "100\n101\n102\n");
+    let between = |from: &str, to: &str| format!("run cross-edges plain --from {from} --to {to} --device cpu");
+    let expected = folder.run(&between("some.txt", "some.txt")).succeeds().stdout;
+    let told = |text: &str| text.lines().find(|line| line.starts_with("cross-edges:")).expect("counts").to_owned();
+    let found = fed(&folder, &between("-", "some.txt"), b"100\n101\n102\n").succeeds().stdout;
+    assert_eq!(told(&found), told(&expected));
+    let found = fed(&folder, &between("some.txt", "-"), b"100\n101\n102\n").succeeds().stdout;
+    assert_eq!(told(&found), told(&expected));
+    fed(&folder, &between("-", "some.txt"), b"99\n").fails(1, &["standard input:1"]);
+    fed(&folder, &between("-", "-"), b"100\n").fails(2, &["--from and --to", "standard input"]);
 }
 
 /// What has to be copied says so where it cannot be.

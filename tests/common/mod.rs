@@ -112,7 +112,11 @@ pub fn small_pages(encoding: Encoding) -> FormatOptions {
 /// Enough memory for any test, and a page buffer of so many small pages.
 pub fn engine_options(buffer_pages: Option<u64>, threads: usize, fetcher: FetcherKind) -> EngineOptions {
     let buffer_bytes = buffer_pages.map(|pages| pages * PAGE);
-    EngineOptions { memory_bytes: 256 << 20, buffer_bytes, threads, fetcher, ..EngineOptions::default() }
+    EngineOptions::default()
+        .with_memory_bytes(256 << 20)
+        .with_buffer_bytes(buffer_bytes)
+        .with_threads(threads)
+        .with_fetcher(fetcher)
 }
 
 /// PageRank over a number of iterations.
@@ -155,7 +159,7 @@ pub struct Search {
 pub fn ranks(engine: &Engine, algorithm: PageRank) -> Result<Answers<f64>, Error> {
     let run = engine.run(algorithm)?;
     let values = column(engine, &run, "rank", |values, vertex| match values {
-        AnswerValues::F64(of) => of(vertex),
+        AnswerValues::F64(of) => of.get(vertex),
         _ => panic!("ranks are numbers"),
     })?;
     Ok(Answers { values, report: run.report })
@@ -169,7 +173,7 @@ pub fn search(engine: &Engine, source: u64, parents: bool, bottom_up: bool) -> R
     let ids = engine.store().ids()?;
     let parents = parents.then(|| {
         column(engine, &run, "parent", |values, vertex| match values {
-            AnswerValues::Vertex(of) => of(vertex).map(|parent| ids.original(VertexId(parent))),
+            AnswerValues::Vertex(of) => of.get(vertex).map(|parent| ids.original(parent)),
             _ => panic!("parents are vertices"),
         })
     });
@@ -199,7 +203,7 @@ pub fn distances(engine: &Engine, source: u64) -> Result<Answers<f64>, Error> {
     let weights = engine.store().manifest().weights.expect("the store has weights");
     let run = engine.run(Sssp { source, weights })?;
     let values = column(engine, &run, "distance", |values, vertex| match values {
-        AnswerValues::F64(of) => of(vertex),
+        AnswerValues::F64(of) => of.get(vertex),
         _ => integer(values, vertex).map_or(f64::INFINITY, |distance| distance as f64),
     })?;
     Ok(Answers { values, report: run.report })
@@ -211,7 +215,7 @@ pub fn component_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
     let run = engine.run(Components { directed })?;
     let ids = engine.store().ids()?;
     let values = column(engine, &run, "component", |values, vertex| match values {
-        AnswerValues::Vertex(of) => ids.original(VertexId(of(vertex).expect("everybody is in a component"))),
+        AnswerValues::Vertex(of) => ids.original(of.get(vertex).expect("every vertex is in a component")),
         _ => panic!("components are vertices"),
     })?;
     Ok(Answers { values, report: run.report })
@@ -220,7 +224,7 @@ pub fn component_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
 /// Reads whole numbers.
 pub fn integer(values: &AnswerValues<'_>, vertex: u32) -> Option<u64> {
     match values {
-        AnswerValues::Integer(of) => of(vertex),
+        AnswerValues::Integer(of) => of.get(vertex),
         _ => panic!("the answer is not whole numbers"),
     }
 }

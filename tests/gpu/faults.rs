@@ -15,7 +15,7 @@ use topostream::algorithms::{Bfs, Traffic};
 use topostream::device::settings::{Distribution, PageTransfer};
 use topostream::error::GpuError;
 use topostream::pages::fetch::{Faults, FetcherKind};
-use topostream::{Engine, EngineOptions, Error, VertexId};
+use topostream::{Engine, Error, VertexId};
 use topostream_formats::Encoding;
 
 /// A hang would be one of hours.
@@ -212,7 +212,7 @@ gpu_test! {
         for way in ways() {
             let cancel = Arc::new(AtomicBool::new(false));
             let setting = Setting { buffer: Some(5), ..way.clone() };
-            let engine = Arc::new(store.engine(EngineOptions { cancel: Arc::clone(&cancel), ..setting.options() }));
+            let engine = Arc::new(store.engine(setting.options().with_cancel(Arc::clone(&cancel))));
             let mut steps = 0;
             let result = engine.run_observed(pagerank(1_000_000, Dangling::Spread, Traffic::Push), &mut |step| {
                 steps += 1;

@@ -73,14 +73,14 @@ fn values<A: Algorithm, T>(
 
 fn number_of(values: &AnswerValues<'_>, vertex: u32) -> f64 {
     match values {
-        AnswerValues::F64(of) => of(vertex),
+        AnswerValues::F64(of) => of.get(vertex),
         _ => panic!("ranks are numbers"),
     }
 }
 
 fn other_vertex(values: &AnswerValues<'_>, vertex: u32) -> Option<u64> {
     match values {
-        AnswerValues::Vertex(of) => of(vertex).map(u64::from),
+        AnswerValues::Vertex(of) => of.get(vertex).map(|other| other.0.into()),
         _ => panic!("parents are vertices"),
     }
 }
@@ -218,7 +218,7 @@ fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, s
         let [gpu, cpu] = [4, 8].map(|from| told(&team.exchange, &declared, &vertices, from * piece));
         assert!(gpu == cpu, "move {number}, {one:?} of {declared:?}, {part:?}, {setting:?}");
     }
-    // Nothing else has changed.
+    // Nothing else has changed. First values are quotients, in which GPUs may err by 2.5 ulp.
     let whole = || {
         let state = State::new(team.graph.clone(), &team.attributes, false, Part::whole(part.vertices));
         state.with_activations(team.algorithm.keeps_activations())
@@ -234,7 +234,9 @@ fn compare_moves<A: Algorithm>(store: &TestStore, algorithm: A, sharded: bool, s
         .collect();
     for name in team.answers(&states[0]).iter().map(|answer| answer.name) {
         let column = |state| values(&team, state, name, printed);
-        assert!(column(&states[0]) == column(&states[1]), "{name}, {part:?}, {setting:?}, seed {seed}");
+        let differing =
+            column(&states[0]).into_iter().zip(column(&states[1])).position(|(gpu, cpu)| !is_same(&gpu, &cpu));
+        assert!(differing.is_none(), "{name} of {differing:?}, {part:?}, {setting:?}, seed {seed}");
     }
 }
 
@@ -249,11 +251,19 @@ fn told(exchange: &ExchangeMemory, attribute: &Attribute, vertices: &Range<u64>,
     read
 }
 
-fn printed(values: &AnswerValues<'_>, vertex: u32) -> String {
+/// A value of an answer: a number, or something else in words.
+fn printed(values: &AnswerValues<'_>, vertex: u32) -> Result<f64, String> {
     match values {
-        AnswerValues::F64(of) => of(vertex).to_string(),
-        AnswerValues::Integer(of) => format!("{:?}", of(vertex)),
-        AnswerValues::Vertex(of) => format!("{:?}", of(vertex)),
+        AnswerValues::F64(of) => Ok(of.get(vertex)),
+        AnswerValues::Integer(of) => Err(format!("{:?}", of.get(vertex))),
+        AnswerValues::Vertex(of) => Err(format!("{:?}", of.get(vertex))),
+    }
+}
+
+fn is_same(one: &Result<f64, String>, other: &Result<f64, String>) -> bool {
+    match (one, other) {
+        (Ok(one), Ok(other)) => one == other || (one - other).abs() <= 1e-6 * one.abs(),
+        _ => one == other,
     }
 }
 

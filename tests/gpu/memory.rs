@@ -10,7 +10,7 @@ use std::process::Command;
 use topostream::algorithms::{PageRank, Traffic};
 use topostream::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
 use topostream::pages::fetch::{Faults, FetcherKind};
-use topostream::{Direction, Engine, EngineOptions, Error};
+use topostream::{Direction, Engine, Error};
 use topostream_formats::Encoding;
 
 /// Enough vertices for attributes to weigh more than a page; about 25 pages each way.
@@ -193,7 +193,7 @@ fn one_of_each(store: &TestStore, kept: &[Engine]) {
 #[cfg(target_os = "linux")]
 fn many_runs() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
-    let cancel = EngineOptions { cancel: std::sync::Arc::new(true.into()), ..copied().options() };
+    let cancel = copied().options().with_cancel(std::sync::Arc::new(true.into()));
     let kept =
         [store.engine(Setting::default().options()), store.engine(Setting { fast_paths: SLOW, ..copied() }.options())];
     let mut after = Vec::new();
@@ -233,7 +233,7 @@ gpu_test! {
             if !in_place().is_possible() {
                 return;
             }
-            let engine = store.engine(EngineOptions { gpu, ..in_place().options() });
+            let engine = store.engine(in_place().options().with_gpu(gpu));
             let report = ranks(&engine, pagerank(3, Dangling::Lost, Traffic::Push)).unwrap().report;
             for step in &report.steps[1..] {
                 assert_eq!(step.transfer.resident_pages, slots.min(all), "{slots} slots: {step:?}");

@@ -13,7 +13,7 @@ use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{Distribution, PageTransfer};
 use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use topostream::model::bits::Bits;
@@ -200,10 +200,7 @@ impl Algorithm for LeastLabel {
         let (label, seen) = (state.attributes.u32(LABEL), state.attributes.bits(SEEN));
         let labels = move |vertex| Some(label.get(vertex)).filter(|&label| label != u32::MAX).map(u64::from);
         let seens = move |vertex| Some(u64::from(seen.contains(vertex)));
-        vec![
-            Answer { name: "label", values: AnswerValues::Integer(Box::new(labels)) },
-            Answer { name: "seen", values: AnswerValues::Integer(Box::new(seens)) },
-        ]
+        vec![Answer::integer("label", labels), Answer::integer("seen", seens)]
     }
 }
 
@@ -234,7 +231,7 @@ gpu_test! {
             Setting { distribution: Distribution::Segments, fast_paths: SLOW, ..Setting::default() },
         ];
         let options = settings.map(|setting| setting.options());
-        for (number, options) in options.iter().cloned().chain([EngineOptions { threads: 1, ..on_cpu(options[0].clone()) }]).enumerate() {
+        for (number, options) in options.iter().cloned().chain([on_cpu(options[0].clone()).with_threads(1)]).enumerate() {
             for greet in [true, false] {
                 let engine = store.engine(options.clone());
                 let run = engine.run(LeastLabel { sources: sources.clone(), greet }).unwrap();
@@ -267,7 +264,7 @@ gpu_test! {
         assert!(message.contains("weighted sum") && message.contains("shader") && message.contains("cpu"), "{message}");
         let graph = weighted_graph();
         let store = TestStore::from_source(|| weighted(&graph), &small_pages(Encoding::VertexId));
-        let engine = store.engine(EngineOptions { devices: vec![DeviceChoice::Auto], ..options });
+        let engine = store.engine(options.with_device(DeviceChoice::Auto));
         let run = engine.run(WeightedSum { direction: Direction::Out, shader: None }).unwrap();
         assert!(run.report.device.starts_with("cpu"), "{}", run.report.device);
     }

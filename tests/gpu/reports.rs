@@ -101,7 +101,7 @@ gpu_test! {
             }
             // As much as is asked for, where there is room for more.
             let gpu = GpuSettings { cache_bytes: Some(0), ..setting.gpu() };
-            let report = run(EngineOptions { gpu, ..setting.options() }).unwrap().report;
+            let report = run(setting.options().with_gpu(gpu)).unwrap().report;
             assert_eq!(report.total.transfer.resident_pages, 0, "{transfer:?}: cached where no cache is wanted");
         }
     }

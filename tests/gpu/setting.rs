@@ -126,12 +126,10 @@ impl Setting {
 
     /// The engine's options, with as much device memory as there may be.
     pub fn options(&self) -> EngineOptions {
-        EngineOptions {
-            buffer_bytes: self.buffer.map(|pages| pages * u64::from(self.page_bytes)),
-            devices: vec![adapter::device()],
-            gpu: self.gpu(),
-            ..engine_options(None, self.threads, self.fetcher)
-        }
+        engine_options(None, self.threads, self.fetcher)
+            .with_buffer_bytes(self.buffer.map(|pages| pages * u64::from(self.page_bytes)))
+            .with_device(adapter::device())
+            .with_gpu(self.gpu())
     }
 
     /// An engine that runs `work` on the GPU. `work` is tried first where it takes that to know how little memory will do.
@@ -156,12 +154,12 @@ pub fn needed_bytes<T>(store: &TestStore, options: &EngineOptions, work: impl Fn
 /// The same with this much device memory.
 pub fn with_memory(options: EngineOptions, memory_bytes: u64) -> EngineOptions {
     let gpu = GpuSettings { memory_bytes: Some(memory_bytes), ..options.gpu };
-    EngineOptions { gpu, ..options }
+    options.with_gpu(gpu)
 }
 
 /// The same on the CPU device.
 pub fn on_cpu(options: EngineOptions) -> EngineOptions {
-    EngineOptions { devices: vec![DeviceChoice::Cpu], ..options }
+    options.with_device(DeviceChoice::Cpu)
 }
 
 /// Both ways to read edges.

@@ -18,7 +18,7 @@ use topostream_tools::generate::Rmat;
 
 fn gpus(devices: usize, draw: usize) -> EngineOptions {
     let options = engine_options(None, 1 + draw % 2, FETCHERS[draw % 2]);
-    EngineOptions { devices: vec![adapter::device(); devices], ..options }
+    options.with_devices(vec![adapter::device(); devices])
 }
 
 fn mixed(devices: usize, draw: usize) -> EngineOptions {
@@ -76,7 +76,7 @@ gpu_test! {
         let fast_paths = FastPaths { host_import: false, transfer_queue: false, wide_integers: false, ..FastPaths::default() };
         let portable = |devices, draw| {
             let gpu = GpuSettings { fast_paths, binding_bytes_max: Some(256 << 10), ..GpuSettings::default() };
-            EngineOptions { gpu, ..gpus(devices, draw) }
+            gpus(devices, draw).with_gpu(gpu)
         };
         Shared::new("rmat", &graph, shape(true, false, Encoding::VertexId, 2)).check(&[2], portable);
     }
@@ -90,7 +90,7 @@ gpu_test! {
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
         let expected = rank_iterations(&graph, 0.85, Dangling::Spread, 3);
         for (strategy, search) in [(Strategy::Replicate, false), (Strategy::Replicate, true), (Strategy::Shard, true)] {
-            let options = EngineOptions { strategy, ..gpus(2, 0) };
+            let options = gpus(2, 0).with_strategy(strategy);
             let engine = Arc::new(store.engine(options));
             let check = |found: Vec<f64>| assert!(relative_error(&found, &expected) <= 1e-4, "{strategy}");
             check(ranks(&engine, pagerank(3, Dangling::Spread, Traffic::Push)).unwrap().dense());

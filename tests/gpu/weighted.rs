@@ -4,7 +4,7 @@ use crate::common::*;
 use crate::reference::*;
 use std::ops::ControlFlow;
 use topostream::model::algorithm::{
-    Algorithm, Answer, AnswerValues, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U64Column};
 use topostream::{Direction, Engine, Error};
@@ -92,8 +92,7 @@ impl Algorithm for WeightedSum {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let sum = state.attributes.u64(0);
-        let unscaled = move |vertex| Some(sum.get(vertex) >> 10);
-        vec![Answer { name: "sum", values: AnswerValues::Integer(Box::new(unscaled)) }]
+        vec![Answer::integer("sum", move |vertex| Some(sum.get(vertex) >> 10))]
     }
 }
 

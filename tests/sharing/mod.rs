@@ -83,7 +83,7 @@ impl Shared {
                 if !insisted() && strategy == Strategy::Replicate && !turn.is_multiple_of(4) {
                     continue;
                 }
-                let options = EngineOptions { strategy, assignment, ..options(devices, number + way) };
+                let options = options(devices, number + way).with_strategy(strategy).with_assignment(assignment);
                 let what = format!("{}, {devices} devices, {strategy}, {assignment}", self.name);
                 self.check_engine(&self.store.engine(options), &what);
             }

@@ -23,7 +23,7 @@ fn check<A: Algorithm>(
     let is_cpu = |options: &EngineOptions| options.devices.contains(&DeviceChoice::Cpu);
     for (way, options) in ways().into_iter().filter(|(_, options)| !only_cpus || is_cpu(options)) {
         let run = |asynchronous: bool| {
-            let engine = store.engine(EngineOptions { asynchronous, ..options.clone() });
+            let engine = store.engine(options.clone().with_asynchronous(asynchronous));
             let found = run(&engine, make()).unwrap_or_else(|error| panic!("{way}: {error}"));
             check(&found, &format!("{way}, asynchronous: {asynchronous}"));
             found.report.total.disk_bytes
@@ -72,7 +72,7 @@ fn hubs() {
 #[test]
 fn what_depends_on_the_order_is_refused() {
     let graph = EdgeList::new(9, vec![(0, 1), (1, 2)]);
-    let asynchronous = EngineOptions { asynchronous: true, ..EngineOptions::default() };
+    let asynchronous = EngineOptions::default().with_asynchronous(true);
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let Err(error) = run(&store.engine(asynchronous.clone()), Bfs::from(VertexId(0))) else { panic!("levels") };
     assert!(error.to_string().contains("depend on the order"), "{error}");

@@ -26,9 +26,9 @@ pub type Bits = Vec<Vec<u64>>;
 
 fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
     let value = |values: &AnswerValues<'_>, vertex: u32| match values {
-        AnswerValues::F64(of) => of(vertex).to_bits(),
-        AnswerValues::Integer(of) => of(vertex).unwrap_or(u64::MAX),
-        AnswerValues::Vertex(of) => of(vertex).map_or(u64::MAX, u64::from),
+        AnswerValues::F64(of) => of.get(vertex).to_bits(),
+        AnswerValues::Integer(of) => of.get(vertex).unwrap_or(u64::MAX),
+        AnswerValues::Vertex(of) => of.get(vertex).map_or(u64::MAX, |other| other.0.into()),
     };
     let column = |values: &AnswerValues<'_>| (0..vertices as u32).map(|vertex| value(values, vertex)).collect();
     run.answers().iter().map(|answer| column(&answer.values)).collect()
@@ -48,7 +48,7 @@ pub fn open(folder: &Path, every: Every, resume: bool) -> Result<Heard, Error> {
 /// An engine that keeps checkpoints after every superstep.
 fn keeping(store: &TestStore, options: &EngineOptions, folder: &Path) -> Result<Engine, Error> {
     let (checkpoints, _) = open(folder, Every::Supersteps(1), true)?;
-    Ok(store.engine(EngineOptions { checkpoints: Some(checkpoints), ..options.clone() }))
+    Ok(store.engine(options.clone().with_checkpoints(Some(checkpoints))))
 }
 
 pub fn one_cpu() -> EngineOptions {
@@ -69,7 +69,7 @@ fn relay(store: &TestStore, ways: &[EngineOptions], runs: &Runs<'_>) -> (Bits, u
     let folder = tempfile::tempdir().unwrap();
     for session in 0..2000 {
         let cancel = Arc::new(AtomicBool::new(false));
-        let options = EngineOptions { cancel: Arc::clone(&cancel), ..ways[session % ways.len()].clone() };
+        let options = ways[session % ways.len()].clone().with_cancel(Arc::clone(&cancel));
         let engine = keeping(store, &options, folder.path()).unwrap();
         match runs(&engine, &mut |_: &StepReport| cancel.store(true, Relaxed)) {
             Ok(found) => return (found, session as u32 + 1),
@@ -178,10 +178,10 @@ fn stopped_after_every_superstep_on_the_cpu() {
     }
     for (name, runs) in numbers() {
         // Heat is summed up in single precision by one thread at a time: always in the same order.
-        check(name, &directed, &[EngineOptions { threads: 1, ..one_cpu() }], &*runs);
+        check(name, &directed, &[one_cpu().with_threads(1)], &*runs);
     }
     let sampled = |engine: &Engine| Betweenness::sampled(engine.store().vertices(), 2, 1);
-    check("betweenness", &directed, &[EngineOptions { threads: 1, ..one_cpu() }], &running(sampled));
+    check("betweenness", &directed, &[one_cpu().with_threads(1)], &running(sampled));
 }
 
 /// Each session on other devices than the one before: CPU and GPU, alone and shared.
@@ -199,7 +199,7 @@ fn from_device_to_device() {
             false => {
                 let cpu = |devices, strategy| {
                     let devices = vec![one_cpu().devices[0].clone(); devices];
-                    EngineOptions { devices, strategy, ..one_cpu() }
+                    one_cpu().with_devices(devices).with_strategy(strategy)
                 };
                 vec![one_cpu(), cpu(3, Strategy::Replicate), cpu(2, Strategy::Shard)]
             }
@@ -217,7 +217,7 @@ fn stopped_after_every_superstep_on_gpus() {
     let store = directed();
     let gpus = |devices, strategy| {
         let devices = vec![adapter::device(); devices];
-        vec![EngineOptions { devices, strategy, ..one_cpu() }]
+        vec![one_cpu().with_devices(devices).with_strategy(strategy)]
     };
     for (name, runs) in numbers() {
         // Sums in single precision depend on the order there.
@@ -235,7 +235,7 @@ fn stopped_after_every_superstep_on_gpus() {
 #[test]
 fn asynchronous_runs_go_on() {
     let store = directed();
-    let options = EngineOptions { asynchronous: true, ..engine_options(Some(9), 2, FetcherKind::Auto) };
+    let options = engine_options(Some(9), 2, FetcherKind::Auto).with_asynchronous(true);
     check("sssp", &store, std::slice::from_ref(&options), &running(|_| sssp()));
     check("components", &store, &[options], &running(|_| Components { directed: true }));
 }
@@ -259,7 +259,7 @@ fn killed_at_every_superstep() {
     let expected = running(|_| ranks())(&engine, &mut keep).unwrap();
     for step in 0..7u32 {
         let (checkpoints, events) = open(&copy(step), Every::Minute, true).unwrap();
-        let engine = store.engine(EngineOptions { checkpoints: Some(checkpoints), ..one_cpu() });
+        let engine = store.engine(one_cpu().with_checkpoints(Some(checkpoints)));
         let run = engine.run(ranks()).unwrap();
         assert!(answers(&run, engine.store().vertices()) == expected, "killed in superstep {step}");
         let resumed = run.report.checkpoints.clone().unwrap().resumed;
@@ -284,7 +284,7 @@ fn two_generations(store: &TestStore) -> (tempfile::TempDir, [PathBuf; 2], Bits)
 
 fn go_on(store: &TestStore, folder: &Path) -> Result<(Bits, u64, Vec<Event>), Error> {
     let (checkpoints, events) = open(folder, Every::Minute, true)?;
-    let engine = store.engine(EngineOptions { checkpoints: Some(checkpoints), ..one_cpu() });
+    let engine = store.engine(one_cpu().with_checkpoints(Some(checkpoints)));
     let run = engine.run(PageRank { stop: Stop::Iterations(5), ..PageRank::default() })?;
     let resumed = run.report.checkpoints.clone().unwrap().resumed.map_or(0, |resumed| resumed.supersteps);
     let told = events.lock().unwrap().clone();
@@ -331,7 +331,7 @@ fn other_runs_are_refused() {
     let (folder, _, _) = two_generations(&store);
     let refused = |store: &TestStore, asynchronous: bool, runs: &Runs<'_>, words: &[&str]| {
         let (checkpoints, _) = open(folder.path(), Every::Minute, true).unwrap();
-        let options = EngineOptions { checkpoints: Some(checkpoints), asynchronous, ..one_cpu() };
+        let options = one_cpu().with_checkpoints(Some(checkpoints)).with_asynchronous(asynchronous);
         let error = runs(&store.engine(options), &mut |_| {}).map(drop).expect_err("another run").to_string();
         for word in words {
             assert!(error.contains(word), "no {word:?} in {error}");
@@ -382,7 +382,7 @@ fn a_checkpoint_that_cannot_be_written_is_no_end() {
     let store = directed();
     let folder = tempfile::tempdir().unwrap();
     let (checkpoints, events) = open(folder.path(), Every::Supersteps(1), true).unwrap();
-    let engine = store.engine(EngineOptions { checkpoints: Some(Arc::clone(&checkpoints)), ..one_cpu() });
+    let engine = store.engine(one_cpu().with_checkpoints(Some(Arc::clone(&checkpoints))));
     let new = folder.path().join("checkpoint.new");
     // From the third superstep on something is in the way.
     let mut block = |step: &StepReport| {

@@ -76,7 +76,7 @@ fn sets_lie_in_several_buffers() {
     assert!(from.iter().chain(&to).any(|&vertex| vertex > 16_384));
     for (way, options) in ways() {
         let gpu = GpuSettings { binding_bytes_max: Some(192 << 10), ..options.gpu.clone() };
-        let engine = store.engine(topostream::EngineOptions { gpu, ..options });
+        let engine = store.engine(options.with_gpu(gpu));
         let algorithm = CrossEdges { from: set(engine.store(), &from), to: set(engine.store(), &to) };
         assert!(run(&engine, algorithm).unwrap().column("cross_edges") == expected, "{way}");
     }

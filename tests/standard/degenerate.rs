@@ -178,8 +178,8 @@ fn teams() -> Vec<(String, EngineOptions)> {
         let names: Vec<String> = devices.iter().map(ToString::to_string).collect();
         for &(strategy, assignment) in if devices.len() > 1 { &ways[..] } else { &ways[..1] } {
             let name = format!("{}, {strategy}, {assignment}", names.join(" and "));
-            let options = EngineOptions { strategy, assignment, devices: devices.clone(), ..alone() };
-            teams.push((name, EngineOptions { rates: Some(rates()), ..options }));
+            let options = alone().with_strategy(strategy).with_assignment(assignment).with_devices(devices.clone());
+            teams.push((name, options.with_rates(Some(rates()))));
         }
     }
     teams

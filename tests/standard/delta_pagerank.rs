@@ -3,7 +3,6 @@
 use crate::common::{FETCHERS, PAGE, TestStore, engine_options, small_pages};
 use crate::everywhere::{everywhere, run, ways};
 use crate::reference::{Dangling, EdgeList, random_edges, rank_limit, relative_error};
-use topostream::EngineOptions;
 use topostream::algorithms::{DanglingMass, DeltaPageRank};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
@@ -77,7 +76,8 @@ fn ranks_are_within_the_tolerance_asynchronously() {
     let expected = rank_limit(&graph, 0.85, Dangling::Spread);
     for (way, options) in ways() {
         let steps = [false, true].map(|asynchronous| {
-            let engine = store.engine(EngineOptions { asynchronous, buffer_bytes: Some(4 * PAGE), ..options.clone() });
+            let engine =
+                store.engine(options.clone().with_asynchronous(asynchronous).with_buffer_bytes(Some(4 * PAGE)));
             let found = run(&engine, DeltaPageRank::default()).unwrap();
             let error = relative_error(found.column("rank"), &expected);
             assert!(error <= 1.1e-4, "{way}, asynchronous: {asynchronous}: {error}");

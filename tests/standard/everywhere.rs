@@ -65,9 +65,9 @@ pub fn found<A: Algorithm>(engine: &Engine, run: &Run<A>) -> Result<Found, Error
     let mut order: Vec<u32> = (0..engine.store().vertices() as u32).collect();
     order.sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));
     let value = |values: &AnswerValues<'_>, vertex: u32| match values {
-        AnswerValues::F64(of) => of(vertex),
-        AnswerValues::Integer(of) => of(vertex).map_or(-1.0, |value| value as f64),
-        AnswerValues::Vertex(of) => of(vertex).map_or(-1.0, |other| ids.original(VertexId(other)) as f64),
+        AnswerValues::F64(of) => of.get(vertex),
+        AnswerValues::Integer(of) => of.get(vertex).map_or(-1.0, |value| value as f64),
+        AnswerValues::Vertex(of) => of.get(vertex).map_or(-1.0, |other| ids.original(other) as f64),
     };
     let columns = run.answers();
     let columns = columns.iter().map(|answer| {
@@ -89,7 +89,7 @@ fn all_ways() -> Vec<(String, EngineOptions)> {
         let name = format!("{devices} times {device}, {strategy}, without fast paths: {}", !gpu.fast_paths.host_import);
         // A page buffer that is smaller than the graph, whatever the graph.
         let options = engine_options(Some(18), 1 + devices % 3, FETCHERS[devices % 3]);
-        ways.push((name, EngineOptions { devices: vec![device; devices], strategy, gpu, ..options }));
+        ways.push((name, options.with_devices(vec![device; devices]).with_strategy(strategy).with_gpu(gpu)));
     };
     let shared = [(1, Strategy::Auto), (3, Strategy::Replicate), (2, Strategy::Shard)];
     for (devices, strategy) in shared {

@@ -9,7 +9,6 @@ use crate::reference::least_ancestor::least_ancestors;
 use crate::reference::{EdgeList, random_edges};
 use algorithm::LeastAncestor;
 use std::sync::Arc;
-use topostream::EngineOptions;
 use topostream::checkpoint::{Checkpoints, Every};
 use topostream::pages::fetch::FetcherKind;
 use topostream_formats::Encoding;
@@ -31,7 +30,7 @@ fn without_parameters_there_are_no_checkpoints() {
     let folder = tempfile::tempdir().unwrap();
     let checkpoints = Checkpoints::open(folder.path(), Every::default(), false, |_| {}).unwrap();
     let checkpoints = Some(Arc::new(checkpoints));
-    let engine = store.engine(EngineOptions { checkpoints, ..engine_options(None, 1, FetcherKind::Auto) });
+    let engine = store.engine(engine_options(None, 1, FetcherKind::Auto).with_checkpoints(checkpoints));
     let error = engine.run(LeastAncestor).err().expect("it is refused").to_string();
     assert!(error.contains("does not say what its parameters are"), "{error}");
 }

@@ -5,7 +5,6 @@ use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages, thorough};
 use crate::degenerate::{ALGORITHMS, assert_close};
 use crate::reference::{EdgeList, Weighted};
-use topostream::EngineOptions;
 use topostream::device::settings::{Distribution, GpuSettings};
 use topostream_formats::Encoding;
 use topostream_formats::write::Layout;
@@ -34,7 +33,7 @@ fn every_algorithm_over_hubs() {
         let options = FormatOptions { layout, remove_duplicates: !directed, ..small_pages(Encoding::VertexId) };
         let weighted = Weighted::by_chance(graph(), false, 11);
         let store = TestStore::weighted(&weighted, directed, &options);
-        let options = EngineOptions { memory_bytes: 512 << 20, ..engine_options(None, 2, FETCHERS[1]) };
+        let options = engine_options(None, 2, FETCHERS[1]).with_memory_bytes(512 << 20);
         let alone = store.engine(options.clone());
         for (number, (name, runs)) in ALGORITHMS.into_iter().enumerate() {
             // Unless all is asked for, those whose loops are longest, each in one way.
@@ -50,7 +49,7 @@ fn every_algorithm_over_hubs() {
                     continue;
                 }
                 let gpu = GpuSettings { distribution, ..GpuSettings::default() };
-                let engine = store.engine(EngineOptions { gpu, devices: vec![adapter::device()], ..options.clone() });
+                let engine = store.engine(options.clone().with_gpu(gpu).with_device(adapter::device()));
                 let what = format!("{name}, {distribution}, directed: {directed}");
                 let found = match runs(&engine).expect("as before") {
                     // Too many rounds in one thread: said, and no wrong answer.

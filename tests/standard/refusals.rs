@@ -95,8 +95,7 @@ impl Algorithm for Own {
             return Vec::new();
         }
         let value = state.attributes.u32(0);
-        let values = AnswerValues::Integer(Box::new(move |vertex| Some(value.get(vertex).into())));
-        vec![Answer { name: "value", values }]
+        vec![Answer::integer("value", move |vertex| Some(value.get(vertex).into()))]
     }
 }
 
@@ -125,7 +124,7 @@ pub fn without_in_lists() -> FormatOptions {
 }
 
 fn options(devices: &[DeviceChoice]) -> EngineOptions {
-    EngineOptions { devices: devices.to_vec(), ..engine_options(None, 2, FETCHERS[1]) }
+    engine_options(None, 2, FETCHERS[1]).with_devices(devices.to_vec())
 }
 
 fn run(own: Own, options: EngineOptions) -> Result<Vec<u64>, Error> {
@@ -136,7 +135,7 @@ fn run(own: Own, options: EngineOptions) -> Result<Vec<u64>, Error> {
         let Some(AnswerValues::Integer(value)) = answers.first().map(|answer| &answer.values) else {
             return Ok(Vec::new());
         };
-        Ok((0..50).map(|vertex| value(vertex).unwrap()).collect())
+        Ok((0..50).map(|vertex| value.get(vertex).unwrap()).collect())
     })
 }
 
@@ -188,11 +187,9 @@ fn a_traversal_with_sums_runs_alone() {
     let own = Own { of, visits: vec![frontier], first: frontier, traversal: true, ..sound() };
     run(own.clone(), options(&[DeviceChoice::Cpu])).unwrap();
     for strategy in [Strategy::Auto, Strategy::Replicate, Strategy::Shard] {
-        let two = EngineOptions {
-            strategy,
-            assignment: Assignment::Modulo,
-            ..options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])
-        };
+        let two = options(&[DeviceChoice::Cpu, DeviceChoice::Cpu])
+            .with_strategy(strategy)
+            .with_assignment(Assignment::Modulo);
         let error = run(own.clone(), two).expect_err("it has sums").to_string();
         assert!(error.contains("one device only") && error.contains("value"), "{error}");
     }

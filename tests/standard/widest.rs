@@ -6,7 +6,7 @@ use crate::reference::widest::widths;
 use crate::reference::{EdgeList, Weighted, random_edges};
 use topostream::algorithms::Widest;
 use topostream::pages::fetch::FetcherKind;
-use topostream::{Engine, EngineOptions, VertexId};
+use topostream::{Engine, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
 use topostream_tools::format::FormatOptions;
@@ -52,7 +52,7 @@ fn widths_are_the_same_asynchronously() {
     let store = TestStore::weighted(&weighted, true, &small_pages(Encoding::VertexId));
     let expected = widths(&weighted, 7);
     for (way, options) in crate::everywhere::ways().into_iter().filter(|(way, _)| way.starts_with("1 ")) {
-        let engine = store.engine(EngineOptions { asynchronous: true, buffer_bytes: Some(4 * PAGE * 2), ..options });
+        let engine = store.engine(options.with_asynchronous(true).with_buffer_bytes(Some(4 * PAGE * 2)));
         assert_eq!(run(&engine, widest(&engine, 7)).unwrap().column("width"), expected, "{way}");
     }
 }

@@ -3,12 +3,12 @@
 use crate::common::{TestStore, within};
 use crate::refusals::{ALL, every_team, graph, without_in_lists};
 use std::ops::{ControlFlow, Range};
+use topostream::Direction;
 use topostream::model::algorithm::{
     Algorithm, Answer, AnswerValues, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
 };
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use topostream::team::Strategy;
-use topostream::{Direction, EngineOptions};
 
 /// Counts supersteps in its vertex phase: the first reads nothing, nor does any other but the second, which adds the lists' lengths.
 struct Phases;
@@ -95,8 +95,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
         let value = state.attributes.u32(0);
-        let values = AnswerValues::Integer(Box::new(move |vertex| Some(value.get(vertex).into())));
-        vec![Answer { name: "value", values }]
+        vec![Answer::integer("value", move |vertex| Some(value.get(vertex).into()))]
     }
 }
 
@@ -106,14 +105,14 @@ fn supersteps_without_pages_are_vertex_phases() {
     let edges = graph().edges;
     for options in every_team() {
         for strategy in [Strategy::Replicate, Strategy::Shard] {
-            let options = EngineOptions { strategy, ..options.clone() };
+            let options = options.clone().with_strategy(strategy);
             let (pages, values) = within(120, "phases", move || {
                 let store = TestStore::new(&graph(), &without_in_lists());
                 let run = store.engine(options).run(Phases).unwrap();
                 let answers = run.answers();
                 let AnswerValues::Integer(value) = &answers[0].values else { panic!("whole numbers") };
                 let pages: Vec<_> = run.report.steps.iter().map(|step| (step.pages > 0, step.direction)).collect();
-                (pages, (0..50).map(|vertex| value(vertex).unwrap()).collect::<Vec<u64>>())
+                (pages, (0..50).map(|vertex| value.get(vertex).unwrap()).collect::<Vec<u64>>())
             });
             let none = (false, None);
             assert_eq!(pages, [none, (true, Some(Direction::Out)), none, none]);

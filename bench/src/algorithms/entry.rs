@@ -202,9 +202,9 @@ pub fn prepared<A: Algorithm>(
 fn values<A: Algorithm>(run: &Run<A>, answer: usize, vertices: u64) -> Vec<f64> {
     let answers = run.answers();
     let value = |vertex| match &answers[answer].values {
-        AnswerValues::F64(value) => Some(value(vertex)),
-        AnswerValues::Integer(value) => value(vertex).map(|value| value as f64),
-        AnswerValues::Vertex(value) => value(vertex).map(f64::from),
+        AnswerValues::F64(value) => Some(value.get(vertex)),
+        AnswerValues::Integer(value) => value.get(vertex).map(|value| value as f64),
+        AnswerValues::Vertex(value) => value.get(vertex).map(|other| f64::from(other.0)),
     };
     (0..vertices).map(|vertex| value(vertex as u32).unwrap_or(f64::INFINITY)).collect()
 }

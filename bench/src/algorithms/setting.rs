@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::{Result, page_size};
 use std::path::{Path, PathBuf};
 use topostream::pages::memory::FRAMES_MIN;
-use topostream::{Engine, EngineOptions, Store};
+use topostream::{Engine, Store};
 
 /// The options of both benchmarks of algorithms.
 #[derive(Debug, Clone, clap::Args)]
@@ -94,6 +94,6 @@ impl Setting {
             Buffer::All => None,
             Buffer::QuarterOf(bytes) => Some((bytes / 4).max(least)),
         };
-        Ok(Engine::new(store, EngineOptions { buffer_bytes, asynchronous, ..options }))
+        Ok(Engine::new(store, options.with_buffer_bytes(buffer_bytes).with_asynchronous(asynchronous)))
     }
 }

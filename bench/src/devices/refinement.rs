@@ -133,9 +133,9 @@ fn run_on<A: Algorithm + Clone>(setup: &Setup, path: &Path, algorithm: A) -> Res
 /// Whole answers must be the same.
 fn check<A: Algorithm>(found: &Run<A>, expected: &Run<A>, vertices: u64) -> Result<()> {
     let value = |values: &AnswerValues<'_>, vertex: u32| match values {
-        AnswerValues::F64(number) => Some(number(vertex).to_bits()),
-        AnswerValues::Integer(number) => number(vertex),
-        AnswerValues::Vertex(other) => other(vertex).map(u64::from),
+        AnswerValues::F64(number) => Some(number.get(vertex).to_bits()),
+        AnswerValues::Integer(number) => number.get(vertex),
+        AnswerValues::Vertex(other) => other.get(vertex).map(|other| u64::from(other.0)),
     };
     for (found, expected) in found.answers().iter().zip(&expected.answers()) {
         let wrong = |vertex: &u64| value(&found.values, *vertex as u32) != value(&expected.values, *vertex as u32);

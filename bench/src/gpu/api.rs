@@ -123,17 +123,15 @@ impl Setup {
             Share::Part(part) => Some(((page_bytes as f64 * part) as u64).max(frames_min)),
             Share::Nothing => Some(frames_min),
         };
-        EngineOptions {
-            memory_bytes: MEMORY_BYTES,
-            buffer_bytes,
-            threads: self.threads,
-            devices: self.devices.clone(),
-            gpu: self.gpu_settings(page_bytes),
-            strategy: self.strategy,
-            assignment: self.assignment,
-            rates: self.rates.clone(),
-            ..EngineOptions::default()
-        }
+        EngineOptions::default()
+            .with_memory_bytes(MEMORY_BYTES)
+            .with_buffer_bytes(buffer_bytes)
+            .with_threads(self.threads)
+            .with_devices(self.devices.clone())
+            .with_gpu(self.gpu_settings(page_bytes))
+            .with_strategy(self.strategy)
+            .with_assignment(self.assignment)
+            .with_rates(self.rates.clone())
     }
 
     fn gpu_settings(&self, page_bytes: u64) -> GpuSettings {

@@ -171,11 +171,11 @@ const UNREACHED: u32 = u32::MAX;
 
 fn ranks<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = f32> {
     let AnswerValues::F64(rank) = run.answers().swap_remove(0).values else { panic!("ranks are numbers") };
-    (0..vertices).map(move |vertex| rank(vertex as u32) as f32)
+    (0..vertices).map(move |vertex| rank.get(vertex as u32) as f32)
 }
 
 fn levels<A: Algorithm>(run: &Run<A>, vertices: u64) -> impl Iterator<Item = u32> + Clone {
     let AnswerValues::Integer(level) = run.answers().swap_remove(0).values else { panic!("levels are whole numbers") };
     let level = std::rc::Rc::new(level);
-    (0..vertices).map(move |vertex| level(vertex as u32).map_or(UNREACHED, |level| level as u32))
+    (0..vertices).map(move |vertex| level.get(vertex as u32).map_or(UNREACHED, |level| level as u32))
 }

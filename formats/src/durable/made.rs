@@ -3,7 +3,7 @@
 //! One list for the process, behind one lock. Whatever makes, renames or removes a name does so under the lock. A thread
 //! that ends the process takes it, removes everything, and never gives it back: nothing is made afterwards.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +16,9 @@ pub(crate) enum Thing {
     File(PathBuf),
     /// A folder, removed only where it is empty.
     Folder(PathBuf),
-    /// A folder with everything in it: the file that is locked goes last.
-    Staging(PathBuf),
+    /// A folder with everything in it: the file that is locked goes last. Another handle of that file is closed first, so that
+    /// there is one for listing the folder where a process has all open files that it may have.
+    Staging(PathBuf, File),
 }
 
 /// The name of the locked file in a staging folder.
@@ -36,7 +37,7 @@ pub(crate) fn hold() -> MutexGuard<'static, List> {
 /// must end the process.
 pub fn abandon() {
     let mut list = hold();
-    list.drain(..).rev().for_each(|(_, thing)| remove(&thing));
+    list.drain(..).rev().for_each(|(_, thing)| remove(thing));
     std::mem::forget(list);
 }
 
@@ -103,7 +104,7 @@ impl Made {
     pub(crate) fn commit(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut list = hold();
         fs::rename(from, to)?;
-        list.retain(|(owner, thing)| *owner != self.owner || matches!(thing, Thing::Staging(_)));
+        list.retain(|(owner, thing)| *owner != self.owner || matches!(thing, Thing::Staging(..)));
         Ok(())
     }
 }
@@ -115,7 +116,7 @@ impl Drop for Made {
         let (own, others) = std::mem::take(&mut *list).into_iter().partition(|(owner, _)| *owner == self.owner);
         *list = others;
         let own: List = own;
-        own.into_iter().rev().for_each(|(_, thing)| remove(&thing));
+        own.into_iter().rev().for_each(|(_, thing)| remove(thing));
     }
 }
 
@@ -124,11 +125,14 @@ fn is_there(folder: &Path) -> bool {
 }
 
 /// Removes a thing. It may be gone, or no longer be empty.
-fn remove(thing: &Thing) {
+fn remove(thing: Thing) {
     match thing {
         Thing::File(path) => drop(fs::remove_file(path)),
         Thing::Folder(path) => drop(fs::remove_dir(path)),
-        Thing::Staging(path) => drop(remove_staging(path)),
+        Thing::Staging(path, spare) => {
+            drop(spare);
+            drop(remove_staging(&path));
+        }
     }
 }
 
@@ -140,15 +144,19 @@ pub(crate) fn remove_staging(folder: &Path) -> io::Result<()> {
     fs::remove_dir(folder)
 }
 
-/// Removes everything in a staging folder but the locked file.
+/// Removes a staging folder that has nothing in it yet but the locked file: without listing it.
+pub(crate) fn remove_new_staging(folder: &Path) {
+    fs::remove_file(folder.join(MARK)).ok();
+    fs::remove_dir(folder).ok();
+}
+
+/// Removes everything in a staging folder but the locked file. The list is complete and closed before anything is removed:
+/// folders are opened one at a time.
 pub(crate) fn clear_staging(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name() == MARK {
-            continue;
-        }
-        let path = entry.path();
-        let removed = if entry.file_type()?.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+    let is_folder = |entry: fs::DirEntry| Ok((entry.path(), entry.file_type()?.is_dir()));
+    let all: Vec<_> = fs::read_dir(folder)?.map(|entry| entry.and_then(is_folder)).collect::<io::Result<_>>()?;
+    for (path, is_folder) in all.into_iter().filter(|(path, _)| !path.ends_with(MARK)) {
+        let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         removed.or_else(if_missing)?;
     }
     Ok(())

@@ -15,7 +15,7 @@ mod output;
 mod temporary;
 
 pub(crate) use lock::{Lock, lock};
-pub(crate) use made::{MARK, Made, Thing, clear_staging, hold, remove_staging};
+pub(crate) use made::{MARK, Made, Thing, clear_staging, hold, remove_new_staging, remove_staging};
 pub use made::{abandon, wait_if_abandoned};
 pub use output::OutputFile;
 pub(crate) use output::is_temporary;

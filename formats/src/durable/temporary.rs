@@ -1,6 +1,6 @@
 //! A temporary folder with everything in it, known as such after its maker was killed.
 
-use super::made::{MARK, Made, Thing, hold};
+use super::made::{MARK, Made, Thing, hold, remove_new_staging};
 use super::{Lock, is_tag, lock, new_tag};
 use std::fs;
 use std::io;
@@ -28,11 +28,11 @@ impl TemporaryFolder {
             let made = Made::default();
             let mut list = hold();
             fs::create_dir(&path)?;
-            made.note(&mut list, Thing::Staging(path.clone()));
+            let locked = lock(&path.join(MARK), true).inspect_err(|_| remove_new_staging(&path))?;
             // Another process may have taken it for a leftover before it was locked.
-            let (Some(Lock::Held(file)) | Some(Lock::Unsupported(file))) = lock(&path.join(MARK), true)? else {
-                continue;
-            };
+            let (Some(Lock::Held(file)) | Some(Lock::Unsupported(file))) = locked else { continue };
+            let spare = file.try_clone().inspect_err(|_| remove_new_staging(&path))?;
+            made.note(&mut list, Thing::Staging(path.clone(), spare));
             return Ok(Self { path, _made: made, _lock: file });
         }
     }

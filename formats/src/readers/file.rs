@@ -18,6 +18,7 @@ use std::time::SystemTime;
 
 use super::pipe::{self, Pipe};
 use crate::error::{Error, Result};
+use crate::patience::insist;
 
 /// How much of a pipe is kept for recognition at most. A compressed file gives its first lines long before that.
 const HEAD_BYTES_MAX: usize = 4 << 20;
@@ -303,14 +304,14 @@ impl Read for PeekStream {
     }
 }
 
-/// Reads at a place of a file; beyond its end nothing.
+/// Reads at a place of a file; beyond its end nothing. Transient errors are tried again for a while.
 fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> {
     // The system counts in signed numbers.
     if i64::try_from(place).is_err() {
         return Ok(0);
     }
     #[cfg(unix)]
-    return std::os::unix::fs::FileExt::read_at(file, buffer, place);
+    return insist(|| std::os::unix::fs::FileExt::read_at(file, buffer, place));
     #[cfg(windows)]
-    return std::os::windows::fs::FileExt::seek_read(file, buffer, place);
+    return insist(|| std::os::windows::fs::FileExt::seek_read(file, buffer, place));
 }

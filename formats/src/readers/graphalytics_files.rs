@@ -59,7 +59,8 @@ impl Files {
         let value = |name: &str| text.lines().find_map(|line| property(line, name));
         let missing = |name: &str| Error::file(path, format!("a line graph.NAME.{name} = …"), "none");
         let edges = value("edge-file").ok_or_else(|| missing("edge-file"))?;
-        [Some(edges), value("vertex-file")].into_iter().flatten().try_for_each(|name| check_beside(path, name))?;
+        check_beside(path, "edge-file", edges)?;
+        value("vertex-file").map_or(Ok(()), |name| check_beside(path, "vertex-file", name))?;
         let directed = match value("directed") {
             Some("true") => true,
             Some("false") => false,
@@ -99,12 +100,15 @@ impl Files {
     }
 }
 
-/// An error for a name that leads out of the folder of the properties: a stranger's file opens no others of the reader's.
-fn check_beside(properties: &Path, name: &str) -> Result<()> {
-    if Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+/// An error for a name that is empty or leads out of the folder of the properties: a stranger's file opens no others of the
+/// reader's.
+fn check_beside(properties: &Path, key: &str, name: &str) -> Result<()> {
+    let mut parts = Path::new(name).components();
+    if !name.is_empty() && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         return Ok(());
     }
-    Err(Error::file(properties, "the name of a file in the same folder, or in one below it", name))
+    let expected = format!("graph.NAME.{key} = the name of a file in the same folder, or in one below it");
+    Err(Error::file(properties, expected, if name.is_empty() { "no name" } else { name }))
 }
 
 /// What a properties file says of its graph.

@@ -162,7 +162,7 @@ impl StoreWriter {
         for site in self.sites.iter_mut().rev() {
             if site.is_leftover {
                 clear_staging(&site.staging).map_err(Error::io(&site.staging, "remove what is left in"))?;
-                site.adopt(&self.made);
+                site.adopt(&self.made)?;
             }
         }
         let mark = Mark {

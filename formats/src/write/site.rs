@@ -8,7 +8,7 @@
 //! ```
 
 use super::journal::Journal;
-use crate::durable::{Lock, MARK, Made, Thing, hold, lock};
+use crate::durable::{Lock, MARK, Made, Thing, hold, lock, remove_new_staging};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -86,7 +86,8 @@ impl Site {
             Some(Lock::Unsupported(_)) => return Err(no_locks(path)),
         };
         if is_new {
-            made.note(&mut list, Thing::Staging(staging.to_owned()));
+            let spare = mark.try_clone().inspect_err(|_| remove_new_staging(staging));
+            made.note(&mut list, Thing::Staging(staging.to_owned(), spare.map_err(Error::io(staging, "open"))?));
         }
         Ok(Some(Self { folder: path.to_owned(), staging: staging.to_owned(), is_leftover: !is_new, mark }))
     }
@@ -106,10 +107,12 @@ impl Site {
     }
 
     /// Makes what a killed process has left this writer's own.
-    pub(super) fn adopt(&mut self, made: &Made) {
+    pub(super) fn adopt(&mut self, made: &Made) -> Result<()> {
         if std::mem::take(&mut self.is_leftover) {
-            made.note(&mut hold(), Thing::Staging(self.staging.clone()));
+            let spare = self.mark.try_clone().map_err(Error::io(&self.staging, "open"))?;
+            made.note(&mut hold(), Thing::Staging(self.staging.clone(), spare));
         }
+        Ok(())
     }
 
     /// What the file says that is locked, if it says anything: its maker may have been killed before.

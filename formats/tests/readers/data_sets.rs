@@ -74,7 +74,16 @@ fn files_elsewhere_are_refused() {
     {
         let properties = PROPERTIES.replace(&format!("= {file}\n"), &format!("= {name}\n"));
         let sample = Sample::new("c.properties", properties).and("c.e", "7 8 1 0.5\n").and("c.v", "7\n8\n");
-        assert_fails(sample.read(), &["c.properties: expected the name of a file in the same folder", name]);
+        assert_fails(
+            sample.read(),
+            &["c.properties: expected graph.", "= the name of a file in the same folder", name],
+        );
+    }
+    for (file, key) in [("c.e", "edge-file"), ("c.v", "vertex-file")] {
+        let sample = Sample::new("c.properties", PROPERTIES.replace(&format!("= {file}\n"), "=\n"));
+        let sample = sample.and("c.e", "7 8 1 0.5\n").and("c.v", "7\n8\n");
+        let expected = format!("c.properties: expected graph.NAME.{key} = the name of a file");
+        assert_fails(sample.read(), &[&expected, "found no name"]);
     }
 }
 

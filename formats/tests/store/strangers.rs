@@ -97,7 +97,7 @@ fn stripes_without_it_are_shown_and_need_permission() {
 #[test]
 fn a_manifest_that_leads_elsewhere_is_refused() {
     let made = Striped::new(|_| "within".into());
-    for stripe in ["/etc", "/proc/self", "..", "../../../etc", "within/../../.."] {
+    for stripe in ["/etc", "/proc/self", "..", "../../../../../../../../etc", "within/../../.."] {
         made.forge(|manifest| manifest.stripes[1] = stripe.into());
         made.is_refused(&OpenOptions::default(), &["graph.json", "--allow-stripe"]);
     }

@@ -9,20 +9,22 @@
 //!  5 a tree edge is an edge of the graph                            pages
 //! ```
 //!
-//! 1, 2 and 5 say that nothing is nearer than it should be, 3 and 4 that nothing is farther: together they leave one answer. An
-//! edge of an undirected graph stands in the lists of both ends, so that 3 and 4 hold both ways; in a directed graph they hold
-//! along the edge only. Without parents the place of 1, 2 and 5 is taken by a weaker demand that proves as much: every vertex
-//! that is reached has *some* edge from a vertex that is right and nearer by the edge's length.
+//! 1, 2 and 5 say that nothing is nearer than it should be, 3 and 4 that nothing is farther: together they leave one
+//! answer. An edge of an undirected graph stands in the lists of both ends, so that 3 and 4 hold both ways; in a
+//! directed graph they hold along the edge only. Without parents the place of 1, 2 and 5 is taken by a weaker demand
+//! that proves as much: every vertex that is reached has *some* edge from a vertex that is right and nearer by the
+//! edge's length.
 //!
-//! Pages are read in file order, a few at a time: memory is a few bits a vertex and a page a thread, so that a graph larger than
-//! memory is checked from disk. Lists are read once; without parents, edges of length 0 may ask for more (see [`check_sssp`]).
-//! The rules are those of the benchmark's specification, section "Validation" (graph500.org).
+//! Pages are read in file order, a few at a time: memory is a few bits a vertex and a page a thread, so that a graph
+//! larger than memory is checked from disk. Lists are read once; without parents, edges of length 0 may ask for more
+//! (see [`check_sssp`]). The rules are those of the benchmark's specification, section "Validation" (graph500.org).
 
 mod pages;
 mod tree;
 
 use crate::error::{Error, Result};
 pub use crate::error::{Rule, Violation};
+use crate::model::answer::Values;
 use crate::model::bits::Bits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -30,19 +32,19 @@ use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, PageId, Store, Topology, VertexId};
 
 /// Hops from the source to each vertex; `None` where it is not reached.
-pub type Levels<'a> = dyn Fn(u32) -> Option<u64> + Sync + 'a;
+pub type Levels<'a> = Values<'a, Option<u64>>;
 /// Distances from the source to each vertex; infinity where it is not reached.
-pub type Distances<'a> = dyn Fn(u32) -> f64 + Sync + 'a;
-/// Each vertex's parent in the tree, the source's being itself; `None` where a vertex is not reached.
-pub type Parents<'a> = dyn Fn(u32) -> Option<u32> + Sync + 'a;
+pub type Distances<'a> = Values<'a, f64>;
+/// Each vertex's parent in the tree; the source is its own parent, and a vertex that is not reached has none.
+pub type Parents<'a> = Values<'a, Option<VertexId>>;
 
 /// What a check may use.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
     /// Main memory for the check, in bytes, beside what holds the answer.
     pub memory_bytes: u64,
-    /// By how much a distance over `f32` weights may differ from the sum that it should be, relative to that sum. One rounding
-    /// of single precision where nothing else is asked for; sums of whole weights are exact.
+    /// By how much a distance over `f32` weights may differ from the sum that it should be, relative to that sum. One
+    /// rounding of single precision where nothing else is asked for; sums of whole weights are exact.
     pub tolerance: f64,
     /// Raised by whoever wants the check to stop.
     pub cancel: Arc<AtomicBool>,
@@ -70,8 +72,8 @@ pub struct Checked {
 /// Checks levels, and the tree where there are parents, of a breadth-first search.
 ///
 /// # Errors
-/// [`Error::Wrong`] with the first case of the first rule that is broken; [`Error::Memory`]; [`Error::Store`] where a page
-/// cannot be read; [`Error::Interrupted`].
+/// [`Error::Wrong`] with the first case of the first rule that is broken; [`Error::Memory`]; [`Error::Store`] where a
+/// page cannot be read; [`Error::Interrupted`].
 pub fn check_bfs(
     store: &Store,
     source: VertexId,
@@ -79,15 +81,16 @@ pub fn check_bfs(
     parents: Option<&Parents<'_>>,
     options: &CheckOptions,
 ) -> Result<Checked> {
-    let value = |vertex| levels(vertex).map_or(f64::INFINITY, |level| level as f64);
+    let value = Values::new(|vertex| levels.get(vertex).map_or(f64::INFINITY, |level| level as f64));
     Search::new(store, source, &value, parents, Lengths::Hops, options)?.check()
 }
 
-/// Checks distances, and the tree where there are parents, of shortest paths over the store's weights. Weights below 2^-126 count
-/// as 0, and an edge leads nowhere where its sum passes the largest `f32`, as in [`Sssp`](crate::algorithms::Sssp).
+/// Checks distances, and the tree where there are parents, of shortest paths over the store's weights. Weights below
+/// 2^-126 count as 0, and an edge leads nowhere where its sum passes the largest `f32`, as in
+/// [`Sssp`](crate::algorithms::Sssp).
 ///
-/// Without parents, two vertices at the same distance with an edge of length 0 between them cannot vouch for each other: pages
-/// are read again for as long as that shows further vertices to be right.
+/// Without parents, two vertices at the same distance with an edge of length 0 between them cannot vouch for each
+/// other: pages are read again for as long as that shows further vertices to be right.
 ///
 /// # Errors
 /// As [`check_bfs`]; [`Error::Parameter`] where the store has no weights.
@@ -227,7 +230,12 @@ impl<'a> Search<'a> {
     }
 
     fn is_reached(&self, vertex: u32) -> bool {
-        (self.value)(vertex) < f64::INFINITY
+        self.value.get(vertex) < f64::INFINITY
+    }
+
+    /// The parent of a vertex, as the answer has it.
+    fn above(parent: &Parents<'_>, vertex: u32) -> Option<u32> {
+        parent.get(vertex).map(|parent| parent.0)
     }
 
     /// All vertices but the source.

@@ -32,7 +32,7 @@ impl Search<'_> {
     pub(super) fn check_with_tree(&self, parent: &Parents<'_>, checked: &mut Checked) -> Result<()> {
         let (joined, exact) = (Bits::new(self.store.vertices()), Bits::new(self.store.vertices()));
         self.scan(checked, &|edge| {
-            if parent(edge.dest) == Some(edge.source) {
+            if Self::above(parent, edge.dest) == Some(edge.source) {
                 joined.insert(edge.dest);
                 if self.is_exact(&edge) {
                     exact.insert(edge.dest);
@@ -40,11 +40,13 @@ impl Search<'_> {
             }
         })?;
         let wrong = self.others().find(|&vertex| self.is_reached(vertex) && !exact.contains(vertex));
-        let Some((vertex, above)) = wrong.and_then(|vertex| Some((vertex, parent(vertex)?))) else { return Ok(()) };
+        let Some((vertex, above)) = wrong.and_then(|vertex| Some((vertex, Self::above(parent, vertex)?))) else {
+            return Ok(());
+        };
         let (rule, reason) = match joined.contains(vertex) {
             false => (Rule::InGraph, "has no edge from there".into()),
             true => {
-                let (value, up) = ((self.value)(vertex), (self.value)(above));
+                let (value, up) = (self.value.get(vertex), self.value.get(above));
                 (Rule::TreeEdge, format!("is at distance {value}, which is no edge's weight from its parent at {up}"))
             }
         };
@@ -60,8 +62,8 @@ impl Search<'_> {
         (!topology.is_grouped()).then_some(PageId(first as u32))
     }
 
-    /// Every edge, and that what is reached has an edge from a vertex that is nearer by the edge's length, or as near and right
-    /// itself.
+    /// Every edge, and that what is reached has an edge from a vertex that is nearer by the edge's length, or as near
+    /// and right itself.
     pub(super) fn check_without_tree(&self, checked: &mut Checked) -> Result<()> {
         let right = Bits::new(self.store.vertices());
         right.insert(self.source);
@@ -77,7 +79,7 @@ impl Search<'_> {
                 return Ok(());
             };
             if !found.into_inner() {
-                let (value, noun) = ((self.value)(vertex), self.lengths.noun());
+                let (value, noun) = (self.value.get(vertex), self.lengths.noun());
                 let reason =
                     format!("is at {noun} {value}, and no edge leads there from a vertex as much nearer as it is long");
                 return Err(self.wrong(Broken { rule: Rule::TreeEdge, vertex, other: None, reason, page: None }));
@@ -90,7 +92,8 @@ impl Search<'_> {
         self.leads_somewhere(edge.sum) && (edge.to - edge.sum).abs() <= self.lengths.tolerance() * edge.sum
     }
 
-    /// Reads all out-lists and holds every edge of a vertex that is reached against rules 3 and 4; `take` is given each.
+    /// Reads all out-lists and holds every edge of a vertex that is reached against rules 3 and 4; `take` is given
+    /// each.
     fn scan(&self, checked: &mut Checked, take: &(impl Fn(ReachedEdge) + Sync)) -> Result<()> {
         let topology = out_lists(self.store);
         let reader = PageReader::open(topology)?;
@@ -134,8 +137,8 @@ impl Search<'_> {
         }
     }
 
-    /// The lists of a page. Those of vertices that are not reached say nothing: what an undirected edge says stands in the list
-    /// of its other end too.
+    /// The lists of a page. Those of vertices that are not reached say nothing: what an undirected edge says stands in
+    /// the list of its other end too.
     fn check_lists(
         &self,
         page: &Page<'_>,
@@ -145,7 +148,7 @@ impl Search<'_> {
     ) -> Result<(), Broken> {
         for slot in 0..page.header().slot_count {
             let (source, record) = (page.header().start_vertex + slot, page.record(slot));
-            let from = (self.value)(source);
+            let from = self.value.get(source);
             if from < f64::INFINITY {
                 self.check_list(source, from, record, neighbours, weights, take)?;
             }
@@ -170,7 +173,7 @@ impl Search<'_> {
                 let reason = format!("has weight {}, which is no length", f32::from_bits(weight));
                 return Err(Broken { rule: Rule::EveryEdge, vertex: source, other: Some(dest), reason, page: None });
             };
-            let edge = ReachedEdge { source, dest, from, to: (self.value)(dest), sum: from + length };
+            let edge = ReachedEdge { source, dest, from, to: self.value.get(dest), sum: from + length };
             if edge.to > edge.sum * (1.0 + self.lengths.tolerance()) && self.leads_somewhere(edge.sum) {
                 return Err(self.too_far(&edge, length));
             }

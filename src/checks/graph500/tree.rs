@@ -8,8 +8,8 @@ use crate::model::bits::Bits;
 const VERTICES_A_LOOK: u64 = 1 << 20;
 
 impl Search<'_> {
-    /// Every vertex by itself: values are lengths, the source is the root, and what is reached has a parent that is. Returns how
-    /// many are reached.
+    /// Every vertex by itself: values are lengths, the source is the root, and what is reached has a parent that is.
+    /// Returns how many are reached.
     pub(super) fn check_vertices(&self) -> Result<u64> {
         let mut reached = 0;
         for vertex in 0..self.store.vertices() {
@@ -27,11 +27,11 @@ impl Search<'_> {
 
     /// What is wrong with a vertex, and with which parent.
     fn defect(&self, vertex: u32) -> Option<(Option<u32>, String)> {
-        let (value, noun) = ((self.value)(vertex), self.lengths.noun());
+        let (value, noun) = (self.value.get(vertex), self.lengths.noun());
         if value.is_nan() || value < 0.0 {
             return Some((None, format!("has {noun} {value}, which is none")));
         }
-        let parent = self.parent.map(|parent| parent(vertex));
+        let parent = self.parent.map(|parent| Self::above(parent, vertex));
         if vertex == self.source {
             let is_root = parent.is_none_or(|parent| parent == Some(vertex));
             return match (value, is_root) {
@@ -55,12 +55,12 @@ impl Search<'_> {
         }
     }
 
-    /// Every way from parent to parent ends at the source. Each vertex is passed twice: once to see whether the way comes back to
-    /// itself, once to know it as one that does not.
+    /// Every way from parent to parent ends at the source. Each vertex is passed twice: once to see whether the way
+    /// comes back to itself, once to know it as one that does not.
     pub(super) fn check_cycles(&self, parent: &Parents<'_>) -> Result<()> {
         let (passed, safe) = (Bits::new(self.store.vertices()), Bits::new(self.store.vertices()));
         safe.insert(self.source);
-        let above = |vertex| parent(vertex).expect("what is reached has a parent");
+        let above = |vertex| Self::above(parent, vertex).expect("what is reached has a parent");
         for start in self.others().filter(|&vertex| self.is_reached(vertex)) {
             if u64::from(start).is_multiple_of(VERTICES_A_LOOK) {
                 self.check_cancel()?;
@@ -87,8 +87,8 @@ impl Search<'_> {
             return Ok(());
         }
         for vertex in self.others().filter(|&vertex| self.is_reached(vertex)) {
-            let above = parent(vertex).expect("what is reached has a parent");
-            let (value, up) = ((self.value)(vertex), (self.value)(above));
+            let above = Self::above(parent, vertex).expect("what is reached has a parent");
+            let (value, up) = (self.value.get(vertex), self.value.get(above));
             if up + 1.0 != value {
                 let (other, reason) = (Some(above), format!("is at level {value}, its parent at level {up}"));
                 return Err(self.wrong(Broken { rule: Rule::TreeEdge, vertex, other, reason, page: None }));

@@ -56,7 +56,7 @@ impl Bench<'_> {
     }
 
     fn engine(&self, store: &Path, change: impl FnOnce(&mut EngineOptions)) -> Result<Engine, Failure> {
-        let mut options = EngineOptions { devices: vec![self.choice.clone()], ..self.options.clone() };
+        let mut options = self.options.clone().with_device(self.choice.clone());
         change(&mut options);
         Ok(Engine::new(opening::open(store)?, options))
     }

@@ -1,54 +1,53 @@
-//! What a subcommand of `run` and of `plan` comes to: an algorithm, which is run or planned.
+//! The subcommands of `run` and `plan`: the algorithms of the catalogue.
 
-use super::common::{Common, Shown};
-use crate::cli::{Failure, Outcome};
-use topostream::model::algorithm::Algorithm;
-use topostream::{Engine, Store};
-use topostream_tools::progress::Cancel;
+use super::common::Common;
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use topostream::algorithms::CATALOGUE;
+use topostream::algorithms::command::{Entry, Parsed, find};
 
-/// The arguments of an algorithm.
-pub trait Job {
+/// An algorithm of the catalogue with its arguments.
+pub struct Job {
     /// What all algorithms are given.
-    fn common(&self) -> &Common;
+    pub common: Common,
+    /// The algorithm's own arguments.
+    pub arguments: Box<dyn Parsed>,
+}
 
-    /// Runs it over the store, and shows or writes what has come of it.
-    fn run(&self, store: Store, cancel: &Cancel) -> Outcome;
-
-    /// The algorithm as it would run over the engine's store: nothing is computed, and nothing written.
-    fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure>;
-
-    /// What a plan leaves out.
-    fn left_out(&self) -> Option<&'static str> {
-        None
+/// The subcommand of an algorithm.
+fn subcommand(entry: &'static Entry) -> Command {
+    let command = Common::augment_args(entry.arguments.augment(Command::new(entry.name)));
+    let command = command.about(entry.about).visible_aliases(entry.aliases.iter().copied());
+    match entry.details {
+        "" => command.long_about(None),
+        details => command.long_about(format!("{}\n\n{details}", entry.about)),
     }
 }
 
-/// The arguments of an algorithm that is run as it is, with nothing before it or behind.
-pub trait Plain {
-    /// The algorithm.
-    type Algorithm: Algorithm;
+impl Subcommand for Job {
+    fn augment_subcommands(command: Command) -> Command {
+        command.subcommands(CATALOGUE.iter().map(|entry| subcommand(entry))).subcommand_required(true)
+    }
 
-    /// What all algorithms are given.
-    fn common(&self) -> &Common;
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
 
-    /// What the arguments ask for, over this store.
-    fn algorithm(&self, store: &Store) -> Result<Self::Algorithm, Failure>;
-
-    /// What people want to see.
-    fn shown(&self) -> Shown;
+    fn has_subcommand(name: &str) -> bool {
+        find(name).is_some()
+    }
 }
 
-impl<P: Plain> Job for P {
-    fn common(&self) -> &Common {
-        Plain::common(self)
+impl FromArgMatches for Job {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let missing = || clap::Error::raw(ErrorKind::MissingSubcommand, "an algorithm is required");
+        let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+        let entry = find(name).ok_or_else(missing)?;
+        Ok(Self { common: Common::from_arg_matches(matches)?, arguments: entry.arguments.parse(matches)? })
     }
 
-    fn run(&self, store: Store, cancel: &Cancel) -> Outcome {
-        let algorithm = self.algorithm(&store)?;
-        Plain::common(self).run(store, algorithm, self.shown(), cancel)
-    }
-
-    fn planned(&self, engine: &Engine) -> Result<Box<dyn Algorithm>, Failure> {
-        Ok(Box::new(self.algorithm(engine.store())?))
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }

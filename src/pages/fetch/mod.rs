@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A fetcher completes reads in any order. It repeats short reads itself, and for a while what the system refuses for a
-//! moment; an error of a read is reported with the page and left to the engine, which knows how often a page may be tried.
-//! An error after which no read will come any more ends the run.
+//! moment; an error of a read is reported with the page and left to the engine, which knows how often a page may be
+//! tried. An error after which no read will come any more ends the run.
 
 mod open;
 mod pool;
@@ -118,8 +118,8 @@ pub const CANCEL_TICK: Duration = Duration::from_millis(100);
 /// How long reads in flight are waited for when a run ends before its time.
 pub const LET_GO: Duration = Duration::from_secs(5);
 
-/// Opens the fetcher that was asked for, one ring or share of threads a stripe. Must be called within a tokio runtime with
-/// I/O and time.
+/// Opens the fetcher that was asked for, one ring or share of threads a stripe. Must be called within a tokio runtime
+/// with I/O and time.
 ///
 /// # Errors
 /// Where a page file cannot be opened, io_uring was asked for by name and is refused, or no threads can be started.

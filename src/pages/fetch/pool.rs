@@ -1,7 +1,7 @@
 //! The page pool: frames of page-aligned memory, allocated once, filled by a fetcher and read by devices.
 //!
-//! A [`Frame`] is owned by one party at a time (pool, fetcher, device, cache) and moved between them, so that nobody can
-//! look at a frame while the kernel still writes to it.
+//! A [`Frame`] is owned by one party at a time (pool, fetcher, device, cache) and moved between them, so that nobody
+//! can look at a frame while the kernel still writes to it.
 
 use std::sync::Arc;
 use topostream_formats::Result;
@@ -35,8 +35,8 @@ impl PagePool {
         Ok((0..frames).map(|index| Frame { pool: Arc::clone(&pool), index }).collect())
     }
 
-    /// The whole allocation, by address: what io_uring registers and what a GPU driver can import. Frames are the only way to
-    /// look at it, since every other part may be written to at any time.
+    /// The whole allocation, by address: what io_uring registers and what a GPU driver can import. Frames are the only
+    /// way to look at it, since every other part may be written to at any time.
     pub fn memory(&self) -> &SharedMemory {
         &self.memory
     }
@@ -70,8 +70,8 @@ impl Frame {
 
     fn bytes(&self) -> &[u8] {
         #[allow(unsafe_code)]
-        // SAFETY: a frame is the only handle to its part of the pool, frames do not overlap, and whoever writes to one owns
-        // it or borrows it exclusively.
+        // SAFETY: a frame is the only handle to its part of the pool, frames do not overlap, and whoever writes to one
+        // owns it or borrows it exclusively.
         unsafe {
             std::slice::from_raw_parts(self.as_mut_ptr(), self.pool.frame_bytes)
         }

@@ -1,8 +1,8 @@
 //! A fetcher for tests: real pages, with latency, order and faults from a seed.
 //!
 //! Time is a counter, so a run with a seed is the same on every machine. A fault is transient (the next try of the page
-//! succeeds) or lasting. Over several stripes there is a fetcher for each, and a poll of all is a tick of each, so that one
-//! can be slower than the others.
+//! succeeds) or lasting. Over several stripes there is a fetcher for each, and a poll of all is a tick of each, so that
+//! one can be slower than the others.
 
 use super::{Fetcher, PageFiles, PageFilled, PageRead, PageRef};
 use crate::error::Result;

@@ -99,8 +99,8 @@ impl Fetcher for ThreadsFetcher {
         self.in_flight
     }
 
-    /// A thread in the middle of a read owns its frame, and a frame its pool: a thread that does not come back in time keeps
-    /// both until it does.
+    /// A thread in the middle of a read owns its frame, and a frame its pool: a thread that does not come back in time
+    /// keeps both until it does.
     fn let_go(&mut self, until: Instant) {
         self.abandoned.store(true, Ordering::Relaxed);
         self.reads = None;

@@ -2,10 +2,10 @@
 //!
 //! Completions raise an eventfd that tokio watches; they are collected into a queue and never acted on while reaping.
 //!
-//! What the kernel refuses for a moment is handed to it again after a pause, and an error that does not pass makes the ring
-//! *dead*: it is not entered any more, so that requests which the kernel has not taken are never taken. Requests that it
-//! has taken may still write to their frames. They are waited for by the eventfd, which needs no system call on the ring;
-//! a frame whose requests do not end is never freed.
+//! What the kernel refuses for a moment is handed to it again after a pause, and an error that does not pass makes the
+//! ring *dead*: it is not entered any more, so that requests which the kernel has not taken are never taken. Requests
+//! that it has taken may still write to their frames. They are waited for by the eventfd, which needs no system call on
+//! the ring; a frame whose requests do not end is never freed.
 
 use super::open::Piece;
 use super::{Fetcher, Frame, IN_FLIGHT_MAX, LET_GO, PageFiles, PageFilled, PagePool, PageRead, PageRef};
@@ -162,7 +162,8 @@ impl UringFetcher {
         self.pause = Some(Box::pin(tokio::time::sleep(pause)));
     }
 
-    /// Stops using the ring. What the kernel has not taken, it never will: it looks at the queue only when it is entered.
+    /// Stops using the ring. What the kernel has not taken, it never will: it looks at the queue only when it is
+    /// entered.
     fn die(&mut self, error: Error) {
         self.in_ring -= self.queued.len();
         let never: Vec<usize> = self.queued.drain(..).chain(self.waiting.drain(..)).collect();

@@ -1,7 +1,7 @@
 //! Schedules, played by devices that are plain arrays.
 
 use super::*;
-use crate::model::attributes::Initial;
+use crate::model::attributes::{Initial, Role};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,8 @@ fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
 /// A device: for each attribute a value for each vertex.
 type Values = Vec<Vec<u64>>;
 
-/// Plays rounds. What is written in a round may be read from the next one on, and everything that is read has been written.
+/// Plays rounds. What is written in a round may be read from the next one on, and everything that is read has been
+/// written.
 fn play(rounds: &[Round], devices: &mut [Values], declared: &[Attribute]) {
     let mut memory: HashMap<u64, Vec<u64>> = HashMap::new();
     for round in rounds {

@@ -100,7 +100,8 @@ fn a_ring_without_its_descriptor_ends_in_a_typed_error() {
     });
 }
 
-/// Some reads have been taken by the kernel when the ring dies: their frames are free, or kept for good, once it is let go.
+/// Some reads have been taken by the kernel when the ring dies: their frames are free, or kept for good, once it is let
+/// go.
 #[test]
 fn reads_that_the_kernel_has_taken_are_waited_for() {
     run(async |mut rig| {

@@ -1,0 +1,218 @@
+//! `heat`, `circuit` and `adsorption`: their arguments, and their entries in the catalogue.
+
+use super::{Averaging, Model};
+use crate::algorithms::Stop;
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, CONDUCTING, Command, Edges, Entry, Prepared, Sample, Shown, Source, Variation, distinct,
+    source,
+};
+use crate::error::{Error, Result};
+use clap::Args;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::{Store, VertexId};
+
+/// Heat simulation.
+pub const HEAT: Entry = Entry {
+    name: "heat",
+    aliases: &[],
+    about: "Heat simulation: the temperature of vertices when some are held at given temperatures",
+    details: "In each iteration a vertex goes a step (`--alpha`) from its temperature to the mean of its in-neighbours', by \
+              weight. It begins at 0. Any step above 0 and up to 1 is stable.",
+    source: "Khorasani et al., HPDC 2014",
+    lists: "in, or out",
+    bytes_per_vertex: "12, seeds 1/8, refused 1/8",
+    exactness: "sums of `f32`",
+    oracle: "averaging",
+    samples: &[
+        Sample::measured("heat", "--source max-degree --iterations 10", CONDUCTING, "temperature", Edges::Visited),
+        Sample::tested("--source max-degree=5 --alpha 0.25 --iterations 3", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<HeatArgs>(),
+    switches: &[],
+    shader: |variation| Box::new(of_variation(Model::Heat { alpha: 0.5, sources: Vec::new() }, variation)),
+    graphalytics: None,
+};
+
+/// Circuit simulation.
+pub const CIRCUIT: Entry = Entry {
+    name: "circuit",
+    aliases: &[],
+    about: "Circuit simulation: the voltage at every vertex when some are held at given voltages",
+    details: "Weights are conductances. In each iteration a vertex takes on the mean of its neighbours' voltages (Jacobi's \
+              method), which takes many iterations where sources are few and far. In a directed graph the neighbours are \
+              those with edges to it.",
+    source: "Jacobi's method",
+    lists: "in, or out",
+    bytes_per_vertex: "12, seeds 1/8, refused 1/8",
+    exactness: "sums of `f32`",
+    oracle: "averaging",
+    samples: &[
+        Sample::measured("circuit", "--source max-degree=1 --iterations 10", CONDUCTING, "voltage", Edges::Visited),
+        Sample::tested("--source max-degree=-3 --iterations 3 --ignore-weights", CONDUCTING),
+    ],
+    arguments: Arguments::of::<CircuitArgs>(),
+    switches: &[],
+    shader: |variation| Box::new(of_variation(Model::Circuit { sources: Vec::new() }, variation)),
+    graphalytics: None,
+};
+
+/// Adsorption.
+pub const ADSORPTION: Entry = Entry {
+    name: "adsorption",
+    aliases: &[],
+    about: "Adsorption: the share of a label that reaches every vertex from those that have it",
+    details: "The label is taken at seeds with the probability `--inject`, and given up at every vertex with the probability \
+              `--abandon`; otherwise the mean over in-neighbours, by weight, counts.",
+    source: "Baluja et al., WWW 2008",
+    lists: "in, or out",
+    bytes_per_vertex: "12, seeds 1/8, refused 1/8",
+    exactness: "sums of `f32`",
+    oracle: "averaging",
+    samples: &[
+        Sample::measured("adsorption", "--seed max-degree --iterations 10", CONDUCTING, "mass", Edges::Visited),
+        Sample::tested("--seed max-degree --inject 0.5 --abandon 0.1 --iterations 3", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<AdsorptionArgs>(),
+    switches: &[],
+    shader: |variation| {
+        Box::new(of_variation(Model::Adsorption { inject: 0.5, abandon: 0.0, seeds: Vec::new() }, variation))
+    },
+    graphalytics: None,
+};
+
+fn of_variation(model: Model, variation: &Variation) -> Averaging {
+    Averaging { model, weights: variation.weights, stop: Stop::Iterations(1) }
+}
+
+/// The arguments of `heat`.
+#[derive(Args)]
+pub struct HeatArgs {
+    /// A vertex that is held at a temperature (1 if none is given), by its original id; may be given several times
+    #[arg(long = "source", value_name = "ID[=TEMPERATURE]", required = true, value_parser = held)]
+    sources: Vec<Held>,
+    /// The step of an iteration, above 0 and up to 1
+    #[arg(long, default_value_t = 0.5, value_name = "STEP")]
+    alpha: f64,
+    #[command(flatten)]
+    averaging: AveragingArgs,
+}
+
+/// The arguments of `circuit`.
+#[derive(Args)]
+pub struct CircuitArgs {
+    /// A vertex that is held at a voltage, by its original id; may be given several times
+    #[arg(long = "source", value_name = "ID=VOLTS", required = true, value_parser = held_at)]
+    sources: Vec<Held>,
+    #[command(flatten)]
+    averaging: AveragingArgs,
+}
+
+/// The arguments of `adsorption`.
+#[derive(Args)]
+pub struct AdsorptionArgs {
+    /// A vertex with the label: an original id, or `max-degree` for the vertex with the most out-edges; may be given several times
+    #[arg(long = "seed", value_name = "ID", required = true, value_parser = source)]
+    seeds: Vec<Source>,
+    /// The probability of taking the label at a seed (p_inj)
+    #[arg(long, default_value_t = 0.25, value_name = "PROBABILITY")]
+    inject: f64,
+    /// The probability of giving up at a vertex (p_abnd); p_cont is what is left
+    #[arg(long, default_value_t = 0.05, value_name = "PROBABILITY")]
+    abandon: f64,
+    #[command(flatten)]
+    averaging: AveragingArgs,
+}
+
+/// What the three commands have in common.
+#[derive(Args)]
+struct AveragingArgs {
+    /// Do exactly this many iterations
+    #[arg(long, value_name = "N", conflicts_with = "tolerance")]
+    iterations: Option<u32>,
+    /// Stop when an iteration changes a vertex in the mean by no more than this part of the largest value; 1e-6 at the least
+    #[arg(long, default_value_t = 1e-5, value_name = "CHANGE")]
+    tolerance: f64,
+    /// Maximum number of iterations
+    #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
+    max_iterations: u32,
+    /// Let every edge count 1, even where the store has weights
+    #[arg(long)]
+    ignore_weights: bool,
+    /// Number of vertices of highest value to print
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top: usize,
+}
+
+/// A vertex and the value at which it is held.
+#[derive(Clone, Copy)]
+struct Held {
+    vertex: Source,
+    value: f32,
+}
+
+/// Reads `ID=VALUE`.
+fn held_at(text: &str) -> Result<Held, String> {
+    let (vertex, value) = text.split_once('=').ok_or("expected ID=VALUE")?;
+    let value = value.parse().map_err(|_| format!("{value}: expected a number behind `=`"))?;
+    Ok(Held { vertex: source(vertex)?, value })
+}
+
+/// Reads `ID=VALUE` or `ID`, which is held at 1.
+fn held(text: &str) -> Result<Held, String> {
+    if text.contains('=') { held_at(text) } else { Ok(Held { vertex: source(text)?, value: 1.0 }) }
+}
+
+/// The vertices that `--source` names, each with its value.
+fn sources(held: &[Held], store: &Store) -> Result<Vec<(VertexId, f32)>> {
+    let (mut sources, mut met) = (Vec::new(), HashSet::new());
+    for one in held {
+        let vertex = one.vertex.vertex(store)?;
+        if !met.insert(vertex) {
+            let id = store.ids()?.original(vertex);
+            return Err(Error::Parameter(format!("--source {id}: is given twice, and can be held at one value only")));
+        }
+        sources.push((vertex, one.value));
+    }
+    Ok(sources)
+}
+
+impl AveragingArgs {
+    fn algorithm(&self, model: Model, store: &Store) -> Averaging {
+        let weights = store.manifest().weights.filter(|_| !self.ignore_weights);
+        let stop = match self.iterations {
+            Some(iterations) => Stop::Iterations(iterations),
+            None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
+        };
+        Averaging { model, weights, stop }
+    }
+}
+
+impl AveragingArgs {
+    fn prepare(&self, model: Model, store: &Store) -> Prepared {
+        Prepared::new(self.algorithm(model, store)).showing(Shown::Top(self.top))
+    }
+}
+
+impl Command for HeatArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let model = Model::Heat { alpha: self.alpha, sources: sources(&self.sources, store)? };
+        Ok(self.averaging.prepare(model, store))
+    }
+}
+
+impl Command for CircuitArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let model = Model::Circuit { sources: sources(&self.sources, store)? };
+        Ok(self.averaging.prepare(model, store))
+    }
+}
+
+impl Command for AdsorptionArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let (inject, abandon) = (self.inject, self.abandon);
+        let model = Model::Adsorption { inject, abandon, seeds: distinct("--seed", &self.seeds, store)? };
+        Ok(self.averaging.prepare(model, store))
+    }
+}

@@ -1,0 +1,403 @@
+//! Betweenness centrality: `betweenness[v]` is the sum over pairs of other vertices (s, t) of the share of shortest paths from s to
+//! t that lead through `v`, in hops along out-edges.
+//!
+//! Brandes' way (Journal of Mathematical Sociology 2001), one source s after another: levels outwards, with the number of shortest
+//! paths to each vertex, then back, level by level, `delta[v] = sum of paths[v] / paths[w] * (1 + delta[w])` over out-neighbours w
+//! one level farther than v. The sum of delta over all sources but v itself is the betweenness; as v gathers over its own out-list,
+//! in-lists are not needed.
+//!
+//! - Exact: all vertices are sources. As NetworkX's `betweenness_centrality(normalized=False)`: where the graph is undirected the
+//!   sum is halved, since each pair comes twice.
+//! - Sampled (Brandes and Pich 2007): k different vertices are sources, and the sum is scaled by n / k (and halved where the graph is
+//!   undirected), so that its expectation is the exact value.
+//! - Of given sources: the sum of delta over these, neither scaled nor halved.
+//!
+//! Repeated edges are several paths; loops are on no shortest path. Numbers of paths are `f32`, exact up to 2^24 and to within 2^-24
+//! of themselves for each level beyond. Where one passes 2^120 the run ends with an error that names the vertex. As sums of floats
+//! depend a little on the order of their terms, results may differ between runs in their last digits.
+//!
+//! For each source a run has two supersteps a level that read the lists of that level, and two that read nothing; each costs a
+//! vertex phase over all vertices. Exact betweenness is for graphs of some ten thousand vertices.
+//!
+//! 16.25 bytes a vertex: four numbers and two bits.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::model::algorithm::{
+    Algorithm, Answer, Ends, Graph, Integers, Kernel, List, Refusal, Scalars, Shader, State, Step, Summary, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::{Parameters, sound};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::ops::{ControlFlow, Range};
+use topostream_formats::random::SplitMix64;
+use topostream_formats::{Direction, VertexId};
+
+/// Betweenness centrality.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Betweenness {
+    /// Where shortest paths begin, ascending; none: everywhere.
+    sources: Option<Vec<u32>>,
+    /// Whether the sum is an estimate of that over all sources: it is scaled, and halved in an undirected graph.
+    whole: bool,
+}
+
+/// Places in the declaration.
+const LEVEL: usize = 0;
+/// What edges add up: paths on the way out, and what neighbours give on the way back.
+const SUM: usize = 1;
+/// Paths, and on the way back (1 + delta) / paths.
+const SHARE: usize = 2;
+/// The result so far, or [`REFUSED`].
+const BETWEEN: usize = 3;
+/// Whose lists are read.
+const VISITED: usize = 4;
+/// On the way out, who has been reached; on the way back, who is one level farther than those whose lists are read.
+const MARKED: usize = 5;
+
+const UNREACHED: u32 = u32::MAX;
+/// The result of a vertex that too many paths lead to.
+const REFUSED: f32 = -1.0;
+/// The most paths that are counted, 2^120, by its bits.
+const PATHS_MAX: u32 = 0x7b80_0000;
+
+/// Places in totals.
+const REACHED: usize = 0;
+const TOO_MANY: usize = 1;
+
+/// What a superstep does, in a step's first integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Goes a level out.
+    Out,
+    /// Behind the farthest level: nothing is read.
+    Turn,
+    /// Comes a level back.
+    Back,
+    /// Begins with a source: nothing is read.
+    Begin,
+}
+
+const MODES: [Mode; 4] = [Mode::Out, Mode::Turn, Mode::Back, Mode::Begin];
+/// What the shader calls them.
+const MODE_NAMES: [&str; 4] = ["OUT", "TURN", "BACK", "BEGIN"];
+
+/// What a step's integers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Phase {
+    mode: Mode,
+    source: u32,
+    /// The level that is read, or the farthest.
+    level: u32,
+}
+
+impl Phase {
+    fn integers(self) -> Integers {
+        let mode = MODES.iter().position(|&mode| mode == self.mode).expect("all of them");
+        [mode as u32, self.source, self.level, 0]
+    }
+
+    fn of(step: &Step) -> Self {
+        let [mode, source, level, _] = step.integers;
+        Self { mode: MODES[mode as usize], source, level }
+    }
+}
+
+impl Betweenness {
+    /// Over all sources.
+    pub fn exact() -> Self {
+        Self { sources: None, whole: true }
+    }
+
+    /// An estimate from `count` different vertices of a graph, drawn by chance: the same ones for the same seed.
+    pub fn sampled(vertices: u64, count: u64, seed: u64) -> Self {
+        // Floyd's sampling (Bentley and Floyd, CACM 1987): each set of vertices is as likely as any other.
+        let mut chosen = BTreeSet::new();
+        let mut random = SplitMix64(seed);
+        for last in vertices.saturating_sub(count)..vertices {
+            let drawn = ((u128::from(random.draw()) * u128::from(last + 1)) >> 64) as u32;
+            if !chosen.insert(drawn) {
+                chosen.insert(last as u32);
+            }
+        }
+        Self { sources: Some(chosen.into_iter().collect()), whole: true }
+    }
+
+    /// The sum over these sources only; each counts once.
+    pub fn of_sources(sources: &[VertexId]) -> Self {
+        let sources: BTreeSet<u32> = sources.iter().map(|source| source.0).collect();
+        Self { sources: Some(sources.into_iter().collect()), whole: false }
+    }
+
+    /// Whether shortest paths begin at a vertex.
+    pub fn has_source(&self, vertex: VertexId) -> bool {
+        self.sources.as_ref().is_none_or(|sources| sources.binary_search(&vertex.0).is_ok())
+    }
+
+    /// The first source that is not before `from`.
+    fn source(&self, graph: &Graph, from: u64) -> Option<u32> {
+        match &self.sources {
+            None => (from < graph.vertices).then_some(from as u32),
+            Some(sources) => sources.get(sources.partition_point(|&source| u64::from(source) < from)).copied(),
+        }
+    }
+
+    fn step(superstep: u32, phase: Phase) -> Step {
+        let step = match phase.mode {
+            Mode::Begin | Mode::Turn => Step::without_pages(superstep),
+            Mode::Out | Mode::Back => Step::new(superstep, Direction::Out, Visit::Within(VISITED)),
+        };
+        step.with_integers(phase.integers())
+    }
+
+    fn scale(&self, graph: &Graph) -> f64 {
+        if !self.whole {
+            return 1.0;
+        }
+        let count = self.sources.as_ref().map_or(graph.vertices, |sources| sources.len() as u64);
+        let halves = if graph.directed { 1.0 } else { 0.5 };
+        halves * graph.vertices as f64 / count.max(1) as f64
+    }
+}
+
+/// Counts paths on the way out, and adds shares of them up on the way back.
+pub struct BetweennessKernel<'a> {
+    sum: &'a F32Column,
+    share: &'a F32Column,
+    marked: &'a Bits,
+    back: bool,
+}
+
+impl Kernel for BetweennessKernel<'_> {
+    /// The vertex, and what its neighbours get or have given.
+    type Record = (u32, f32);
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<(u32, f32)> {
+        Some((list.vertex, if self.back { 0.0 } else { self.share.get(list.vertex) }))
+    }
+
+    #[inline(always)]
+    fn edge(&self, (_, sum): &mut (u32, f32), neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        match (self.back, self.marked.contains(neighbour)) {
+            (true, true) => *sum += self.share.get(neighbour),
+            (false, false) => self.sum.add(neighbour, *sum),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn close(&self, (vertex, sum): (u32, f32)) {
+        if self.back && sum > 0.0 {
+            self.sum.add(vertex, sum);
+        }
+    }
+}
+
+/// The values of a vertex phase.
+struct Values<'a> {
+    level: &'a U32Column,
+    sum: &'a F32Column,
+    share: &'a F32Column,
+    between: &'a F32Column,
+    visited: &'a Bits,
+    marked: &'a Bits,
+}
+
+fn put(bits: &Bits, vertex: u32, is_in: bool) {
+    match is_in {
+        true => drop(bits.insert(vertex)),
+        false if bits.contains(vertex) => bits.remove(vertex),
+        false => {}
+    }
+}
+
+impl<'a> Values<'a> {
+    fn of(state: &'a State) -> Self {
+        let (floats, bits) = (|place| state.attributes.f32(place), |place| state.attributes.bits(place));
+        let (sum, share, between) = (floats(SUM), floats(SHARE), floats(BETWEEN));
+        Self { level: state.attributes.u32(LEVEL), sum, share, between, visited: bits(VISITED), marked: bits(MARKED) }
+    }
+
+    fn begin(&self, vertex: u32, is_source: bool) {
+        self.level.set(vertex, if is_source { 0 } else { UNREACHED });
+        self.share.set(vertex, if is_source { 1.0 } else { 0.0 });
+        self.sum.set(vertex, 0.0);
+        put(self.marked, vertex, is_source);
+        put(self.visited, vertex, is_source);
+    }
+
+    /// Whether a vertex has been reached just now, and whether by too many paths.
+    fn reach(&self, vertex: u32, level: u32) -> (bool, bool) {
+        if self.marked.contains(vertex) {
+            put(self.visited, vertex, false);
+            return (false, false);
+        }
+        let paths = self.sum.take(vertex);
+        if paths.to_bits() > PATHS_MAX {
+            self.between.set(vertex, REFUSED);
+            return (true, true);
+        }
+        if paths > 0.0 {
+            self.level.set(vertex, level + 1);
+            self.share.set(vertex, paths);
+            self.marked.insert(vertex);
+            self.visited.insert(vertex);
+        }
+        (paths > 0.0, false)
+    }
+
+    fn turn(&self, vertex: u32, level: u32) {
+        let mine = self.level.get(vertex);
+        put(self.marked, vertex, mine == level);
+        put(self.visited, vertex, mine.wrapping_add(1) == level);
+        if mine == level {
+            self.share.set(vertex, 1.0 / self.share.get(vertex));
+        }
+    }
+
+    fn come_back(&self, vertex: u32, level: u32) {
+        let mine = self.level.get(vertex);
+        if mine == level {
+            let (sum, paths) = (self.sum.take(vertex), self.share.get(vertex));
+            self.between.set(vertex, self.between.get(vertex) + sum * paths);
+            self.share.set(vertex, 1.0 / paths + sum);
+            self.marked.insert(vertex);
+            self.visited.remove(vertex);
+        } else if mine == level + 1 {
+            self.marked.remove(vertex);
+        } else if mine.wrapping_add(1) == level {
+            self.visited.insert(vertex);
+        }
+    }
+}
+
+impl Algorithm for Betweenness {
+    type Kernel<'a> = BetweennessKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "betweenness"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+        let (number, bit) = (AttributeType::F32, AttributeType::Bit);
+        vec![
+            // Edges touch neither this nor the result.
+            attribute("level", AttributeType::U32, Role::Own, Merge::Add),
+            attribute("sum", number, Role::Accumulated, Merge::Add),
+            attribute("share", number, Role::Gathered, Merge::Max),
+            attribute("between", number, Role::Own, Merge::Add),
+            attribute("visited", bit, Role::ReadOnly, Merge::Or),
+            attribute("marked", bit, Role::Gathered, Merge::Or),
+        ]
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        let Some(sources) = &self.sources else { return Ok(()) };
+        if sources.is_empty() {
+            return Err("betweenness needs a source".into());
+        }
+        match sources.last() {
+            Some(&source) if u64::from(source) >= graph.vertices => {
+                Err(format!("source vertex {source} does not exist: the graph has {} vertices", graph.vertices))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = Parameters::none().with("whole", self.whole);
+        Some(match &self.sources {
+            Some(sources) => parameters.with_numbers("sources", sources),
+            None => parameters.with("sources", "all"),
+        })
+    }
+
+    fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.integers[0], MODES.len())?;
+        sound::place(step.integers[2], sound::FAR)
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::Within(VISITED))]
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        Ends::Both
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("betweenness.wgsl");
+        let shader =
+            Shader::of_program("src/algorithms/betweenness/betweenness.wgsl", text, Vec::new()).with_modes(MODE_NAMES);
+        let constants = [("UNREACHED", UNREACHED.into()), ("PATHS_MAX", PATHS_MAX.into()), ("REFUSED", REFUSED.into())];
+        Some(shader.with_constants(constants))
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.sources.as_ref().map_or(0, |sources| 4 * sources.len() as u64)
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        let source = self.source(graph, 0)?;
+        (graph.edges > 0).then(|| Self::step(0, Phase { mode: Mode::Begin, source, level: 0 }))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BetweennessKernel<'a> {
+        let Values { sum, share, marked, .. } = Values::of(state);
+        BetweennessKernel { sum, share, marked, back: Phase::of(step).mode == Mode::Back }
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let (values, Phase { mode, source, level }) = (Values::of(state), Phase::of(step));
+        let mut totals = Scalars::default();
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            match mode {
+                Mode::Begin => values.begin(vertex, vertex == source),
+                Mode::Turn => values.turn(vertex, level),
+                Mode::Back => values.come_back(vertex, level),
+                Mode::Out => {
+                    let (reached, too_many) = values.reach(vertex, level);
+                    totals[REACHED] += f64::from(reached);
+                    totals[TOO_MANY] += f64::from(too_many);
+                }
+            }
+        }
+        totals
+    }
+
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let phase = Phase::of(step);
+        let Phase { mode, source, level } = phase;
+        let next = match mode {
+            Mode::Begin => Some((Mode::Out, 0)),
+            Mode::Out if summary.totals[TOO_MANY] > 0.0 => return None,
+            Mode::Out if summary.totals[REACHED] > 0.0 => Some((Mode::Out, level + 1)),
+            // Nothing lies between a source and its neighbours.
+            Mode::Out => (level > 1).then_some((Mode::Turn, level)),
+            Mode::Turn | Mode::Back => (level > 1).then(|| (Mode::Back, level - 1)),
+        };
+        let phase = match next {
+            Some((mode, level)) => Phase { mode, level, ..phase },
+            None => Phase { mode: Mode::Begin, source: self.source(graph, u64::from(source) + 1)?, level: 0 },
+        };
+        Some(Self::step(step.superstep + 1, phase))
+    }
+
+    fn verdict(&self, state: &State) -> Result<(), Refusal> {
+        let between = state.attributes.f32(BETWEEN);
+        let refused = (0..state.graph.vertices).map(|vertex| vertex as u32).find(|&vertex| between.get(vertex) < 0.0);
+        let reason = || "more than 2^120 shortest paths lead there from one source".to_owned();
+        refused.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex), reason: reason() }))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let (between, scale) = (state.attributes.f32(BETWEEN), self.scale(&state.graph));
+        vec![Answer::f64("betweenness", move |vertex| scale * f64::from(between.get(vertex)))]
+    }
+}

@@ -1,0 +1,72 @@
+//! `bfs`: its arguments, and its entry in the catalogue.
+
+use super::Bfs;
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Graphalytics, ParameterKind, Prepared, Rule, Sample, Shown,
+    Source, Switch, source,
+};
+use crate::error::Result;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::{Store, VertexId};
+
+/// Breadth-first search.
+pub const BFS: Entry = Entry {
+    name: "bfs",
+    aliases: &[],
+    about: "Breadth-first search: how many hops vertices are from a source",
+    details: "",
+    source: "Beamer, Asanović and Patterson, SC 2012",
+    lists: "out; in (bottom-up) where the store has in-lists",
+    bytes_per_vertex: "visited 1/8, parent 4 if asked; frontiers 1/4; levels 2 in main memory only",
+    exactness: "exact",
+    oracle: "bfs",
+    samples: &[
+        Sample::measured("bfs", "--source max-degree", AS_GIVEN, "level", Edges::Once).gts_bytes(2),
+        Sample::measured("k-hop", "--source max-degree --top-down --max-depth 2", AS_GIVEN, "level", Edges::Visited),
+        Sample::tested("--source max-degree --top-down", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<BfsArgs>(),
+    switches: &[Switch::flag("parents", "Keep parents"), Switch::flag("against", "Against the edges")],
+    shader: |variation| {
+        let (parents, against) = (variation.is_on("parents"), variation.is_on("against"));
+        Box::new(Bfs { parents, against, ..Bfs::from(VertexId(0)) })
+    },
+    graphalytics: Some(Graphalytics {
+        name: "bfs",
+        rule: Rule::Exact,
+        parameters: &[("bfs.source-vertex", ParameterKind::Vertex, "--source")],
+        held_bytes: None,
+    }),
+};
+
+/// The arguments of `bfs`.
+#[derive(Args)]
+pub struct BfsArgs {
+    /// The source: an original id, or `max-degree` for the vertex with the most out-edges
+    #[arg(long, value_name = "ID", value_parser = source)]
+    source: Source,
+    /// Also keep each vertex's parent in the search tree; `--output` writes it
+    #[arg(long)]
+    parents: bool,
+    /// Never read in-lists, even where the store has them: top-down only
+    #[arg(long)]
+    top_down: bool,
+    /// Maximum number of hops: vertices beyond count as not reached
+    #[arg(long, value_name = "N", conflicts_with = "validate")]
+    max_depth: Option<u32>,
+    /// Check levels, and parents where they are kept, by Graph500's rules before they are written: reads the store once more
+    #[arg(long)]
+    validate: bool,
+}
+
+impl Command for BfsArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let source = self.source.vertex(store)?;
+        let bfs =
+            Bfs { parents: self.parents, bottom_up: !self.top_down, hops_max: self.max_depth, ..Bfs::from(source) };
+        let check = self.validate.then_some(Beside::CheckSearch { source });
+        Ok(Prepared::new(bfs).showing(Shown::Reached).with(check))
+    }
+}

@@ -1,0 +1,276 @@
+//! Breadth-first search: the level of a vertex is the number of hops from the nearest source along out-edges, or against them;
+//! optionally a parent, any predecessor one level up (a source is its own). With a bound on hops, what is farther away counts
+//! as not reached: the neighbourhood of the sources.
+//!
+//! A vertex that is reached in a superstep is active in the next, whose number is its level: no device keeps levels. Devices keep
+//! a bit for each vertex that is reached, frontiers aside, and 4 bytes with parents.
+//!
+//! Top-down, the lists of active vertices are read, and only the pages that hold them. Where the store has in-lists, a
+//! superstep may go bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at the
+//! first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds).
+//!
+//! Against the edges the lists change their parts: in-lists are read top-down. Where the store has none, every superstep goes
+//! bottom-up over the out-lists of all vertices that are not reached yet.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::model::algorithm::{
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::{Parameters, sound};
+use std::io::Read;
+use std::ops::ControlFlow;
+use topostream_formats::{Direction, VertexId};
+
+/// Breadth-first search from one source or from several at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bfs {
+    /// Where it starts: one at least, each once.
+    pub sources: Vec<VertexId>,
+    /// Whether parents are kept.
+    pub parents: bool,
+    /// Whether supersteps may go bottom-up where the store has in-lists.
+    pub bottom_up: bool,
+    /// The most hops that it goes, where there is a bound.
+    pub hops_max: Option<u32>,
+    /// Whether it goes against the edges.
+    pub against: bool,
+}
+
+/// The level of a vertex that has not been reached.
+pub const UNREACHED: u32 = u32::MAX;
+
+/// Places in the declaration.
+const VISITED: usize = 0;
+const PARENT: usize = 1;
+
+/// Places in a step's scalars: edges that are not explored yet, and active vertices.
+const UNEXPLORED: usize = 0;
+const ACTIVE: usize = 1;
+
+/// Bottom-up once the frontier's edges are more than 1/15 of the unexplored ones, top-down again once the frontier has fewer
+/// than 1/18 of the vertices: GAP's constants for Beamer's rule.
+const ALPHA: f64 = 15.0;
+const BETA: f64 = 18.0;
+
+impl Bfs {
+    /// Levels from a source.
+    pub fn from(source: VertexId) -> Self {
+        Self { sources: vec![source], parents: false, bottom_up: true, hops_max: None, against: false }
+    }
+
+    /// What a superstep visits that goes top-down, or bottom-up.
+    fn visit(&self, bottom_up: bool) -> (Direction, Visit) {
+        let direction = if bottom_up == self.against { Direction::Out } else { Direction::In };
+        (direction, if bottom_up { Visit::Without(VISITED) } else { Visit::Frontier })
+    }
+
+    /// Whether a search cannot but go bottom-up.
+    fn only_bottom_up(&self, has_in_lists: bool) -> bool {
+        self.against && !has_in_lists
+    }
+
+    /// Whether it has gone as far as it may when vertices have got this level.
+    fn ends_at(&self, level: u32) -> bool {
+        self.hops_max.is_some_and(|hops_max| level >= hops_max)
+    }
+}
+
+/// A vertex that is not reached has none.
+pub(in crate::algorithms) fn reached(value: u32) -> Option<u32> {
+    Some(value).filter(|&value| value != UNREACHED)
+}
+
+/// Whether all sources are there.
+pub(in crate::algorithms) fn check_sources(sources: &[VertexId], graph: &Graph) -> Result<(), String> {
+    if sources.is_empty() {
+        return Err("a search needs a source".into());
+    }
+    match sources.iter().find(|source| u64::from(source.0) >= graph.vertices) {
+        None => Ok(()),
+        Some(source) => {
+            Err(format!("source vertex {source} does not exist: the graph has {} vertices", graph.vertices))
+        }
+    }
+}
+
+/// Reaches vertices, from the frontier or towards it.
+pub struct BfsKernel<'a> {
+    visited: &'a Bits,
+    parent: Option<&'a U32Column>,
+    frontier: &'a Bits,
+    next: &'a Bits,
+    bottom_up: bool,
+}
+
+impl BfsKernel<'_> {
+    #[inline(always)]
+    fn reach(&self, vertex: u32, from: u32) {
+        if self.visited.insert(vertex) {
+            if let Some(parent) = self.parent {
+                parent.set(vertex, from);
+            }
+            self.next.insert(vertex);
+        }
+    }
+}
+
+impl Kernel for BfsKernel<'_> {
+    type Record = u32;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<u32> {
+        let passed_over = self.bottom_up && self.visited.contains(list.vertex);
+        (!passed_over).then_some(list.vertex)
+    }
+
+    #[inline(always)]
+    fn edge(&self, vertex: &mut u32, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        if !self.bottom_up {
+            self.reach(neighbour, *vertex);
+            return ControlFlow::Continue(());
+        }
+        if self.frontier.contains(neighbour) {
+            self.reach(*vertex, neighbour);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn close(&self, _vertex: u32) {}
+}
+
+impl Algorithm for Bfs {
+    type Kernel<'a> = BfsKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "bfs"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let role = Role::Accumulated;
+        let mut declared = vec![Attribute {
+            name: "visited",
+            of: AttributeType::Bit,
+            role,
+            merge: Merge::Or,
+            initial: Initial::Bits(0),
+        }];
+        if self.parents {
+            let of = AttributeType::U32;
+            declared.push(Attribute { name: "parent", of, role, merge: Merge::Min, initial: Initial::Bits(UNREACHED) });
+        }
+        declared
+    }
+
+    fn is_traversal(&self) -> bool {
+        true
+    }
+
+    fn keeps_activations(&self) -> bool {
+        true
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        check_sources(&self.sources, graph)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { sources, parents, bottom_up, hops_max, against } = self;
+        let parameters = Parameters::none().with_vertices("sources", sources).with("parents", parents);
+        Some(parameters.with("bottom-up", bottom_up).with("hops at most", hops_max).with("against", against))
+    }
+
+    fn recall(&self, state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        let known = |parent| (parent != UNREACHED).then_some(parent);
+        if self.parents { sound::vertices(state, state.attributes.u32(PARENT), known) } else { Ok(()) }
+    }
+
+    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        let mut visits = vec![self.visit(self.only_bottom_up(has_in_lists))];
+        if self.bottom_up && has_in_lists && !self.against {
+            visits.push(self.visit(true));
+        }
+        visits
+    }
+
+    fn writes(&self, direction: Direction) -> Ends {
+        // Lists are read the way of the search to hand on, and the other way to look for somebody who does.
+        if (direction == Direction::In) == self.against { Ends::Neighbour } else { Ends::List }
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("bfs.wgsl");
+        let switches = vec![("PARENTS", self.parents), ("AGAINST", self.against)];
+        Some(Shader::of_program("src/algorithms/bfs/bfs.wgsl", text, switches))
+    }
+
+    fn seeds(&self) -> Seeds {
+        let active: Vec<u32> = self.sources.iter().map(|source| source.0).collect();
+        let seed = |attribute, bits: fn(u32) -> u32| {
+            active.iter().map(move |&vertex| Seed { attribute, vertex, bits: bits(vertex) })
+        };
+        let mut values: Vec<Seed> = seed(VISITED, |_| 1).collect();
+        if self.parents {
+            values.extend(seed(PARENT, |vertex| vertex));
+        }
+        Seeds { active, values }
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        let mut scalars = Scalars::default();
+        let explored: f64 = self.sources.iter().map(|source| f64::from(graph.out_degree(source.0))).sum();
+        scalars[UNEXPLORED] = graph.edges as f64 - explored;
+        scalars[ACTIVE] = self.sources.len() as f64;
+        let (direction, visit) = self.visit(self.only_bottom_up(graph.has_in_lists));
+        (!self.ends_at(0)).then_some(Step::new(0, direction, visit).with_scalars(scalars))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BfsKernel<'a> {
+        BfsKernel {
+            visited: state.attributes.bits(VISITED),
+            parent: self.parents.then(|| state.attributes.u32(PARENT)),
+            frontier: state.frontier(step.superstep),
+            next: state.next_frontier(step.superstep),
+            bottom_up: (step.direction == Direction::In) != self.against,
+        }
+    }
+
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        if summary.activated == 0 || self.ends_at(step.superstep + 1) {
+            return None;
+        }
+        let (edges, active) = (summary.activated_edges as f64, summary.activated as f64);
+        let growing = active > step.scalars[ACTIVE];
+        let bottom_up = match step.direction {
+            // What is known of the active vertices are the lengths of their out-lists: they tell nothing of the way against them.
+            _ if self.against || !(self.bottom_up && graph.has_in_lists) => self.only_bottom_up(graph.has_in_lists),
+            Direction::Out => edges > step.scalars[UNEXPLORED] / ALPHA,
+            Direction::In => growing || active > graph.vertices as f64 / BETA,
+        };
+        let (direction, visit) = self.visit(bottom_up);
+        let mut scalars = Scalars::default();
+        (scalars[UNEXPLORED], scalars[ACTIVE]) = (step.scalars[UNEXPLORED] - edges, active);
+        Some(Step::new(step.superstep + 1, direction, visit).with_scalars(scalars))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let mut answers = vec![Answer::integer("level", |vertex| state.first_active(vertex).map(u64::from))];
+        if self.parents {
+            let parent = state.attributes.u32(PARENT);
+            answers.push(Answer::vertex("parent", move |vertex| reached(parent.get(vertex))));
+        }
+        answers
+    }
+
+    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine. Where no
+    /// out-edge leads out of that part, these are all of its vertices'.
+    fn traversed_edges(&self, state: &State) -> Option<u64> {
+        let closed = self.hops_max.is_none() && !self.against;
+        closed.then(|| state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1)
+    }
+}

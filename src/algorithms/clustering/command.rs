@@ -1,0 +1,88 @@
+//! `clustering`: its arguments, and its entry in the catalogue.
+
+use super::Clustering;
+use crate::algorithms::command::{
+    Arguments, Command, DISTINCT, Edges, Entry, Finished, Graphalytics, Part, Prepared, Rule, Runs, Sample, Shown,
+    UNDIRECTED, size,
+};
+use crate::engine::{Engine, Observer};
+use crate::error::Result;
+use crate::model::algorithm::{Algorithm, AnswerValues};
+use clap::Args;
+use indicatif::HumanCount;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::Store;
+
+/// Clustering coefficients and triangles.
+pub const CLUSTERING: Entry = Entry {
+    name: "clustering",
+    aliases: &["lcc", "triangles"],
+    about: "Local clustering coefficients, and triangles where the graph is undirected",
+    details: "The share of all pairs of a vertex's neighbours that have an edge between them, as LDBC Graphalytics \
+              defines it. The graph is read once for each range of vertices whose lists fit in --table.",
+    source: "LDBC Graphalytics (LCC)",
+    lists: "out",
+    bytes_per_vertex: "links 8, degree 4 if undirected; table 4, and 4 a neighbour of the range",
+    exactness: "counts exact",
+    oracle: "clustering",
+    samples: &[
+        Sample::measured("clustering", "", UNDIRECTED, "coefficient", Edges::Once),
+        Sample::tested("", DISTINCT),
+        Sample::tested("--table 64KiB", UNDIRECTED),
+    ],
+    arguments: Arguments::of::<ClusteringArgs>(),
+    switches: &[],
+    shader: |variation| Box::new(Clustering::without_table(variation.directed)),
+    // With what is counted of vertices outside the run.
+    graphalytics: Some(Graphalytics { name: "lcc", rule: Rule::Near, parameters: &[], held_bytes: Some(20) }),
+};
+
+/// The arguments of `clustering`.
+#[derive(Args, Clone, Copy)]
+pub struct ClusteringArgs {
+    /// Memory for lists of neighbours, in main memory and on each device: more is faster [default: a quarter of --memory, at
+    /// most 1GiB]
+    #[arg(long, value_parser = size, value_name = "SIZE")]
+    table: Option<u64>,
+    /// Number of vertices of highest coefficient to print
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top: usize,
+}
+
+impl Command for ClusteringArgs {
+    fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let top = self.top;
+        let shown = Shown::Own(Box::new(move |run, store| vec![Part::Top(top), Part::Line(mean(run, store))]));
+        Ok(Prepared::new(*self).showing(shown).leaving_out(
+            "memory is the most that a table of neighbours can take: some of them may turn out the same. Not in the times: \
+             before each superstep a table is made, for which a directed graph is read twice, an undirected one once and \
+             again in parts",
+        ))
+    }
+}
+
+/// Rounds over ranges of vertices whose lists fit in the table.
+impl Runs for ClusteringArgs {
+    fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
+        Ok(Box::new(Clustering::run(engine, self.table, observer)?))
+    }
+
+    fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
+        Ok(Box::new(Clustering::planned(engine, self.table)?))
+    }
+}
+
+/// The mean coefficient, and the number of triangles where they are counted.
+fn mean(run: &dyn Finished, store: &Store) -> String {
+    let answers = run.answers();
+    let AnswerValues::F64(of) = &answers[0].values else { unreachable!("coefficients are fractions") };
+    let mean = of.iter(store.vertices()).sum::<f64>() / store.vertices().max(1) as f64;
+    match answers.get(1).map(|answer| &answer.values) {
+        Some(AnswerValues::Integer(of)) => {
+            let triangles = of.iter(store.vertices()).flatten().sum::<u64>() / 3;
+            format!("mean coefficient: {mean:.6}; triangles: {}", HumanCount(triangles))
+        }
+        _ => format!("mean coefficient: {mean:.6}"),
+    }
+}

@@ -1,0 +1,37 @@
+//! What the program, the tests and the benchmarks know of an algorithm: its [`Entry`] in the catalogue, and what its
+//! arguments come to.
+//!
+//! ```text
+//!  Entry: name, help, samples ─ arguments ─▶ Arguments: clap reads them
+//!                                               │ prepare(store)
+//!                                               ▼
+//!                    plan ◀── planned(engine) ─ Prepared ─ run(engine) ──▶ Finished: report, answers
+//!                                               │
+//!                                               └ shown: the summary on the terminal; beside: further files, checks
+//! ```
+//!
+//! The types of algorithms differ; behind [`Prepared`] and [`Finished`] they do not. What a command does that only rooms
+//! above this one can do (checks by Graph500's rules, extraction of edges) it asks for by a [`Beside`].
+
+mod entry;
+mod prepared;
+mod sample;
+mod vertices;
+
+pub use entry::{Arguments, Command, Entry, Graphalytics, ON, ParameterKind, Parsed, Rule, Switch, Variation, find};
+pub use prepared::{Beside, Finished, Part, Prepared, Runs, Shown, WriteFile};
+pub use sample::{AS_GIVEN, CONDUCTING, DIRECTED, DISTINCT, Edges, Needs, OUT_LISTS, Sample, UNDIRECTED, WEIGHTED};
+pub use vertices::{Source, distinct, source};
+
+/// More than any machine has, and small enough that sums of sizes do not overflow.
+const SIZE_MAX: u64 = 1 << 60;
+
+/// Reads a size such as `64KiB`, `2GiB` or `1.5GB`.
+///
+/// # Errors
+/// A sentence for the user where it is not a size, or more than 1 EiB.
+pub fn size(text: &str) -> Result<u64, String> {
+    let bytes =
+        parse_size::parse_size(text).map_err(|error| format!("{error}; sizes look like 64KiB, 512MiB, 2GiB"))?;
+    if bytes <= SIZE_MAX { Ok(bytes) } else { Err("more than 1EiB".into()) }
+}

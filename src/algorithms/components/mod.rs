@@ -1,0 +1,159 @@
+//! Connected components: `component[v]` is the least vertex that `v` is connected to, whichever way the edges point (*weakly*
+//! connected, where the graph is directed). Least by the store's own numbers: in natural order that is the smallest original
+//! id of the component, in another order one of its ids.
+//!
+//! Every vertex begins with its own number as its label, and labels travel along edges, the lesser one winning. Where each edge
+//! stands in the lists of both ends, a first superstep reads all lists, and the following ones those of vertices whose label has
+//! changed. Where it stands in one list only, an edge lowers whichever of its ends has the greater label, and every superstep
+//! reads all lists until one has changed nothing. Labels are read as they stand, so that one travels far in one superstep;
+//! whichever way it comes, the last ones are the same.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::model::algorithm::{
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::{Parameters, sound};
+use std::io::Read;
+use std::ops::ControlFlow;
+use topostream_formats::Direction;
+
+/// Connected components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Components {
+    /// Whether the graph is directed, as its store says: an edge then stands in one list only.
+    pub directed: bool,
+}
+
+/// Its place in the declaration.
+const LABEL: usize = 0;
+
+/// Lowers labels.
+pub struct ComponentsKernel<'a> {
+    label: &'a U32Column,
+    next: &'a Bits,
+    both_ends: bool,
+}
+
+impl ComponentsKernel<'_> {
+    #[inline(always)]
+    fn lower(&self, vertex: u32, label: u32) {
+        if self.label.min(vertex, label) {
+            self.next.insert(vertex);
+        }
+    }
+}
+
+impl Kernel for ComponentsKernel<'_> {
+    /// The vertex, and the least label that it or a neighbour had.
+    type Record = (u32, u32);
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<(u32, u32)> {
+        Some((list.vertex, self.label.get(list.vertex)))
+    }
+
+    #[inline(always)]
+    fn edge(&self, (_, least): &mut (u32, u32), neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        let theirs = self.label.get(neighbour);
+        if theirs > *least {
+            self.lower(neighbour, *least);
+        } else if self.both_ends {
+            *least = theirs;
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        self.label.prefetch(neighbour);
+    }
+
+    #[inline(always)]
+    fn close(&self, (vertex, least): (u32, u32)) {
+        if self.both_ends {
+            self.lower(vertex, least);
+        }
+    }
+}
+
+impl Components {
+    fn visit(self, superstep: u32) -> Visit {
+        if self.directed || superstep == 0 { Visit::All } else { Visit::Frontier }
+    }
+}
+
+impl Algorithm for Components {
+    type Kernel<'a> = ComponentsKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "components"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (of, role) = (AttributeType::U32, Role::Writable);
+        vec![Attribute { name: "label", of, role, merge: Merge::Min, initial: Initial::Vertex }]
+    }
+
+    fn is_traversal(&self) -> bool {
+        true
+    }
+
+    fn is_monotone(&self) -> bool {
+        true
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        if self.directed || !graph.directed {
+            return Ok(());
+        }
+        Err("components of an undirected graph were asked for, and the store's graph is directed".into())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with("directed", self.directed))
+    }
+
+    fn recall(&self, state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::vertices(state, state.attributes.u32(LABEL), Some)
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        let mut visits = vec![(Direction::Out, self.visit(0))];
+        if !self.directed {
+            visits.push((Direction::Out, self.visit(1)));
+        }
+        visits
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        if self.directed { Ends::Both } else { Ends::Neighbour }
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("components.wgsl");
+        Some(Shader::of_program("src/algorithms/components/components.wgsl", text, vec![("BOTH_ENDS", self.directed)]))
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        (graph.edges > 0).then(|| Step::new(0, Direction::Out, self.visit(0)))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> ComponentsKernel<'a> {
+        let (label, next) = (state.attributes.u32(LABEL), state.next_frontier(step.superstep));
+        ComponentsKernel { label, next, both_ends: self.directed }
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let superstep = step.superstep + 1;
+        (summary.activated > 0).then(|| Step { superstep, visit: self.visit(superstep), ..*step })
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let label = state.attributes.u32(LABEL);
+        vec![Answer::vertex("component", move |vertex| Some(label.get(vertex)))]
+    }
+}

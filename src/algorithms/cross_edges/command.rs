@@ -1,0 +1,80 @@
+//! `cross-edges`: its arguments, and its entry in the catalogue.
+
+use super::CrossEdges;
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Finished, Part, Prepared, Sample, Shown,
+};
+use crate::error::{Error, Result};
+use crate::model::algorithm::AnswerValues;
+use crate::model::vertex_set::VertexSet;
+use clap::Args;
+use indicatif::HumanCount;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::Store;
+use topostream_formats::readers::InputFile;
+
+/// Edges from one set of vertices into another.
+pub const CROSS_EDGES: Entry = Entry {
+    name: "cross-edges",
+    aliases: &[],
+    about: "Cross-edges: how many edges go from one set of vertices into another",
+    details: "Counts for each vertex of the first set; an undirected edge with both ends in both sets counts at each.",
+    source: "Kim et al., SIGMOD 2016",
+    lists: "out, of the first set's vertices",
+    bytes_per_vertex: "4, sets 1/4",
+    exactness: "exact",
+    oracle: "cross_edges",
+    samples: &[Sample::measured("cross-edges", "--from @even --to @odd", AS_GIVEN, "cross_edges", Edges::Visited)],
+    arguments: Arguments::of::<CrossEdgesArgs>(),
+    switches: &[],
+    shader: |variation| {
+        let none = Arc::new(VertexSet::new(variation.vertices));
+        Box::new(CrossEdges { from: Arc::clone(&none), to: none })
+    },
+    graphalytics: None,
+};
+
+/// The arguments of `cross-edges`.
+#[derive(Args)]
+pub struct CrossEdgesArgs {
+    /// The vertices that edges leave: a file of original ids, one a line, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+    /// The vertices that they enter: another file; only one of the two can be standard input
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+    /// Also write the edges, with their weights where there are any: .el, .wel, .txt, .u32 or .u64
+    #[arg(long, value_name = "FILE")]
+    edges: Option<PathBuf>,
+}
+
+impl Command for CrossEdgesArgs {
+    fn prepare(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let both = [&self.from, &self.to].iter().all(|path| *path == Path::new("-"));
+        if both {
+            return Err(Error::Parameter("--from and --to: only one of them can be standard input".into()));
+        }
+        let file = |path| InputFile::of_argument(path).with_cancel(Arc::clone(cancel));
+        let read = |path| Ok::<_, Error>(Arc::new(VertexSet::read_file(&file(path), store)?));
+        let (from, to) = (read(&self.from)?, read(&self.to)?);
+        let sets = || (Arc::clone(&from), Arc::clone(&to));
+        let edges = self.edges.clone().map(|path| {
+            let (from, to) = sets();
+            Beside::CrossingEdges { path, from, to }
+        });
+        let sizes = (from.count(), to.count());
+        let shown = Shown::Own(Box::new(move |run, store| vec![Part::Line(summary(run, store, sizes))]));
+        Ok(Prepared::new(CrossEdges { from, to }).showing(shown).with(edges))
+    }
+}
+
+fn summary(run: &dyn Finished, store: &Store, sizes: (u64, u64)) -> String {
+    let answers = run.answers();
+    let AnswerValues::Integer(of) = &answers[0].values else { unreachable!("edges are counted in whole numbers") };
+    let counts = of.iter(store.vertices()).flatten().filter(|&count| count > 0);
+    let (vertices, edges) = counts.fold((0, 0), |(vertices, edges), count| (vertices + 1, edges + count));
+    let [edges, from, to, vertices] = [edges, sizes.0, sizes.1, vertices].map(HumanCount);
+    format!("cross-edges: {edges}, from {from} vertices to {to}; {vertices} of the first have some")
+}

@@ -1,0 +1,134 @@
+//! Edges from one set of vertices into another: `count[v]` is how many out-edges of `v` end in the second set, for each vertex of
+//! the first, and 0 for all others.
+//!
+//! Sets may meet: an edge between two vertices of both counts, a loop too. Repeated edges count each time. An undirected edge
+//! goes both ways: where both of its ends are in both sets, it counts at both, a loop once.
+//!
+//! Only the pages with lists of the first set are read. 4 bytes a vertex, and two bits; the sets themselves take two more in
+//! main memory.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::model::Parameters;
+use crate::model::algorithm::{
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::vertex_set::VertexSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use topostream_formats::Direction;
+
+/// Edges between two sets of vertices.
+#[derive(Clone, Debug)]
+pub struct CrossEdges {
+    /// The vertices that edges leave.
+    pub from: Arc<VertexSet>,
+    /// The vertices that they enter.
+    pub to: Arc<VertexSet>,
+}
+
+/// Places in the declaration.
+const COUNT: usize = 0;
+const SOURCES: usize = 1;
+const DESTS: usize = 2;
+
+/// Counts neighbours that are in the second set.
+pub struct CrossEdgesKernel<'a> {
+    count: &'a U32Column,
+    dests: &'a Bits,
+}
+
+impl Kernel for CrossEdgesKernel<'_> {
+    /// The vertex, and how many of its neighbours are in.
+    type Record = (u32, u32);
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<(u32, u32)> {
+        Some((list.vertex, 0))
+    }
+
+    #[inline(always)]
+    fn edge(&self, (_, count): &mut (u32, u32), neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        *count += u32::from(self.dests.contains(neighbour));
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn close(&self, (vertex, count): (u32, u32)) {
+        if count > 0 {
+            self.count.add(vertex, count);
+        }
+    }
+}
+
+impl Algorithm for CrossEdges {
+    type Kernel<'a> = CrossEdgesKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "cross-edges"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (initial, bit) = (Initial::Bits(0), AttributeType::Bit);
+        let set = |name, role| Attribute { name, of: bit, role, merge: Merge::Or, initial };
+        let (of, role) = (AttributeType::U32, Role::Own);
+        let count = Attribute { name: "count", of, role, merge: Merge::Add, initial };
+        vec![count, set("sources", Role::ReadOnly), set("dests", Role::Gathered)]
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        match [&self.from, &self.to].into_iter().find(|set| set.vertices() != graph.vertices) {
+            None => Ok(()),
+            Some(set) => Err(format!("a set is of {} vertices, and the graph has {}", set.vertices(), graph.vertices)),
+        }
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with_set("from", self.from.bits()).with_set("to", self.to.bits()))
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::Within(SOURCES))]
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        Ends::List
+    }
+
+    fn seed_sets(&self) -> Vec<(usize, &Bits)> {
+        vec![(SOURCES, self.from.bits()), (DESTS, self.to.bits())]
+    }
+
+    fn held_bytes(&self) -> u64 {
+        2 * VertexSet::memory_bytes(self.from.vertices())
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("cross_edges.wgsl");
+        Some(Shader::of_program("src/algorithms/cross_edges/cross_edges.wgsl", text, Vec::new()))
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        Supersteps::Exactly(1)
+    }
+
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
+        Some(Step::new(0, Direction::Out, Visit::Within(SOURCES)))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> CrossEdgesKernel<'a> {
+        CrossEdgesKernel { count: state.attributes.u32(COUNT), dests: state.attributes.bits(DESTS) }
+    }
+
+    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
+        None
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let count = state.attributes.u32(COUNT);
+        vec![Answer::integer("cross_edges", move |vertex| Some(count.get(vertex).into()))]
+    }
+}

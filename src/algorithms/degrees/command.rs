@@ -1,0 +1,101 @@
+//! `degrees`: its arguments, and its entry in the catalogue.
+
+use super::{Degrees, histogram};
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Finished, OUT_LISTS, Part, Prepared, Sample, Shown, WriteFile,
+};
+use crate::error::Result;
+use crate::model::algorithm::{Answer, AnswerValues};
+use clap::Args;
+use indicatif::HumanCount;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::Store;
+
+/// Degrees and their distribution.
+pub const DEGREES: Entry = Entry {
+    name: "degrees",
+    aliases: &[],
+    about: "Degrees: how many edges leave each vertex and how many end there, and how many vertices have each degree",
+    details: "A loop counts once as an out-edge and once as an in-edge; in an undirected graph, once.",
+    source: "",
+    lists: "out, or none where the store has in-lists",
+    bytes_per_vertex: "4",
+    exactness: "exact",
+    oracle: "degrees",
+    samples: &[Sample::measured("degrees", "", OUT_LISTS, "in_degree", Edges::Visited), Sample::tested("", AS_GIVEN)],
+    arguments: Arguments::of::<DegreesArgs>(),
+    switches: &[],
+    shader: |_| Box::new(Degrees::counted()),
+    graphalytics: None,
+};
+
+/// The arguments of `degrees`.
+#[derive(Args)]
+pub struct DegreesArgs {
+    /// Write how many vertices have each degree to a file of comma-separated values
+    #[arg(long, value_name = "FILE")]
+    histogram: Option<PathBuf>,
+}
+
+impl Command for DegreesArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let shown = |run: &dyn Finished, store: &Store| {
+            Distribution::of(&run.answers(), store.vertices()).table().into_iter().collect()
+        };
+        let write: WriteFile =
+            Box::new(|run, store, out| Distribution::of(&run.answers(), store.vertices()).write(out));
+        let file = self.histogram.clone().map(|path| Beside::File { path, write });
+        Ok(Prepared::new(Degrees::of(store)?).showing(Shown::Own(Box::new(shown))).with(file))
+    }
+}
+
+/// How many vertices have each degree, by kind of degree.
+struct Distribution {
+    columns: Vec<(&'static str, BTreeMap<u64, u64>)>,
+}
+
+impl Distribution {
+    fn of(answers: &[Answer<'_>], vertices: u64) -> Self {
+        let column = |answer: &Answer<'_>| {
+            let AnswerValues::Integer(of) = &answer.values else { unreachable!("degrees are whole numbers") };
+            (answer.name, histogram(of.iter(vertices).flatten()))
+        };
+        Self { columns: answers.iter().map(column).collect() }
+    }
+
+    /// Every degree that occurs, and how many vertices have it as each kind.
+    fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let names: String = self.columns.iter().map(|(name, _)| format!(",vertices_of_{name}")).collect();
+        writeln!(out, "degree{names}")?;
+        let mut degrees: Vec<u64> = self.columns.iter().flat_map(|(_, counts)| counts.keys().copied()).collect();
+        degrees.sort_unstable();
+        degrees.dedup();
+        for degree in degrees {
+            write!(out, "{degree}")?;
+            for (_, counts) in &self.columns {
+                write!(out, ",{}", counts.get(&degree).unwrap_or(&0))?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    /// The same for people: 0, 1, then up to each power of two.
+    fn table(&self) -> Option<Part> {
+        let largest = self.columns.iter().filter_map(|(_, counts)| counts.keys().next_back()).max();
+        let &largest = largest?;
+        let rows = (0..=u64::BITS - largest.leading_zeros()).map(|log2| {
+            let (first, last) = (1u64 << log2 >> 1, (1u64 << log2) - 1);
+            let range = if first >= last { last.to_string() } else { format!("{first} to {last}") };
+            let count = |counts: &BTreeMap<u64, u64>| counts.range(first..=last).map(|(_, count)| count).sum();
+            let counts = self.columns.iter().map(|(_, counts)| HumanCount(count(counts)).to_string());
+            std::iter::once(range).chain(counts).collect::<Vec<String>>()
+        });
+        let names = self.columns.iter().map(|(name, _)| format!("vertices by {name}"));
+        Some(Part::Table(std::iter::once("degree".to_owned()).chain(names).collect(), rows.collect()))
+    }
+}

@@ -1,0 +1,175 @@
+//! Degrees: how many edges leave each vertex and how many end there, loops and repeated edges counted each time they stand in
+//! the graph. An undirected edge counts at both ends, an undirected loop once.
+//!
+//! Out-degrees stand in every store, and in-degrees where it has in-lists: then no page is read. Otherwise one pass over the
+//! out-lists counts who is pointed to. An in-degree must be below 2^32, as degrees in stores are.
+//!
+//! 4 bytes a vertex where in-degrees are counted, else none.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::error::Result;
+use crate::model::Parameters;
+use crate::model::algorithm::{
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use topostream_formats::values::StoredValues;
+use topostream_formats::{Direction, Store};
+
+/// Degrees of all vertices.
+#[derive(Debug)]
+pub struct Degrees {
+    in_degrees: InDegrees,
+}
+
+/// Where in-degrees come from.
+#[derive(Debug)]
+enum InDegrees {
+    /// An edge stands in the lists of both ends: they are the out-degrees.
+    Same,
+    /// The lengths of the in-lists.
+    Stored(StoredValues<u32>),
+    /// A pass over the out-lists.
+    Counted,
+}
+
+/// Its place in the declaration.
+const IN_DEGREE: usize = 0;
+
+impl Degrees {
+    /// Degrees in a store's graph, read where they stand and counted where they do not.
+    ///
+    /// # Errors
+    /// Where the file of in-degrees is not what the manifest says.
+    pub fn of(store: &Store) -> Result<Self> {
+        let in_degrees = match store.topology(Direction::In) {
+            _ if !store.manifest().directed => InDegrees::Same,
+            Some(in_lists) => InDegrees::Stored(in_lists.degrees(store.vertices())?),
+            None => InDegrees::Counted,
+        };
+        Ok(Self { in_degrees })
+    }
+
+    /// Degrees in any graph, in-degrees counted.
+    pub fn counted() -> Self {
+        Self { in_degrees: InDegrees::Counted }
+    }
+
+    fn counts(&self) -> bool {
+        matches!(self.in_degrees, InDegrees::Counted)
+    }
+}
+
+/// How many vertices have each degree, of those that occur: at most about the root of twice the edges.
+pub fn histogram(degrees: impl Iterator<Item = u64>) -> BTreeMap<u64, u64> {
+    let mut counts = BTreeMap::new();
+    degrees.for_each(|degree| *counts.entry(degree).or_insert(0) += 1);
+    counts
+}
+
+/// Counts edges where they end.
+pub struct DegreesKernel<'a> {
+    in_degree: &'a U32Column,
+}
+
+impl Kernel for DegreesKernel<'_> {
+    type Record = ();
+
+    #[inline(always)]
+    fn open(&self, _list: List) -> Option<()> {
+        Some(())
+    }
+
+    #[inline(always)]
+    fn edge(&self, _record: &mut (), neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        self.in_degree.add(neighbour, 1);
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        self.in_degree.prefetch(neighbour);
+    }
+
+    #[inline(always)]
+    fn close(&self, _record: ()) {}
+}
+
+impl Algorithm for Degrees {
+    type Kernel<'a> = DegreesKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "degrees"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (of, role, initial) = (AttributeType::U32, Role::Accumulated, Initial::Bits(0));
+        let in_degree = Attribute { name: "in_degree", of, role, merge: Merge::Add, initial };
+        if self.counts() { vec![in_degree] } else { Vec::new() }
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        let fits = match &self.in_degrees {
+            InDegrees::Same => !graph.directed,
+            InDegrees::Stored(degrees) => degrees.values().len() as u64 == graph.vertices,
+            InDegrees::Counted => true,
+        };
+        if fits { Ok(()) } else { Err("degrees: the in-degrees are another store's".into()) }
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none())
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::All)]
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("degrees.wgsl");
+        Some(Shader::of_program("src/algorithms/degrees/degrees.wgsl", text, vec![("COUNTED", self.counts())]))
+    }
+
+    fn held_bytes(&self) -> u64 {
+        match &self.in_degrees {
+            InDegrees::Stored(degrees) => 4 * degrees.values().len() as u64,
+            InDegrees::Same | InDegrees::Counted => 0,
+        }
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        Supersteps::Exactly(self.counts().into())
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        (self.counts() && graph.edges > 0).then(|| Step::new(0, Direction::Out, Visit::All))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> DegreesKernel<'a> {
+        DegreesKernel { in_degree: state.attributes.u32(IN_DEGREE) }
+    }
+
+    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
+        None
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let out_degree = |name| Answer::integer(name, |vertex| Some(state.graph.out_degree(vertex).into()));
+        match &self.in_degrees {
+            InDegrees::Same => vec![out_degree("degree")],
+            InDegrees::Stored(degrees) => {
+                let in_degree = |vertex: u32| Some(degrees.values()[vertex as usize].into());
+                vec![out_degree("out_degree"), Answer::integer("in_degree", in_degree)]
+            }
+            InDegrees::Counted => {
+                let in_degree = state.attributes.u32(IN_DEGREE);
+                let in_degree = move |vertex| Some(in_degree.get(vertex).into());
+                vec![out_degree("out_degree"), Answer::integer("in_degree", in_degree)]
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! `kcore`: its arguments, and its entry in the catalogue.
+
+use super::KCore;
+use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, UNDIRECTED};
+use crate::error::Result;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::{Direction, Store};
+
+/// Core numbers.
+pub const KCORE: Entry = Entry {
+    name: "kcore",
+    aliases: &["core-numbers"],
+    about: "Core numbers: how far into the dense parts of the graph vertices are, whichever way the edges point",
+    details: "A vertex's core number is the largest k such that it lies in a part of the graph where every vertex has at \
+              least k edges to others of that part. Repeated edges count as often as they stand, loops do not. Over a \
+              directed graph, in-lists (format --in-edges) save most of the reading.",
+    source: "Seidman, Social Networks 1983; Matula and Beck, JACM 1983",
+    lists: "out; in where directed",
+    bytes_per_vertex: "degree 4, sets 1/4",
+    exactness: "exact",
+    oracle: "kcore",
+    samples: &[
+        Sample::measured("kcore", "", UNDIRECTED, "core", Edges::Once),
+        Sample::tested("", AS_GIVEN),
+        Sample::tested("--out-lists", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<KCoreArgs>(),
+    switches: &[],
+    shader: |variation| {
+        let directed = variation.directed;
+        Box::new(KCore { directed, in_lists: directed && variation.in_lists })
+    },
+    graphalytics: None,
+};
+
+/// The arguments of `kcore`.
+#[derive(Args)]
+pub struct KCoreArgs {
+    /// Never read in-lists, even where the store has them: every round reads all out-lists
+    #[arg(long)]
+    out_lists: bool,
+}
+
+impl Command for KCoreArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let directed = store.manifest().directed;
+        let in_lists = directed && !self.out_lists && store.topology(Direction::In).is_some();
+        Ok(Prepared::new(KCore { directed, in_lists }).showing(Shown::Largest))
+    }
+}

@@ -1,0 +1,366 @@
+//! Core numbers: `core[v]` is the largest k such that `v` is in the k-core, the largest part of the graph in which every vertex
+//! has at least k edges to other vertices of that part (Seidman, Social Networks 1983).
+//!
+//! Which way edges point does not matter: a vertex's degree is that of its out- and in-edges together, as in NetworkX's
+//! `core_number` of a directed graph. Repeated edges count as often as they stand, so that an edge and its reverse in a directed
+//! graph are two. Loops do not count (NetworkX refuses them). A vertex without edges has core number 0. Degrees must be below 2^32.
+//!
+//! *Peeling* (Matula and Beck, JACM 1983): whoever has at most k edges left goes, with core number k, and takes its edges with it;
+//! when nobody goes any more, k rises. Lengths of out-lists are known: a first superstep over all of them finds loops, and counts a
+//! directed graph's edges at their other ends. From then on a superstep reads the lists of those that went in the last vertex phase,
+//! each list once in a run. A directed graph's in-lists are read in a second superstep of each round. Where it has none, each round
+//! reads all out-lists, for either end of an edge: format such a store with `--in-edges` or `--symmetrize`.
+//!
+//! A vertex phase tells who went, who would go at k + 1, and whether anybody is left. Where nobody would, k has to leap to the least
+//! degree that is left. Sums are all that vertex phases give, so that it is looked for by supersteps that read no pages: three
+//! degrees are tried at once, farther and farther away (1, 4, 16, …, times the stride), then three within the gap that is found. A
+//! gap of g takes some log64 g + log4 g such supersteps. A run has as many supersteps as rounds of peeling, one or two for each
+//! core number that occurs, and those of its gaps; each costs a vertex phase, on the CPU over those that are left.
+//!
+//! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::model::algorithm::{
+    Algorithm, Answer, Constant, Ends, Graph, Integers, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::{Parameters, sound};
+use std::io::Read;
+use std::ops::{ControlFlow, Range};
+use topostream_formats::Direction;
+
+/// Core numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KCore {
+    /// Whether the graph is directed, as its store says: an edge then stands in one list only.
+    pub directed: bool,
+    /// Whether a directed graph's in-lists are read, which its store must have; otherwise every round reads all out-lists.
+    pub in_lists: bool,
+}
+
+/// Places in the declaration.
+const DEGREE: usize = 0;
+/// Vertices that have gone: edges no longer change their degrees, which are core numbers.
+const GONE: usize = 1;
+/// Those that went in the last vertex phase.
+const WENT: usize = 2;
+
+/// What a superstep does, in a step's first integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Counts edges, as far as lengths of out-lists do not say, then whoever has none goes.
+    Count,
+    /// Takes away edges of those who went; others are to come.
+    Peel,
+    /// Takes them away, then it is seen who goes.
+    PeelLast,
+    /// Looks for the least degree, 1, 4 and 16 strides above the level.
+    Leap,
+    /// Looks for it 1, 2 and 3 strides above the level.
+    Search,
+}
+
+const MODES: [Mode; 5] = [Mode::Count, Mode::Peel, Mode::PeelLast, Mode::Leap, Mode::Search];
+/// What the shader calls them.
+const MODE_NAMES: [&str; 5] = ["COUNT", "PEEL", "PEEL_LAST", "LEAP", "SEARCH"];
+/// How many strides away [`Mode::Leap`] looks.
+const LEAPS: [u64; 3] = [1, 4, 16];
+/// And [`Mode::Search`].
+const SEARCHES: [u64; 3] = [1, 2, 3];
+/// By how much the stride grows where a leap was too short.
+const LONGER: u64 = 64;
+
+/// What a step's integers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Phase {
+    mode: Mode,
+    /// The degree at which vertices go, or above which the least one is looked for.
+    level: u64,
+    /// Of leaps and searches: a power of 4.
+    stride: u64,
+}
+
+impl Phase {
+    fn new(mode: Mode, level: u64) -> Self {
+        Self { mode, level, stride: 1 }
+    }
+
+    /// Levels and strides are below 2^32, as degrees are.
+    fn integers(self) -> Integers {
+        let mode = MODES.iter().position(|&mode| mode == self.mode).expect("all of them");
+        let word = |number: u64| number.min(u32::MAX.into()) as u32;
+        [mode as u32, word(self.level), word(self.stride), 0]
+    }
+
+    fn of(step: &Step) -> Self {
+        let [mode, level, stride, _] = step.integers;
+        Self { mode: MODES[mode as usize], level: level.into(), stride: stride.into() }
+    }
+
+    /// After a leap or a search: where to look next, or the least degree. `found` says which of three ranges have somebody in
+    /// them; each contains those before it.
+    fn closer(self, found: [bool; 3]) -> Self {
+        let Self { mode, level, stride } = self;
+        let place = found.iter().position(|&found| found);
+        let (level, stride) = match (mode, place) {
+            (Mode::Search, place) => (level + place.unwrap_or(3) as u64 * stride, stride / 4),
+            // Nobody is nearer than a quarter of a stride: the leap before was not that short.
+            (_, Some(0)) => (level + stride / 4, stride / 4),
+            (_, Some(place)) => (level + LEAPS[place - 1] * stride, LEAPS[place - 1] * stride),
+            (_, None) => return Self { stride: stride * LONGER, ..self },
+        };
+        // A stride of one that has been searched is a quarter here, rounded to none.
+        if stride == 0 { Self::new(Mode::PeelLast, level + 1) } else { Self { mode: Mode::Search, level, stride } }
+    }
+}
+
+/// Adds to degrees, or takes from them.
+pub struct KCoreKernel<'a> {
+    degree: &'a U32Column,
+    gone: &'a Bits,
+    went: &'a Bits,
+    counting: bool,
+    directed: bool,
+    both_ends: bool,
+}
+
+/// The vertex whose list it is, whether it is taken from its neighbours' degrees, and how many are taken from its own.
+pub struct Taken {
+    vertex: u32,
+    goes: bool,
+    lost: u32,
+}
+
+impl KCoreKernel<'_> {
+    /// Takes edges from a vertex's degree, which is no longer that where it is gone.
+    #[inline(always)]
+    fn take(&self, vertex: u32, edges: u32) {
+        if !self.gone.contains(vertex) {
+            self.degree.add(vertex, edges.wrapping_neg());
+        }
+    }
+}
+
+impl Kernel for KCoreKernel<'_> {
+    type Record = Taken;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<Taken> {
+        let goes = !self.counting && (!self.both_ends || self.went.contains(list.vertex));
+        Some(Taken { vertex: list.vertex, goes, lost: 0 })
+    }
+
+    #[inline(always)]
+    fn edge(&self, taken: &mut Taken, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        if neighbour == taken.vertex {
+            // In its length a loop has been counted.
+            taken.lost += u32::from(self.counting);
+        } else if self.counting {
+            if self.directed {
+                self.degree.add(neighbour, 1);
+            }
+        } else {
+            if taken.goes {
+                self.take(neighbour, 1);
+            }
+            if self.both_ends && self.went.contains(neighbour) {
+                taken.lost += 1;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        if self.directed || !self.counting {
+            self.degree.prefetch(neighbour);
+        }
+    }
+
+    #[inline(always)]
+    fn close(&self, taken: Taken) {
+        if taken.lost > 0 {
+            self.take(taken.vertex, taken.lost);
+        }
+    }
+}
+
+impl KCore {
+    /// Whether every list is read for either end of an edge.
+    fn both_ends(self) -> bool {
+        self.directed && !self.in_lists
+    }
+
+    /// Whether a round reads in-lists too.
+    fn two_ways(self) -> bool {
+        self.directed && self.in_lists
+    }
+
+    fn step(superstep: u32, direction: Direction, visit: Visit, phase: Phase) -> Step {
+        Step::new(superstep, direction, visit).with_integers(phase.integers())
+    }
+
+    fn without_pages(superstep: u32, phase: Phase) -> Step {
+        Step::without_pages(superstep).with_integers(phase.integers())
+    }
+}
+
+impl Algorithm for KCore {
+    type Kernel<'a> = KCoreKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "kcore"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let bit = |name, role| {
+            let (of, merge, initial) = (AttributeType::Bit, Merge::Or, Initial::Bits(0));
+            Attribute { name, of, role, merge, initial }
+        };
+        let (of, role, merge) = (AttributeType::U32, Role::Accumulated, Merge::Add);
+        vec![
+            Attribute { name: "degree", of, role, merge, initial: Initial::Bits(0) },
+            bit("gone", Role::Gathered),
+            bit("went", if self.both_ends() { Role::Gathered } else { Role::ReadOnly }),
+        ]
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        if self.directed != graph.directed {
+            let called = |directed| if directed { "a directed" } else { "an undirected" };
+            let (asked, found) = (called(self.directed), called(graph.directed));
+            return Err(format!("core numbers of {asked} graph were asked for, and the store has {found} one"));
+        }
+        if self.two_ways() && !graph.has_in_lists {
+            return Err("core numbers by in-lists: format the store with `--in-edges`, or read out-lists only".into());
+        }
+        Ok(())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with("directed", self.directed).with("in-lists", self.in_lists))
+    }
+
+    fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.integers[0], MODES.len())
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        let mut visits = vec![(Direction::Out, Visit::All), (Direction::Out, Visit::Within(WENT))];
+        if self.two_ways() {
+            visits.push((Direction::In, Visit::Within(WENT)));
+        }
+        visits
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        if self.both_ends() { Ends::Both } else { Ends::Neighbour }
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("kcore.wgsl");
+        let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
+        let shader = Shader::of_program("src/algorithms/kcore/kcore.wgsl", text, switches).with_modes(MODE_NAMES);
+        let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2"];
+        let strides = LEAPS.into_iter().chain(SEARCHES).map(|strides| Constant::U32(strides as u32));
+        Some(shader.with_constants(names.into_iter().zip(strides)))
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        (graph.edges > 0).then(|| Self::step(0, Direction::Out, Visit::All, Phase::new(Mode::Count, 0)))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> KCoreKernel<'a> {
+        let (degree, bits) = (state.attributes.u32(DEGREE), |place| state.attributes.bits(place));
+        let (counting, directed, both_ends) = (Phase::of(step).mode == Mode::Count, self.directed, self.both_ends());
+        KCoreKernel { degree, gone: bits(GONE), went: bits(WENT), counting, directed, both_ends }
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let phase = Phase::of(step);
+        let degree = state.attributes.u32(DEGREE);
+        let (gone, went) = (state.attributes.bits(GONE), state.attributes.bits(WENT));
+        let mut found = [false; 4];
+        let mut note = |terms: [bool; 3]| found.iter_mut().zip(terms).for_each(|(found, term)| *found |= term);
+        if phase.mode == Mode::Peel || vertices.is_empty() {
+            return Scalars::default();
+        }
+        let vertices = vertices.start as u32..=(vertices.end - 1) as u32;
+        went.for_each_in(vertices.clone(), false, |vertex| went.remove(vertex));
+        gone.for_each_in(vertices, true, |vertex| {
+            if phase.mode == Mode::Count {
+                degree.add(vertex, state.graph.out_degree(vertex));
+            }
+            let left = u64::from(degree.get(vertex));
+            let within = |strides: u64| left <= phase.level + strides * phase.stride;
+            match phase.mode {
+                Mode::Leap => note(LEAPS.map(within)),
+                Mode::Search => note(SEARCHES.map(within)),
+                _ if left > phase.level => note([false, within(1), true]),
+                _ => {
+                    degree.set(vertex, phase.level as u32);
+                    gone.insert(vertex);
+                    went.insert(vertex);
+                    note([true, false, false]);
+                }
+            }
+        });
+        found.map(|found| f64::from(u8::from(found)))
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let (phase, superstep) = (Phase::of(step), step.superstep + 1);
+        let found = [0, 1, 2].map(|place| summary.totals[place] > 0.0);
+        let [went, near, left] = found;
+        Some(match phase.mode {
+            Mode::Peel => Self::step(superstep, Direction::In, step.visit, Phase { mode: Mode::PeelLast, ..phase }),
+            // The last ones have nobody left to tell.
+            Mode::Count | Mode::PeelLast if !left => return None,
+            Mode::Count | Mode::PeelLast if went => {
+                let visit = if self.both_ends() { Visit::All } else { Visit::Within(WENT) };
+                let mode = if self.two_ways() { Mode::Peel } else { Mode::PeelLast };
+                Self::step(superstep, Direction::Out, visit, Phase::new(mode, phase.level))
+            }
+            Mode::Count | Mode::PeelLast => {
+                let mode = if near { Mode::PeelLast } else { Mode::Leap };
+                Self::without_pages(superstep, Phase::new(mode, phase.level + 1))
+            }
+            // All degrees are nearer: no vertex is left, as only a forged checkpoint says.
+            Mode::Leap if found == [false; 3] && phase.stride >= u32::MAX.into() => return None,
+            Mode::Leap | Mode::Search => Self::without_pages(superstep, phase.closer(found)),
+        })
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let core = state.attributes.u32(DEGREE);
+        vec![Answer::integer("core", move |vertex| Some(core.get(vertex).into()))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the gap, the least degree is found, in few supersteps.
+        #[test]
+        fn leaps_come_to_the_least_degree(level in 0u64..1 << 31, gap in 0u32..31, more: u64) {
+            let least = level + (1 << gap) + more % (1 << gap);
+            let mut phase = Phase::new(Mode::Leap, level);
+            let mut steps = 0;
+            while phase.mode != Mode::PeelLast {
+                let step = KCore::step(0, Direction::Out, Visit::All, phase);
+                prop_assert_eq!(Phase::of(&step), phase);
+                let strides = if phase.mode == Mode::Leap { LEAPS } else { SEARCHES };
+                phase = phase.closer(strides.map(|strides| least <= phase.level + strides * phase.stride));
+                steps += 1;
+                prop_assert!(steps <= gap / 6 + gap / 2 + 4, "{} for a gap of {}", steps, least - level);
+            }
+            prop_assert_eq!(phase.level, least);
+        }
+    }
+}

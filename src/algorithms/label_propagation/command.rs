@@ -1,0 +1,77 @@
+//! `communities`: its arguments, and its entry in the catalogue.
+
+use super::LabelPropagation;
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Command, Edges, Entry, Finished, Graphalytics, ParameterKind, Prepared, Rule, Runs, Sample,
+    Shown, Switch, UNDIRECTED, size,
+};
+use crate::engine::{Engine, Observer};
+use crate::error::Result;
+use crate::model::algorithm::Algorithm;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::Store;
+
+/// Communities by label propagation.
+pub const COMMUNITIES: Entry = Entry {
+    name: "communities",
+    aliases: &["cdlp", "label-propagation"],
+    about: "Communities by label propagation, with LDBC Graphalytics' deterministic rule",
+    details: "Every vertex takes the label that most of its neighbours have, of several the smallest; a label is the id \
+              of a vertex.",
+    source: "Raghavan, Albert and Kumara, 2007; LDBC Graphalytics (CDLP)",
+    lists: "out",
+    bytes_per_vertex: "label 4 (8 in several ranges), begin of its counts 4; table 8 a neighbour of the range, on CPUs \
+                       alone 8 a vertex if undirected",
+    exactness: "exact",
+    oracle: "communities",
+    samples: &[
+        Sample::measured("communities", "--iterations 10", UNDIRECTED, "community", Edges::Visited),
+        Sample::tested("--iterations 3", AS_GIVEN),
+        Sample::tested("--iterations 3 --table 64KiB", UNDIRECTED),
+    ],
+    arguments: Arguments::of::<CommunitiesArgs>(),
+    switches: &[Switch::flag("ranges", "Labels are counted in several ranges of vertices")],
+    shader: |variation| {
+        let ranges = if variation.is_on("ranges") { 2 } else { 1 };
+        Box::new(LabelPropagation::without_table(variation.directed, ranges))
+    },
+    graphalytics: Some(Graphalytics {
+        name: "cdlp",
+        rule: Rule::Exact,
+        parameters: &[("cdlp.max-iterations", ParameterKind::Whole, "--iterations")],
+        held_bytes: Some(8),
+    }),
+};
+
+/// The arguments of `communities`.
+#[derive(Args, Clone, Copy)]
+pub struct CommunitiesArgs {
+    /// Maximum number of iterations
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    iterations: u32,
+    /// Memory for counting labels, in main memory and on each device: more is faster [default: a quarter of --memory, at most
+    /// 1GiB]
+    #[arg(long, value_parser = size, value_name = "SIZE")]
+    table: Option<u64>,
+}
+
+impl Command for CommunitiesArgs {
+    fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        Ok(Prepared::new(*self)
+            .showing(Shown::Groups("communities"))
+            .leaving_out("not in the times: a directed graph without in-lists is read once before, to count edges"))
+    }
+}
+
+/// Rounds over ranges of vertices whose counts fit in the table.
+impl Runs for CommunitiesArgs {
+    fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
+        Ok(Box::new(LabelPropagation::run(engine, self.iterations, self.table, observer)?))
+    }
+
+    fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>> {
+        Ok(Box::new(LabelPropagation::new(engine, self.iterations, self.table)?))
+    }
+}

@@ -1,0 +1,591 @@
+//! Community detection by label propagation, with LDBC Graphalytics' deterministic rule (section 2.3.5; after Raghavan, Albert and
+//! Kumara, Phys. Rev. E 76, 2007): every vertex begins with its own id as its label; in each iteration all vertices at once take
+//! the label that most of their neighbours had in the iteration before, of several such the smallest. In a directed graph a neighbour
+//! counts once for an edge along and once for one against it; repeated edges and loops count as they stand. A vertex without
+//! neighbours keeps its label. It ends after a number of iterations, or before when one changes nothing.
+//!
+//! Labels are gathered and counted in a [table](crate::model::algorithm::Contents::Own) of each device's own: every vertex has room there for
+//! as many labels, each with its number, as it has neighbours, and finds a label's place by its hash. Vertices are taken range by range,
+//! so that the table has the size that is asked for; an undirected graph is read once an iteration all the same, a directed one once
+//! for each range. Counts stay with the vertex's owner: several devices share a run as under Strategy-S, whatever is asked for.
+//!
+//! On the CPU a list of an undirected graph that is in one page, and not very long, is counted in memory of the thread that reads it,
+//! and the table has nothing but the label that won. Where CPUs are all that computes, such a vertex has room for no more; and labels have
+//! a bit that says whether they are new, so that a list without a new one is not counted again.
+//!
+//! 4 bytes a vertex where one range is all, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices of a
+//! range, or for each vertex of it with a list that is counted outside; 4 bytes a vertex for where they begin there.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+mod tally;
+
+use crate::engine::{Engine, Observer, Run};
+use crate::error::{Error, Result};
+use crate::model::Part;
+use crate::model::algorithm::{
+    Algorithm, Answer, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Table,
+    Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::{Parameters, sound};
+use crate::pages::adjacency::{count_against, counting_bytes, degree, ranges};
+use rayon::prelude::*;
+use std::io::{self, Read, Write};
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use tally::{NEIGHBOURS_MAX, Tally};
+use topostream_formats::{Direction, Store, VertexId};
+
+/// Community detection by label propagation.
+pub struct LabelPropagation {
+    iterations: u32,
+    directed: bool,
+    /// Where each vertex's room begins, in places of two words, modulo 2^32; and where the last one's ends.
+    starts: Arc<Vec<u32>>,
+    /// Where ranges of vertices begin, and where the last one ends.
+    bounds: Arc<Vec<u32>>,
+    /// Places of the largest range.
+    places: u64,
+    /// Whether it is for CPUs, which count most lists outside of the table.
+    alone: bool,
+    /// Whether labels are marked that are [`NEW`].
+    marked: bool,
+    /// Vertices by ascending original id, and their ranks there; none where their numbers are in that order.
+    ranks: Option<Ranks>,
+}
+
+struct Ranks {
+    vertices: Vec<u32>,
+    rank_of: Arc<Vec<u32>>,
+}
+
+/// For reports.
+const NAME: &str = "label propagation";
+/// Places in the declaration.
+const LABEL: usize = 0;
+const NEXT: usize = 1;
+const TURN: usize = 2;
+/// The table of counts.
+const COUNTS: usize = 2;
+
+/// Bytes of the table of counts where nothing else is asked for.
+const TABLE_BYTES: u64 = 1 << 30;
+/// Where ranges end.
+const BOUNDS_BYTES: u64 = 64 << 10;
+/// Spreads labels over places (Knuth's multiplicative hash).
+const SPREAD: u32 = 2_654_435_761;
+/// The number of a label that has won already: nothing else is in the vertex's room.
+const WON: u32 = u32::MAX;
+
+/// The bit of a label that is another than in the iteration before, where labels are marked.
+const NEW: u32 = 1 << 31;
+
+/// Counts labels.
+pub struct LabelPropagationKernel<'a> {
+    label: &'a U32Column,
+    counts: Counts<'a>,
+    both_ends: bool,
+    /// The bits of a label that are the label.
+    mask: u32,
+    /// Whether lists without a new label are as they were.
+    only_new: bool,
+}
+
+/// The table of counts, for the vertices of a range that are the device's own.
+struct Counts<'a> {
+    starts: &'a [u32],
+    range: Range<u32>,
+    part: &'a Part,
+    table: &'a [AtomicU32],
+}
+
+impl Counts<'_> {
+    /// A vertex's room: pairs of a label and one, and its number.
+    #[inline(always)]
+    fn room(&self, vertex: u32) -> &[AtomicU32] {
+        let place = |vertex: u32| self.starts[vertex as usize];
+        let base = place(self.range.start);
+        let (begin, end) = (place(vertex).wrapping_sub(base), place(vertex + 1).wrapping_sub(base));
+        &self.table[2 * begin as usize..2 * end as usize]
+    }
+
+    #[inline(always)]
+    fn has(&self, vertex: u32) -> bool {
+        self.range.contains(&vertex) && self.part.owns(vertex)
+    }
+
+    /// Counts a label of a vertex's neighbour.
+    #[inline(always)]
+    fn add(&self, vertex: u32, label: u32) {
+        if !self.has(vertex) {
+            return;
+        }
+        let (room, key) = (self.room(vertex), label + 1);
+        let places = room.len() / 2;
+        // A hash of 32 bits is to 2^32 as its place to all of them: no division.
+        let mut at = ((u64::from(label.wrapping_mul(SPREAD)) * places as u64) >> 32) as usize;
+        loop {
+            let seen = room[2 * at].load(Relaxed);
+            let free = seen == 0;
+            let taken = free && room[2 * at].compare_exchange(0, key, Relaxed, Relaxed).is_ok();
+            if taken || seen == key || (free && room[2 * at].load(Relaxed) == key) {
+                room[2 * at + 1].fetch_add(1, Relaxed);
+                return;
+            }
+            at = if at + 1 == places { 0 } else { at + 1 };
+        }
+    }
+
+    /// Notes the label that has won, of a vertex whose labels are not counted here.
+    #[inline(always)]
+    fn won(&self, vertex: u32, label: u32) {
+        let room = self.room(vertex);
+        room[0].store(label + 1, Relaxed);
+        room[1].store(WON, Relaxed);
+    }
+
+    /// The label that was counted most often, of several the smallest; the room is empty from here on.
+    fn take(&self, vertex: u32) -> Option<u32> {
+        let mut best: Option<(u32, u32)> = None;
+        for place in self.room(vertex).chunks_exact(2) {
+            let (key, count) = (place[0].load(Relaxed), place[1].load(Relaxed));
+            if count == WON {
+                place.iter().for_each(|word| word.store(0, Relaxed));
+                return Some(key - 1);
+            }
+            if key > 0 && best.is_none_or(|(label, most)| count > most || (count == most && key - 1 < label)) {
+                best = Some((key - 1, count));
+            }
+            place.iter().for_each(|word| word.store(0, Relaxed));
+        }
+        best.map(|(label, _)| label)
+    }
+}
+
+/// A list that is read.
+pub struct Counted {
+    vertex: u32,
+    label: u32,
+    /// Where the thread counts by itself.
+    tally: Option<Tally>,
+}
+
+impl Kernel for LabelPropagationKernel<'_> {
+    type Record = Counted;
+
+    #[inline(always)]
+    fn open(&self, List { vertex, degree, whole }: List) -> Option<Counted> {
+        if degree == 0 || !(self.both_ends || self.counts.has(vertex)) {
+            return None;
+        }
+        let alone = whole && !self.both_ends && degree <= NEIGHBOURS_MAX;
+        Some(Counted { vertex, label: self.label.get(vertex), tally: alone.then(|| Tally::of(degree)) })
+    }
+
+    #[inline(always)]
+    fn edge(&self, counted: &mut Counted, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        let label = self.label.get(neighbour);
+        match &mut counted.tally {
+            Some(tally) => tally.add(label),
+            None => self.counts.add(counted.vertex, label & self.mask),
+        }
+        if self.both_ends {
+            self.counts.add(neighbour, counted.label);
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        self.label.prefetch(neighbour);
+    }
+
+    #[inline(always)]
+    fn close(&self, Counted { vertex, tally, .. }: Counted) {
+        let Some(tally) = tally else { return };
+        let count = !self.only_new || tally.has(NEW);
+        if let Some(label) = tally.finish(self.mask, count) {
+            self.counts.won(vertex, label);
+        }
+    }
+}
+
+impl LabelPropagation {
+    /// Propagates labels for so many iterations. `table_bytes` are for the table of counts, on each device; by default a quarter of main
+    /// memory, at most 1 GiB, and no more than a device can bind.
+    ///
+    /// # Errors
+    /// As of [`Engine::run`].
+    pub fn run(
+        engine: &Engine,
+        iterations: u32,
+        table_bytes: Option<u64>,
+        observer: &mut Observer<'_>,
+    ) -> Result<Run<Self>> {
+        engine.run_observed(Self::new(engine, iterations, table_bytes)?, observer)
+    }
+
+    /// What [`run`](Self::run) runs: counts and choices are still to come, the table's size is known. Of a directed graph without
+    /// in-lists all pages are read.
+    ///
+    /// # Errors
+    /// As of [`Engine::run`].
+    pub fn new(engine: &Engine, iterations: u32, table_bytes: Option<u64>) -> Result<Self> {
+        let (store, cancel) = (engine.store(), &engine.options().cancel);
+        let directed = store.manifest().directed;
+        let memory = Memory::of(engine)?;
+        memory.check_counting(engine)?;
+        let against = if directed { count_against(store, cancel)? } else { Vec::new() };
+        let out_degrees = store.out_degrees()?;
+        let alone_max = if engine.is_cpu_only()? { counted_alone_max(store)? } else { 0 };
+        let room = |vertex: usize| -> u64 {
+            let degree = degree(out_degrees.values(), &against, vertex);
+            if degree <= alone_max { degree.min(1) } else { degree }
+        };
+        let all = || (0..store.vertices() as usize).map(room);
+        let table_bytes = match table_bytes {
+            Some(bytes) => bytes,
+            None => memory.table_bytes(engine, all().max().unwrap_or(0), all().sum())?,
+        };
+        let places_max = (table_bytes / 8).min(u32::MAX.into());
+        let vertices = store.vertices() as usize;
+        let ranges = match kept_ranges(engine)? {
+            Some(kept) => kept,
+            None => ranges((0..vertices).map(room), places_max),
+        };
+        let (mut starts, mut at) = (vec![0], 0u64);
+        starts.reserve_exact(vertices);
+        for vertex in 0..vertices {
+            at += room(vertex);
+            starts.push(at as u32);
+        }
+        let places_of = |range: &Range<u64>| (range.start..range.end).map(|vertex| room(vertex as usize)).sum::<u64>();
+        let places = ranges.iter().map(places_of).max().unwrap_or(0);
+        if places > places_max {
+            let message = format!(
+                "label propagation: {places} neighbours, of one vertex or of a range in a checkpoint, take {} bytes of table; \
+                 {table_bytes} were given (--table, or a quarter of --memory)",
+                8 * places
+            );
+            return Err(Error::Parameter(message));
+        }
+        let bounds = ranges.iter().map(|range| range.start).chain([store.vertices()]).map(|bound| bound as u32);
+        let (starts, bounds) = (Arc::new(starts), Arc::new(bounds.collect()));
+        let marked = alone_max > 0 && vertices <= NEW as usize;
+        let alone = alone_max > 0;
+        Ok(Self { iterations, directed, starts, bounds, places, alone, marked, ranks: Ranks::of(store)? })
+    }
+
+    /// Without a graph, for so many ranges: what its shader is made from.
+    pub fn without_table(directed: bool, ranges: usize) -> Self {
+        let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
+        Self { iterations: 1, directed, starts, bounds, places: 0, alone: false, marked: false, ranks: None }
+    }
+
+    fn ranges(&self) -> u32 {
+        self.bounds.len() as u32 - 1
+    }
+
+    /// Whether all vertices are counted for at once.
+    fn is_whole(&self) -> bool {
+        self.ranges() == 1
+    }
+
+    /// The bits of a label that are the label.
+    fn mask(&self) -> u32 {
+        if self.marked { !NEW } else { u32::MAX }
+    }
+
+    /// The range whose turn it is.
+    fn range(&self, step: &Step) -> Range<u32> {
+        let number = step.integers[0] as usize;
+        self.bounds[number]..self.bounds[number + 1]
+    }
+
+    fn counts<'a>(&'a self, state: &'a State, step: &Step) -> Counts<'a> {
+        Counts { starts: &self.starts, range: self.range(step), part: &state.part, table: state.table(COUNTS) }
+    }
+
+    fn visit(&self) -> Visit {
+        if self.directed || self.is_whole() { Visit::All } else { Visit::Within(TURN) }
+    }
+
+    fn step(&self, superstep: u32) -> Step {
+        let number = superstep % self.ranges();
+        let last = u32::from(number + 1 == self.ranges());
+        Step::new(superstep, Direction::Out, self.visit()).with_integers([number, last, 0, 0])
+    }
+
+    /// Of several ranges, has those vertices read whose turn is next, and no others.
+    fn give_turns(&self, state: &State, step: &Step, vertex: u32) {
+        let turns = state.attributes.bits(TURN);
+        let next = self.range(&self.step(step.superstep + 1));
+        match next.contains(&vertex) {
+            true => _ = turns.insert(vertex),
+            false => turns.remove(vertex),
+        }
+    }
+}
+
+/// Main memory beside the table of counts, in bytes: of one range and of several.
+struct Memory {
+    needed_bytes: [u64; 2],
+}
+
+impl Memory {
+    fn of(engine: &Engine) -> Result<Self> {
+        let store = engine.store();
+        let (directed, vertices) = (store.manifest().directed, store.vertices());
+        let ranks_bytes = if store.ids()?.is_ascending() { 0 } else { 8 * vertices };
+        let own_bytes = 4 * (vertices + 1) + ranks_bytes + BOUNDS_BYTES;
+        let needed_bytes = |ranges| -> Result<u64> {
+            let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;
+            // Lengths are counted before.
+            Ok(run_bytes.max(counting_bytes(store) + own_bytes))
+        };
+        Ok(Self { needed_bytes: [needed_bytes(1)?, needed_bytes(2)?] })
+    }
+
+    /// Refuses before lists are counted what would be refused behind that.
+    fn check_counting(&self, engine: &Engine) -> Result<()> {
+        if self.needed_bytes[1] <= engine.options().memory_bytes {
+            return Ok(());
+        }
+        let store = engine.store();
+        // Without in-lists nobody knows yet how many edges lead to a vertex.
+        let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
+        let out = largest(Direction::Out).unwrap_or(0);
+        let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
+        Err(self.refusal(engine, out + against))
+    }
+
+    /// The table's bytes where nothing else is asked for: a quarter of the memory, and no more than everything else leaves. The
+    /// largest room must fit; where all do, they are one range.
+    fn table_bytes(&self, engine: &Engine, largest: u64, all: u64) -> Result<u64> {
+        let memory_bytes = engine.options().memory_bytes;
+        let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?).max(8 * largest);
+        if 8 * all <= share && self.needed_bytes[0] + 8 * all <= memory_bytes {
+            return Ok(share);
+        }
+        let left = memory_bytes.saturating_sub(self.needed_bytes[1]);
+        if left < 8 * largest {
+            return Err(self.refusal(engine, largest));
+        }
+        Ok(share.min(left))
+    }
+
+    fn refusal(&self, engine: &Engine, largest: u64) -> Error {
+        Error::Memory {
+            what: "label propagation".into(),
+            needed_bytes: self.needed_bytes[1] + 8 * largest,
+            budget_bytes: engine.options().memory_bytes,
+            parts: format!("run {}; counts of one vertex's neighbours {}", self.needed_bytes[1], 8 * largest),
+        }
+    }
+}
+
+/// The ranges of the checkpoint that a run goes on from, where there is one of this graph.
+fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
+    let Some((mut kept, bytes)) = engine.kept(NAME)? else { return Ok(None) };
+    let bounds = kept.words((bytes / 4) as usize)?;
+    let ranges: Vec<Range<u64>> = bounds.windows(2).map(|pair| pair[0].into()..pair[1].into()).collect();
+    let vertices = engine.store().vertices();
+    let ends =
+        ranges.first().is_some_and(|range| range.start == 0) && ranges.last().is_some_and(|last| last.end == vertices);
+    // Others are another graph's: the run will say so.
+    Ok((ends && ranges.iter().all(|range| range.start <= range.end)).then_some(ranges))
+}
+
+/// Up to which length all lists are counted outside of the table on CPUs.
+fn counted_alone_max(store: &Store) -> Result<u64> {
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    if store.manifest().directed || topology.is_grouped() {
+        return Ok(0);
+    }
+    let out_degrees = store.out_degrees()?;
+    let large = topology.directory().entries().iter().filter(|entry| entry.run > 0);
+    let shortest = large.map(|entry| u64::from(out_degrees.values()[entry.start_vertex as usize])).min();
+    Ok(shortest.map_or(NEIGHBOURS_MAX, |shortest| NEIGHBOURS_MAX.min(shortest - 1)))
+}
+
+impl Ranks {
+    /// None where vertices are in the order of their ids.
+    fn of(store: &Store) -> Result<Option<Self>> {
+        let ids = store.ids()?;
+        if ids.is_ascending() {
+            return Ok(None);
+        }
+        let mut vertices: Vec<u32> = (0..store.vertices()).map(|vertex| vertex as u32).collect();
+        vertices.sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));
+        let mut rank_of = vec![0; vertices.len()];
+        vertices.iter().zip(0..).for_each(|(&vertex, rank)| rank_of[vertex as usize] = rank);
+        Ok(Some(Self { vertices, rank_of: Arc::new(rank_of) }))
+    }
+}
+
+impl Algorithm for LabelPropagation {
+    type Kernel<'a> = LabelPropagationKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (of, merge) = (AttributeType::U32, Merge::Min);
+        let mut attributes =
+            vec![Attribute { name: "label", of, role: Role::Gathered, merge, initial: Initial::Vertex }];
+        if !self.is_whole() {
+            let initial = Initial::Vertex;
+            attributes.push(Attribute { name: "upcoming", of, role: Role::Own, merge, initial });
+            let (of, merge, initial) = (AttributeType::Bit, Merge::Or, Initial::Bits(0));
+            attributes.push(Attribute { name: "turn", of, role: Role::ReadOnly, merge, initial });
+        }
+        attributes
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        let given = |name, words: &Arc<Vec<u32>>| Table { name, contents: Contents::Given(Arc::clone(words)) };
+        let counts = Table { name: "counts", contents: Contents::Own(2 * self.places) };
+        let mut tables = vec![given("starts", &self.starts), given("bounds", &self.bounds), counts];
+        tables.extend(self.ranks.as_ref().map(|ranks| given("ranks", &ranks.rank_of)));
+        tables
+    }
+
+    fn is_owned(&self) -> bool {
+        true
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        let Graph { vertices, directed, .. } = *graph;
+        let degrees = graph.out_degrees.values();
+        let fits = self.starts.len() as u64 == vertices + 1 && self.directed == directed;
+        let least = |degree: u32| if self.alone { degree.min(1) } else { degree };
+        let has_room = |(starts, &degree): (&[u32], &u32)| {
+            let room = starts[1].wrapping_sub(starts[0]);
+            if directed || self.alone { room >= least(degree) } else { room == degree }
+        };
+        if fits && self.starts.par_windows(2).zip(degrees).all(has_room) {
+            return Ok(());
+        }
+        Err("communities: the table of counts was made for another store".into())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = Parameters::none().with("iterations", self.iterations).with("directed", self.directed);
+        Some(parameters.with_numbers("ranges", &self.bounds))
+    }
+
+    fn keep(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.bounds.iter().try_for_each(|bound| out.write_all(&bound.to_le_bytes()))
+    }
+
+    fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.integers[0], self.ranges() as usize)?;
+        let label = state.attributes.u32(LABEL);
+        // Who marks labels elsewhere, or not at all, has marked other ones: here all count as new.
+        if state.graph.vertices <= NEW.into() {
+            (0..state.graph.vertices as u32).into_par_iter().for_each(|vertex| {
+                let plain = label.get(vertex) & !NEW;
+                label.set(vertex, plain | !self.mask());
+            });
+        }
+        let mask = self.mask();
+        sound::vertices(state, label, |label| Some(label & mask))?;
+        if self.is_whole() { Ok(()) } else { sound::vertices(state, state.attributes.u32(NEXT), Some) }
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, self.visit())]
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        if self.directed { Ends::Both } else { Ends::List }
+    }
+
+    fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
+        let (first, label) = (self.range(&self.step(0)), state.attributes.u32(LABEL));
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            if let Some(ranks) = &self.ranks {
+                label.set(vertex, ranks.rank_of[vertex as usize]);
+                if !self.is_whole() {
+                    state.attributes.u32(NEXT).set(vertex, ranks.rank_of[vertex as usize]);
+                }
+            }
+            if !self.is_whole() && first.contains(&vertex) {
+                state.attributes.bits(TURN).insert(vertex);
+            }
+        }
+        Scalars::default()
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        // What CPUs count outside of the table has no room in it.
+        if self.alone {
+            return None;
+        }
+        let text = include_str!("label_propagation.wgsl");
+        let switches = vec![("BOTH_ENDS", self.directed), ("WHOLE", self.is_whole()), ("RANKED", self.ranks.is_some())];
+        let shader = Shader::of_program("src/algorithms/label_propagation/label_propagation.wgsl", text, switches);
+        Some(shader.with_constants([("SPREAD", SPREAD.into())]))
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.ranks.as_ref().map_or(0, |ranks| 4 * ranks.vertices.len() as u64)
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        Supersteps::AtMost(self.iterations.saturating_mul(self.ranges()))
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        (self.iterations > 0 && graph.edges > 0).then(|| self.step(0))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> LabelPropagationKernel<'a> {
+        let (label, counts) = (state.attributes.u32(LABEL), self.counts(state, step));
+        let only_new = self.marked && step.superstep >= self.ranges();
+        LabelPropagationKernel { label, counts, both_ends: self.directed, mask: self.mask(), only_new }
+    }
+
+    /// Chooses labels for the vertices of the range; behind the last range they become the vertices' own. The first sum says how
+    /// many are others than before.
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let (counts, label) = (self.counts(state, step), state.attributes.u32(LABEL));
+        let mut changed = 0.0;
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            let best = if counts.has(vertex) { counts.take(vertex) } else { None };
+            let chosen = match (best, self.is_whole()) {
+                (best, true) => best,
+                (best, false) => {
+                    let upcoming = state.attributes.u32(NEXT);
+                    best.iter().for_each(|&best| upcoming.set(vertex, best));
+                    self.give_turns(state, step, vertex);
+                    (step.integers[1] > 0).then(|| upcoming.get(vertex))
+                }
+            };
+            let before = label.get(vertex);
+            if let Some(chosen) = chosen.filter(|&chosen| chosen != before & self.mask()) {
+                label.set(vertex, chosen | !self.mask());
+                changed += 1.0;
+            } else if step.integers[1] > 0 && before & !self.mask() != 0 {
+                label.set(vertex, before & self.mask());
+            }
+        }
+        [changed, 0.0, 0.0, 0.0]
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let superstep = step.superstep + 1;
+        let ended = step.integers[1] > 0 && summary.totals[0] == 0.0;
+        (!ended && superstep < self.iterations.saturating_mul(self.ranges())).then(|| self.step(superstep))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let label = state.attributes.u32(LABEL);
+        let vertex_of = |label: u32| self.ranks.as_ref().map_or(label, |ranks| ranks.vertices[label as usize]);
+        vec![Answer::vertex("community", move |vertex| Some(vertex_of(label.get(vertex) & self.mask())))]
+    }
+}

@@ -1,0 +1,79 @@
+//! `neighbourhood`: its arguments, and its entry in the catalogue.
+
+use super::Neighbourhood;
+use crate::algorithms::Bfs;
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Command, DIRECTED, Edges, Entry, Prepared, Sample, Shown, Source, distinct, source,
+};
+use crate::error::Result;
+use clap::{Args, ValueEnum};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::{Store, VertexId};
+
+/// Neighbourhoods.
+pub const NEIGHBOURHOOD: Entry = Entry {
+    name: "neighbourhood",
+    aliases: &["k-hop"],
+    about: "Neighbourhood: the vertices within some hops of one or several sources",
+    details: "Gives every vertex its number of hops from the nearest source, -1 where that is more than --hops.",
+    source: "breadth-first search with a bound",
+    lists: "as BFS; out, where edges are followed both ways",
+    bytes_per_vertex: "as BFS; level 4, outermost 1/8 where edges are followed both ways",
+    exactness: "exact",
+    oracle: "neighbourhood",
+    samples: &[
+        Sample::measured(
+            "neighbourhood",
+            "--source max-degree --hops 2 --direction both",
+            DIRECTED,
+            "level",
+            Edges::Visited,
+        ),
+        Sample::tested("--source max-degree --hops 3", AS_GIVEN),
+        Sample::tested("--source max-degree --hops 3 --direction in", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<NeighbourhoodArgs>(),
+    switches: &[],
+    shader: |_| Box::new(Neighbourhood { sources: vec![VertexId(0)], hops_max: None }),
+    graphalytics: None,
+};
+
+/// The arguments of `neighbourhood`.
+#[derive(Args)]
+pub struct NeighbourhoodArgs {
+    /// The sources: an original id, or `max-degree`; may be repeated: hops count from the nearest one
+    #[arg(long = "source", value_name = "ID", value_parser = source, required = true)]
+    sources: Vec<Source>,
+    /// How many hops
+    #[arg(long, value_name = "K")]
+    hops: u32,
+    /// Which edges are followed
+    #[arg(long, default_value = "out", value_name = "DIRECTION")]
+    direction: HopDirection,
+}
+
+/// Which edges a hop follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HopDirection {
+    /// Along edges
+    Out,
+    /// Against edges; quick where the store has in-lists
+    In,
+    /// Either way; a directed graph's store must have in-lists
+    Both,
+}
+
+impl Command for NeighbourhoodArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let (sources, hops_max) = (distinct("--source", &self.sources, store)?, Some(self.hops));
+        let prepared = match self.direction {
+            HopDirection::Both if store.manifest().directed => Prepared::new(Neighbourhood { sources, hops_max }),
+            direction => {
+                let against = direction == HopDirection::In;
+                Prepared::new(Bfs { sources, parents: false, bottom_up: true, hops_max, against })
+            }
+        };
+        Ok(prepared.showing(Shown::Reached))
+    }
+}

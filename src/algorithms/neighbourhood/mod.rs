@@ -1,0 +1,163 @@
+//! Neighbourhoods whichever way edges point: `level[v]` is the number of hops from the nearest source in the graph without its
+//! directions, up to a bound; what is farther away counts as not reached. Loops and repeated edges make no difference.
+//!
+//! Of a directed graph only, whose edges stand in the out-list of one end and the in-list of the other: a hop is two
+//! supersteps, first over the out-lists of the outermost vertices, then over their in-lists. Neighbourhoods one way, and those of
+//! undirected graphs, are what [`Bfs`](super::Bfs) finds with a bound on hops.
+//!
+//! 4 bytes a vertex for the level, and a bit.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::algorithms::bfs::{UNREACHED, check_sources, reached};
+use crate::model::Parameters;
+use crate::model::algorithm::{
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use std::ops::{ControlFlow, Range};
+use topostream_formats::{Direction, VertexId};
+
+/// The vertices within some hops of sources, over out- and in-lists of a directed graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Neighbourhood {
+    /// Where it starts: one at least.
+    pub sources: Vec<VertexId>,
+    /// The most hops that it goes, where there is a bound.
+    pub hops_max: Option<u32>,
+}
+
+/// Places in the declaration.
+const LEVEL: usize = 0;
+/// The vertices of the last level.
+const OUTERMOST: usize = 1;
+
+/// The level that a superstep gives: two supersteps to a hop.
+fn level_of(step: &Step) -> u32 {
+    step.superstep / 2 + 1
+}
+
+/// Whether a superstep is the second one of its hop.
+fn ends_hop(step: &Step) -> bool {
+    step.direction == Direction::In
+}
+
+/// Gives a level to whoever has none.
+pub struct NeighbourhoodKernel<'a> {
+    level: &'a U32Column,
+    next_level: u32,
+}
+
+impl Kernel for NeighbourhoodKernel<'_> {
+    type Record = ();
+
+    #[inline(always)]
+    fn open(&self, _list: List) -> Option<()> {
+        Some(())
+    }
+
+    #[inline(always)]
+    fn edge(&self, _record: &mut (), neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        self.level.min(neighbour, self.next_level);
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        self.level.prefetch(neighbour);
+    }
+
+    #[inline(always)]
+    fn close(&self, _record: ()) {}
+}
+
+impl Algorithm for Neighbourhood {
+    type Kernel<'a> = NeighbourhoodKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "neighbourhood"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let initial = Initial::Bits(UNREACHED);
+        let (of, role) = (AttributeType::U32, Role::Accumulated);
+        let level = Attribute { name: "level", of, role, merge: Merge::Min, initial };
+        let (of, role, initial) = (AttributeType::Bit, Role::ReadOnly, Initial::Bits(0));
+        vec![level, Attribute { name: "outermost", of, role, merge: Merge::Or, initial }]
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        if !graph.has_in_lists {
+            return Err("neighbours whichever way edges point need a store with in-lists (format --in-edges)".into());
+        }
+        check_sources(&self.sources, graph)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let parameters = Parameters::none().with_vertices("sources", &self.sources);
+        Some(parameters.with("hops at most", self.hops_max))
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        [Direction::Out, Direction::In].map(|direction| (direction, Visit::Within(OUTERMOST))).to_vec()
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        Ends::Neighbour
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("neighbourhood.wgsl");
+        Some(Shader::of_program("src/algorithms/neighbourhood/neighbourhood.wgsl", text, Vec::new()))
+    }
+
+    fn seeds(&self) -> Seeds {
+        let seed = |attribute, bits| self.sources.iter().map(move |source| Seed { attribute, vertex: source.0, bits });
+        Seeds { active: Vec::new(), values: seed(LEVEL, 0).chain(seed(OUTERMOST, 1)).collect() }
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        // A hop reads out-lists and in-lists.
+        self.hops_max.map_or(Supersteps::Unknown, |hops| Supersteps::AtMost(hops.saturating_mul(2)))
+    }
+
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
+        (self.hops_max != Some(0)).then(|| Step::new(0, Direction::Out, Visit::Within(OUTERMOST)))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourhoodKernel<'a> {
+        NeighbourhoodKernel { level: state.attributes.u32(LEVEL), next_level: level_of(step) }
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let mut totals = Scalars::default();
+        if !ends_hop(step) {
+            return totals;
+        }
+        let (level, outermost) = (state.attributes.u32(LEVEL), state.attributes.bits(OUTERMOST));
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            if level.get(vertex) == level_of(step) {
+                outermost.insert(vertex);
+                totals[0] += 1.0;
+            } else if outermost.contains(vertex) {
+                outermost.remove(vertex);
+            }
+        }
+        totals
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let superstep = step.superstep + 1;
+        if !ends_hop(step) {
+            return Some(Step { superstep, direction: Direction::In, ..*step });
+        }
+        let ends = summary.totals[0] == 0.0 || self.hops_max == Some(level_of(step));
+        (!ends).then_some(Step { superstep, direction: Direction::Out, ..*step })
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let level = state.attributes.u32(LEVEL);
+        vec![Answer::integer("level", move |vertex| reached(level.get(vertex)).map(u64::from))]
+    }
+}

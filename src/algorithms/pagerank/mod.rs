@@ -1,0 +1,408 @@
+//! PageRank: `rank[v] = (1 - d) / n + d * (sum of rank[u] / out_degree[u] over edges u → v  [+ dangling / n])`.
+//!
+//! Starts from 1/n. The bracket is there with [`DanglingMass::Redistributed`] (NetworkX, LDBC Graphalytics) and not with
+//! [`DanglingMass::Ignored`] (GTS, Kim et al. 2016; GAP). Push adds along out-lists, in
+//! fixed point with 63 fractional bits. Pull sums each list over its in-neighbours in double precision, in the order of the
+//! list, and adds the parts of a list of several pages in fixed point. Neither depends on which thread or page comes first:
+//! the same bits on every run over a store. A rank is kept as the `f32` share that each out-neighbour receives (the rank
+//! itself where there is none).
+//!
+//! With [`Sums::Single`] sums are single-precision floats instead, of half the size: less to keep and, on GPUs, cheaper to add
+//! to. A sum then depends a little on the order of its terms, and loses a little with each of them.
+//!
+//! `PersonalizedPageRank` is the same where walks begin anew at seeds only, and shares all of it.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::model::Parameters;
+use crate::model::algorithm::{
+    Algorithm, Answer, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Column, Initial, Merge, Role, to_fixed63};
+use std::ops::{ControlFlow, Range};
+use topostream_formats::Direction;
+
+/// What becomes of the rank of vertices without out-edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DanglingMass {
+    /// It is spread evenly over all vertices.
+    #[default]
+    Redistributed,
+    /// It is lost.
+    Ignored,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stop {
+    /// After this many iterations.
+    Iterations(u32),
+    /// When ranks change by less than this in all (L1 norm), but after `iterations_max` iterations at the latest.
+    Tolerance {
+        /// The sum of absolute changes.
+        l1: f64,
+        /// The bound on iterations.
+        iterations_max: u32,
+    },
+}
+
+/// Which lists are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Traffic {
+    /// Pull where the store has in-lists, else push.
+    #[default]
+    Auto,
+    /// Along out-lists.
+    Push,
+    /// Over in-lists.
+    Pull,
+}
+
+/// How the shares that a vertex receives are added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sums {
+    /// In fixed point with 63 fractional bits: the same bits on every run.
+    #[default]
+    Exact,
+    /// In single precision: 4 bytes a vertex instead of 8. Ranks differ between runs in their last digits, and where a vertex
+    /// has millions of in-neighbours the sum may be off by one part in a thousand.
+    Single,
+}
+
+/// PageRank with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PageRank {
+    /// d, the probability of following an edge.
+    pub damping: f64,
+    /// What becomes of the rank of vertices without out-edges.
+    pub dangling: DanglingMass,
+    /// When to stop.
+    pub stop: Stop,
+    /// Which lists are read.
+    pub traffic: Traffic,
+    /// How shares are added up.
+    pub sums: Sums,
+}
+
+impl Stop {
+    /// How many iterations it lets come.
+    pub(in crate::algorithms) fn supersteps(self) -> Supersteps {
+        match self {
+            Self::Iterations(iterations) => Supersteps::Exactly(iterations),
+            Self::Tolerance { iterations_max, .. } => Supersteps::AtMost(iterations_max),
+        }
+    }
+}
+
+impl Default for PageRank {
+    fn default() -> Self {
+        let stop = Stop::Tolerance { l1: 1e-6, iterations_max: 100 };
+        Self {
+            damping: 0.85,
+            dangling: DanglingMass::default(),
+            stop,
+            traffic: Traffic::default(),
+            sums: Sums::default(),
+        }
+    }
+}
+
+/// Places in the declaration.
+pub(in crate::algorithms) const SHARE: usize = 0;
+const SUM: usize = 1;
+
+/// Places in a step's scalars.
+const BASE: usize = 0;
+const DAMPING: usize = 1;
+
+/// Places in totals.
+const DANGLING: usize = 0;
+const CHANGE: usize = 1;
+
+impl PageRank {
+    fn direction(&self, has_in_lists: bool) -> Direction {
+        match self.traffic {
+            Traffic::Push => Direction::Out,
+            Traffic::Pull => Direction::In,
+            Traffic::Auto if has_in_lists => Direction::In,
+            Traffic::Auto => Direction::Out,
+        }
+    }
+
+    /// What each of the vertices where walks begin anew has whoever points to it: all of them, or the seeds.
+    fn base(&self, among: u64, dangling: f64) -> f64 {
+        let spread = match self.dangling {
+            DanglingMass::Redistributed => self.damping * dangling,
+            DanglingMass::Ignored => 0.0,
+        };
+        (1.0 - self.damping + spread) / among as f64
+    }
+
+    fn step(&self, graph: &Graph, among: u64, superstep: u32, dangling: f64) -> Step {
+        let direction = self.direction(graph.has_in_lists);
+        let scalars = [self.base(among, dangling), self.damping, 0.0, 0.0];
+        Step::new(superstep, direction, Visit::All).with_scalars(scalars)
+    }
+
+    /// The first superstep where walks begin anew at so many vertices.
+    pub(in crate::algorithms) fn first_among(&self, graph: &Graph, among: u64, totals: Scalars) -> Option<Step> {
+        let none = self.stop == Stop::Iterations(0) || graph.vertices == 0;
+        (!none).then(|| self.step(graph, among, 0, totals[DANGLING]))
+    }
+
+    /// The next one.
+    pub(in crate::algorithms) fn next_among(
+        &self,
+        graph: &Graph,
+        among: u64,
+        step: &Step,
+        summary: &Summary,
+    ) -> Option<Step> {
+        let done = step.superstep + 1;
+        let stop = match self.stop {
+            Stop::Iterations(iterations) => done >= iterations,
+            Stop::Tolerance { l1, iterations_max } => summary.totals[CHANGE] < l1 || done >= iterations_max,
+        };
+        (!stop).then(|| self.step(graph, among, done, summary.totals[DANGLING]))
+    }
+
+    /// The shader, with seeds or without.
+    pub(in crate::algorithms) fn shader_for(&self, personal: bool) -> Shader {
+        let text = include_str!("pagerank.wgsl");
+        let switches = vec![("EXACT", self.sums == Sums::Exact), ("PERSONAL", personal)];
+        Shader::of_program("src/algorithms/pagerank/pagerank.wgsl", text, switches)
+    }
+
+    /// Gives vertices their first ranks.
+    pub(in crate::algorithms) fn begin(state: &State, vertices: Range<u64>, rank: impl Fn(u32) -> f64) -> Scalars {
+        let dangling = vertices.map(|vertex| Self::set_rank(state, vertex as u32, rank(vertex as u32))).sum();
+        [dangling, 0.0, 0.0, 0.0]
+    }
+
+    /// Gives vertices their next ranks, of which those where walks `begin` have what is theirs whoever points to them.
+    pub(in crate::algorithms) fn update(
+        &self,
+        state: &State,
+        step: &Step,
+        vertices: Range<u64>,
+        begins: impl Fn(u32) -> bool,
+    ) -> Scalars {
+        let (base, damping) = (step.scalars[BASE], step.scalars[DAMPING]);
+        let sum = SumColumn::of(state, self.sums);
+        let (mut dangling, mut change) = (0.0, 0.0);
+        for vertex in vertices {
+            let vertex = vertex as u32;
+            let base = if begins(vertex) { base } else { 0.0 };
+            let rank = base + damping * sum.take(vertex);
+            change += (rank - Self::rank(state, vertex)).abs();
+            dangling += Self::set_rank(state, vertex, rank);
+        }
+        let mut totals = Scalars::default();
+        (totals[DANGLING], totals[CHANGE]) = (dangling, change);
+        totals
+    }
+
+    /// Sets a vertex's rank; returns it where it is dangling, else 0.
+    fn set_rank(state: &State, vertex: u32, rank: f64) -> f64 {
+        let degree = state.graph.out_degree(vertex);
+        state.attributes.f32(SHARE).set(vertex, (rank / f64::from(degree.max(1))) as f32);
+        if degree == 0 { rank } else { 0.0 }
+    }
+
+    fn rank(state: &State, vertex: u32) -> f64 {
+        f64::from(state.attributes.f32(SHARE).get(vertex)) * f64::from(state.graph.out_degree(vertex).max(1))
+    }
+}
+
+/// The column of sums.
+enum SumColumn<'a> {
+    Exact(&'a Fixed63Column),
+    Single(&'a F32Column),
+}
+
+impl<'a> SumColumn<'a> {
+    fn of(state: &'a State, sums: Sums) -> Self {
+        match sums {
+            Sums::Exact => Self::Exact(state.attributes.fixed63(SUM)),
+            Sums::Single => Self::Single(state.attributes.f32(SUM)),
+        }
+    }
+
+    /// The bits of a term or a sum.
+    #[inline(always)]
+    fn bits(&self, value: f64) -> u64 {
+        match self {
+            Self::Exact(_) => to_fixed63(value),
+            Self::Single(_) => (value as f32).to_bits().into(),
+        }
+    }
+
+    #[inline(always)]
+    fn add(&self, vertex: u32, bits: u64) {
+        match self {
+            Self::Exact(column) => column.add(vertex, bits),
+            Self::Single(column) => column.add(vertex, f32::from_bits(bits as u32)),
+        }
+    }
+
+    #[inline(always)]
+    fn set(&self, vertex: u32, bits: u64) {
+        match self {
+            Self::Exact(column) => column.set(vertex, bits),
+            Self::Single(column) => column.set(vertex, f32::from_bits(bits as u32)),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, vertex: u32) {
+        match self {
+            Self::Exact(column) => column.prefetch(vertex),
+            Self::Single(column) => column.prefetch(vertex),
+        }
+    }
+
+    fn take(&self, vertex: u32) -> f64 {
+        match self {
+            Self::Exact(column) => column.take(vertex),
+            Self::Single(column) => column.take(vertex).into(),
+        }
+    }
+}
+
+/// Adds along or against edges.
+pub struct PageRankKernel<'a> {
+    share: &'a F32Column,
+    sum: SumColumn<'a>,
+    pull: bool,
+}
+
+/// What a list's owner gives each neighbour (push), or has received so far (pull).
+pub struct Carried {
+    list: List,
+    /// Two sums, of every other share each: an addition need not wait for the one just before it.
+    received: (f64, f64),
+    given: u64,
+}
+
+impl Kernel for PageRankKernel<'_> {
+    type Record = Carried;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<Carried> {
+        let given = if self.pull { 0 } else { self.sum.bits(self.share.get(list.vertex).into()) };
+        Some(Carried { list, received: (0.0, 0.0), given })
+    }
+
+    #[inline(always)]
+    fn edge(&self, carried: &mut Carried, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        if self.pull {
+            let (waiting, latest) = carried.received;
+            carried.received = (latest, waiting + f64::from(self.share.get(neighbour)));
+        } else {
+            self.sum.add(neighbour, carried.given);
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        if self.pull {
+            self.share.prefetch(neighbour);
+        } else {
+            self.sum.prefetch(neighbour);
+        }
+    }
+
+    #[inline(always)]
+    fn close(&self, carried: Carried) {
+        let received = carried.received.0 + carried.received.1;
+        match carried.list {
+            _ if !self.pull => {}
+            List { vertex, whole: true, .. } => self.sum.set(vertex, self.sum.bits(received)),
+            List { vertex, .. } => self.sum.add(vertex, self.sum.bits(received)),
+        }
+    }
+}
+
+impl Algorithm for PageRank {
+    type Kernel<'a> = PageRankKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "pagerank"
+    }
+
+    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
+        let (role, sum_role) = match self.direction(has_in_lists) {
+            Direction::Out => (Role::ReadOnly, Role::Accumulated),
+            Direction::In => (Role::Gathered, Role::Own),
+        };
+        let of = match self.sums {
+            Sums::Exact => AttributeType::Fixed63,
+            Sums::Single => AttributeType::F32,
+        };
+        vec![
+            Attribute { name: "share", of: AttributeType::F32, role, merge: Merge::Max, initial: Initial::Bits(0) },
+            Attribute { name: "sum", of, role: sum_role, merge: Merge::Add, initial: Initial::Bits(0) },
+        ]
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { damping, dangling, stop, traffic, sums } = self;
+        let parameters = Parameters::none().with("damping", damping).with("dangling", dangling).with("stop", stop);
+        Some(parameters.with("traffic", traffic).with("sums", sums))
+    }
+
+    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(self.direction(has_in_lists), Visit::All)]
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        Some(self.shader_for(false))
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        if !(0.0..1.0).contains(&self.damping) {
+            return Err(format!("damping {}: must be at least 0 and below 1", self.damping));
+        }
+        if let Stop::Tolerance { l1, .. } = self.stop
+            && (l1.is_nan() || l1 < 1e-7)
+        {
+            return Err(format!("tolerance {l1}: must be at least 1e-7, the accuracy of single-precision ranks"));
+        }
+        if self.traffic == Traffic::Pull && !graph.has_in_lists {
+            return Err("pull needs in-lists: format the store with `--in-edges`, or use push".into());
+        }
+        Ok(())
+    }
+
+    fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
+        let rank = 1.0 / state.graph.vertices as f64;
+        Self::begin(state, vertices, |_| rank)
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        self.stop.supersteps()
+    }
+
+    fn first(&self, graph: &Graph, totals: Scalars) -> Option<Step> {
+        self.first_among(graph, graph.vertices, totals)
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> PageRankKernel<'a> {
+        let (share, sum) = (state.attributes.f32(SHARE), SumColumn::of(state, self.sums));
+        PageRankKernel { share, sum, pull: step.direction == Direction::In }
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        self.update(state, step, vertices, |_| true)
+    }
+
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        self.next_among(graph, graph.vertices, step, summary)
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        vec![Answer::f64("rank", |vertex| Self::rank(state, vertex))]
+    }
+}

@@ -1,0 +1,57 @@
+//! `personalized-pagerank`: its arguments, and its entry in the catalogue.
+
+use super::PersonalizedPageRank;
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown, Source, distinct, source,
+};
+use crate::algorithms::pagerank::command::{PageRankArgs, SWITCHES, of_variation};
+use crate::error::Result;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::Store;
+
+/// Personalized PageRank.
+pub const PERSONALIZED_PAGERANK: Entry = Entry {
+    name: "personalized-pagerank",
+    aliases: &["rwr"],
+    about: "Personalized PageRank: the importance of vertices as seen from some of them (random walk with restart)",
+    details: "Walks follow an edge with the probability `--damping`, and otherwise begin anew at a seed.",
+    source: "Page et al., 1999; Tong, Faloutsos and Pan, ICDM 2006",
+    lists: "out (push) or in (pull)",
+    bytes_per_vertex: "as PageRank; seeds 1/8",
+    exactness: "same bits on every run; 1e-4 of float64 on every vertex",
+    oracle: "personalized",
+    samples: &[
+        Sample::measured(
+            "personalized-pagerank",
+            "--seed max-degree --iterations 10",
+            AS_GIVEN,
+            "rank",
+            Edges::Visited,
+        ),
+        Sample::tested("--seed max-degree --iterations 4 --traffic push --dangling ignore", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<PersonalizedArgs>(),
+    switches: SWITCHES,
+    shader: |variation| Box::new(PersonalizedPageRank { seeds: Vec::new(), ranks: of_variation(variation) }),
+    graphalytics: None,
+};
+
+/// The arguments of `personalized-pagerank`.
+#[derive(Args)]
+pub struct PersonalizedArgs {
+    /// Where walks begin: an original id, or `max-degree` for the vertex with the most out-edges; may be given several times
+    #[arg(long = "seed", value_name = "ID", required = true, value_parser = source)]
+    seeds: Vec<Source>,
+    #[command(flatten)]
+    ranks: PageRankArgs,
+}
+
+impl Command for PersonalizedArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let seeds = distinct("--seed", &self.seeds, store)?;
+        let algorithm = PersonalizedPageRank { seeds, ranks: self.ranks.page_rank() };
+        Ok(Prepared::new(algorithm).showing(Shown::Top(self.ranks.top)))
+    }
+}

@@ -1,0 +1,467 @@
+//! Radius and effective diameter, estimated: for every vertex how many vertices edges lead to from it, how far the farthest of
+//! them is, and within how many hops nine tenths of them are; and for the graph the *neighbourhood function* N(h), the number of
+//! pairs of vertices at most h hops apart, with the number of hops in which nine tenths of all connected pairs reach each other.
+//!
+//! As ANF (Palmer, Gibbons and Faloutsos, KDD 2002), HADI (Kang et al., TKDD 2011) and HyperANF (Boldi, Rosa and Vigna, WWW 2011): each
+//! vertex has a sketch of the vertices within h hops along its out-edges, itself among them. A superstep reads all lists, and makes
+//! of each vertex's sketch and those of its out-neighbours the one for h + 1; it ends when no sketch has changed. Two sets of
+//! sketches are kept, so that one superstep is one hop on every device.
+//!
+//! *Sketches.* HyperLogLog's registers hold maxima, which devices cannot merge by an atomic operation that is exact for several
+//! registers in a word. So a register is the bitmap that its maximum would be taken of (Flajolet and Martin 1985): a vertex sets one
+//! bit of one of eight bitmaps, the i-th with probability 2^-i, and bitmaps are merged by *or*. The number of bits that are set
+//! tells more than the maxima do: Lang's estimate from it ("Back to the future", arXiv 1708.06839) has a standard error of
+//! 0.69 / sqrt(bitmaps), HyperLogLog's 1.04 / sqrt(registers), and it needs no other rule where there are few vertices. With b bits
+//! in a bitmap on average, the estimate is 8 × 0.794 (2^b - e^(-0.566 b - 0.13 b² - 0.04 b³)) for eight bitmaps, which is within 0.3 % of the
+//! solution of b = sum of 1 - e^(-x 2^-i).
+//!
+//! *Passes.* Memory holds eight bitmaps a vertex. A run may take several passes, each with other hashes; the numbers of bits are
+//! averaged, which is worth as much as 8 × passes bitmaps. The standard error of the number of neighbours is 25 % with one pass, 17 % with two,
+//! 12 % with four, 9 % with eight.
+//!
+//! - `eccentricity[v]`: the last hop at which a sketch of v has changed, the largest of all passes: never more than the true one,
+//!   which it falls short of where what is farthest away is little.
+//! - `radius[v]`: the least hop at which the estimate is at least 9 tenths of the last one, the mean of all passes (*effective radius*).
+//! - `neighbours[v]`: the estimated number of vertices that v reaches, itself included.
+//! - The effective diameter: the number of hops, interpolated between two, at which N is 9 tenths of its last value. N is the mean of
+//!   all passes, and N(0) the number of vertices. Pairs of a vertex with itself are counted, as ANF counts them.
+//!
+//! In a directed graph hops go along edges. Loops and repeated edges change nothing; a vertex without out-edges reaches itself.
+//! Supersteps are a pass's largest eccentricity and two, times passes, and each reads everything.
+//!
+//! 84 bytes a vertex: sixteen bitmaps and five numbers. GPUs must bind 22 storage buffers at once, which adapters with the least
+//! limits do not: a [narrow](Radius::narrow) run keeps two bitmaps a vertex (36 bytes, 10 buffers), has twice the standard error, and
+//! as one bit more is then more than a ninth, its `radius` is the last hop at which a pass's sketch has changed.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::model::algorithm::{
+    Algorithm, Answer, Constant, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::numbers::mixed;
+use crate::model::{Parameters, sound};
+use std::io::{self, Read, Write};
+use std::ops::{ControlFlow, Range};
+use std::sync::Mutex;
+use topostream_formats::Direction;
+
+/// Radius and effective diameter.
+#[derive(Debug)]
+pub struct Radius {
+    passes: u32,
+    seed: u32,
+    /// Eight bitmaps a vertex, or two.
+    wide: bool,
+    /// N from the first hop on, of each pass: told by vertex phases, and kept for [`effective_diameter`](Self::effective_diameter).
+    neighbourhood: Mutex<Vec<Vec<f64>>>,
+}
+
+/// Places in the declaration. Bits of the passes that are done, added up.
+const COUPONS: usize = 0;
+/// Hops at which they had 9 tenths, added up.
+const NEARS: usize = 1;
+/// The last change of those passes.
+const FARTHEST: usize = 2;
+/// Of this pass: the hop from which on the estimate has been at least 9 tenths of what it is.
+const NEAR: usize = 3;
+/// The last change of this pass.
+const LAST: usize = 4;
+/// The sketch, and behind it what edges make of its neighbours'.
+const NOW: usize = 5;
+
+/// The most bitmaps of a vertex.
+const BITMAPS_MAX: usize = 8;
+const NUMBERS: [&str; NOW] = ["coupons", "nears", "farthest", "near", "last"];
+const NOW_NAMES: [&str; BITMAPS_MAX] = ["now0", "now1", "now2", "now3", "now4", "now5", "now6", "now7"];
+const NEXT_NAMES: [&str; BITMAPS_MAX] = ["next0", "next1", "next2", "next3", "next4", "next5", "next6", "next7"];
+
+/// From so many bits of eight bitmaps on, one bit less stands for at least 9 tenths as many vertices; of two bitmaps never.
+const ENOUGH: u32 = 15;
+/// The share of pairs that the effective diameter is about.
+const MOST: f64 = 0.9;
+/// The most passes.
+const PASSES_MAX: u32 = 256;
+
+/// Places in totals.
+const CHANGED: usize = 0;
+const PAIRS: usize = 1;
+
+/// Vertices that a bitmap stands for, over two to the power of its bits.
+const SCALE: f64 = 0.794_023_6;
+/// The polynomial by which few bits stand for fewer vertices.
+const FEW: [f64; 3] = [0.566_261_2, 0.13, 0.04];
+
+/// How many vertices have set so many bits, on average of passes, of so many bitmaps.
+fn estimate(bits: f64, bitmaps: usize) -> f64 {
+    let b = bits / bitmaps as f64;
+    let [few_0, few_1, few_2] = FEW;
+    let few = (-(few_0 + (few_1 + few_2 * b) * b) * b).exp();
+    bitmaps as f64 * SCALE * (b.exp2() - few)
+}
+
+/// By how much a hash is shifted to be the number of a bitmap.
+fn bitmap_shift(bitmaps: usize) -> u32 {
+    32 - bitmaps.ilog2()
+}
+
+/// A vertex's own bit: the first bits of its hash are the bitmap, the zeros that another hash ends with the place.
+fn own_bit(vertex: u32, seed: u32, bitmaps: usize) -> (usize, u32) {
+    let bitmap = mixed(vertex ^ mixed(seed)) >> bitmap_shift(bitmaps);
+    let place = mixed(vertex ^ mixed(seed.wrapping_add(1))).trailing_zeros().min(31);
+    (bitmap as usize, 1 << place)
+}
+
+/// What a step's integers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Phase {
+    /// Hops when the superstep ends; none where a pass begins.
+    hops: u32,
+    seed: u32,
+    pass: u32,
+}
+
+impl Phase {
+    fn of(step: &Step) -> Self {
+        let [hops, seed, pass, _] = step.integers;
+        Self { hops, seed, pass }
+    }
+
+    fn step(self, superstep: u32) -> Step {
+        let visit = if self.hops == 0 { Visit::None } else { Visit::All };
+        Step::new(superstep, Direction::Out, visit).with_integers([self.hops, self.seed, self.pass, 0])
+    }
+}
+
+impl Radius {
+    /// Over so many passes (1 to 256); the same seed gives the same sketches.
+    pub fn new(passes: u32, seed: u32) -> Self {
+        Self { passes, seed, wide: true, neighbourhood: Mutex::default() }
+    }
+
+    /// The same with two bitmaps a vertex: as little memory and as few buffers as can be, and twice the standard error.
+    pub fn narrow(passes: u32, seed: u32) -> Self {
+        Self { wide: false, ..Self::new(passes, seed) }
+    }
+
+    fn bitmaps(&self) -> usize {
+        if self.wide { BITMAPS_MAX } else { 2 }
+    }
+
+    fn neighbourhood(&self) -> std::sync::MutexGuard<'_, Vec<Vec<f64>>> {
+        self.neighbourhood.lock().expect("nothing panics while it is held")
+    }
+
+    /// The neighbourhood function of a graph of so many vertices, once a run is done: N(0), N(1), …
+    pub fn pairs(&self, vertices: u64) -> Vec<f64> {
+        let passes = self.neighbourhood();
+        let longest = passes.iter().map(Vec::len).max().unwrap_or(0);
+        let mean = |hop: usize| {
+            let of_pass = |pass: &Vec<f64>| pass.get(hop).or(pass.last()).copied().unwrap_or(0.0);
+            passes.iter().map(of_pass).sum::<f64>() / passes.len() as f64
+        };
+        std::iter::once(vertices as f64).chain((0..longest).map(mean)).collect()
+    }
+
+    /// The number of hops in which nine tenths of all connected pairs reach each other.
+    pub fn effective_diameter(&self, vertices: u64) -> f64 {
+        let pairs = self.pairs(vertices);
+        let enough = MOST * pairs.last().expect("N(0) is there");
+        match pairs.iter().position(|&pairs| pairs >= enough) {
+            Some(hop) if hop > 0 => (hop - 1) as f64 + (enough - pairs[hop - 1]) / (pairs[hop] - pairs[hop - 1]),
+            _ => 0.0,
+        }
+    }
+
+    fn begin_pass(&self, superstep: u32, pass: u32) -> Step {
+        self.neighbourhood().push(Vec::new());
+        Phase { hops: 0, seed: self.seed.wrapping_add(2 * pass), pass }.step(superstep)
+    }
+}
+
+/// The bitmaps of all vertices.
+#[derive(Clone, Copy)]
+struct Columns<'a> {
+    columns: [&'a U32Column; BITMAPS_MAX],
+    count: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// Those from a place on. What is behind the last of them stands for nothing.
+    fn new(state: &'a State, first: usize, count: usize) -> Self {
+        Self { columns: std::array::from_fn(|at| state.attributes.u32(first + at.min(count - 1))), count }
+    }
+
+    #[inline(always)]
+    fn iter(&self) -> std::slice::Iter<'_, &'a U32Column> {
+        self.columns[..self.count].iter()
+    }
+}
+
+/// Brings bitmaps of neighbours together.
+pub struct RadiusKernel<'a> {
+    now: Columns<'a>,
+    next: Columns<'a>,
+}
+
+impl Kernel for RadiusKernel<'_> {
+    /// The vertex, and its neighbours' bitmaps.
+    type Record = (u32, [u32; BITMAPS_MAX]);
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<Self::Record> {
+        Some((list.vertex, [0; BITMAPS_MAX]))
+    }
+
+    #[inline(always)]
+    fn edge(&self, (_, together): &mut Self::Record, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        together.iter_mut().zip(self.now.iter()).for_each(|(bits, now)| *bits |= now.get(neighbour));
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        self.now.iter().for_each(|now| now.prefetch(neighbour));
+    }
+
+    #[inline(always)]
+    fn close(&self, (vertex, together): Self::Record) {
+        for (next, bits) in self.next.iter().zip(together) {
+            next.or(vertex, bits);
+        }
+    }
+}
+
+/// What a vertex phase looks at.
+struct Values<'a> {
+    now: Columns<'a>,
+    next: Columns<'a>,
+    state: &'a State,
+}
+
+impl<'a> Values<'a> {
+    fn of(state: &'a State, bitmaps: usize) -> Self {
+        Self { now: Columns::new(state, NOW, bitmaps), next: Columns::new(state, NOW + bitmaps, bitmaps), state }
+    }
+
+    fn number(&self, place: usize) -> &U32Column {
+        self.state.attributes.u32(place)
+    }
+
+    fn bits(&self, vertex: u32) -> u32 {
+        self.now.iter().map(|now| now.get(vertex).count_ones()).sum()
+    }
+
+    /// Whether the sums of a checkpoint are some that this superstep can begin with, so that none of them will overflow.
+    fn check(&self, step: &Step) -> Result<(), String> {
+        let phase = Phase::of(step);
+        if phase.hops > step.superstep {
+            return Err(format!("its superstep {} ends {} hops", step.superstep, phase.hops));
+        }
+        let bits = phase.pass * 32 * self.now.count as u32;
+        for vertex in (0..self.state.graph.vertices).map(|vertex| vertex as u32) {
+            let value = |place| self.number(place).get(vertex);
+            let hops = u64::from(value(NEARS)) + u64::from(value(NEAR).max(value(LAST)));
+            if value(COUPONS) > bits || hops > step.superstep.into() {
+                let coupons = value(COUPONS);
+                return Err(format!(
+                    "vertex {vertex} has {coupons} bits and {hops} hops, which are more than it can have"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bits of a pass that is done go with those before; another one begins.
+    fn begin(&self, vertex: u32, seed: u32) {
+        let [coupons, nears, farthest, near, last] =
+            [COUPONS, NEARS, FARTHEST, NEAR, LAST].map(|place| self.number(place));
+        coupons.set(vertex, coupons.get(vertex) + self.bits(vertex));
+        nears.set(vertex, nears.get(vertex) + near.get(vertex));
+        farthest.set(vertex, farthest.get(vertex).max(last.get(vertex)));
+        near.set(vertex, 0);
+        last.set(vertex, 0);
+        self.next.iter().for_each(|next| next.set(vertex, 0));
+        let (bitmap, bit) = own_bit(vertex, seed, self.now.count);
+        (0..).zip(self.now.iter()).for_each(|(at, now)| now.set(vertex, if at == bitmap { bit } else { 0 }));
+    }
+
+    /// Takes the sketches of neighbours in; how many bits there are, and whether they have become more.
+    fn grow(&self, vertex: u32, hops: u32) -> (u32, bool) {
+        let before = self.bits(vertex);
+        let mut bits = 0;
+        for (now, next) in self.now.iter().zip(self.next.iter()) {
+            let both = now.get(vertex) | next.get(vertex);
+            bits += both.count_ones();
+            now.set(vertex, both);
+        }
+        if bits > before {
+            let last = self.number(LAST);
+            let wide = self.now.count == BITMAPS_MAX;
+            let near = if wide && bits == before + 1 && bits >= ENOUGH { last.get(vertex) } else { hops };
+            self.number(NEAR).set(vertex, near);
+            last.set(vertex, hops);
+        }
+        (bits, bits > before)
+    }
+}
+
+impl Algorithm for Radius {
+    type Kernel<'a> = RadiusKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "radius"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+        let (number, bitmaps) = (AttributeType::U32, self.bitmaps());
+        // Edges touch none of these.
+        let mut declared = NUMBERS.map(|name| attribute(name, number, Role::Own, Merge::Add)).to_vec();
+        declared.extend(NOW_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Gathered, Merge::Or)));
+        declared.extend(NEXT_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Own, Merge::Or)));
+        declared
+    }
+
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        match self.passes {
+            1..=PASSES_MAX => Ok(()),
+            passes => Err(format!("{passes} passes: there must be 1 to {PASSES_MAX}")),
+        }
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { passes, seed, wide, .. } = self;
+        Some(Parameters::none().with("passes", passes).with("seed", seed).with("wide", wide))
+    }
+
+    fn keep(&self, out: &mut dyn Write) -> io::Result<()> {
+        for pass in self.neighbourhood().iter() {
+            out.write_all(&(pass.len() as u64).to_le_bytes())?;
+            pass.iter().try_for_each(|pairs| out.write_all(&pairs.to_bits().to_le_bytes()))?;
+        }
+        Ok(())
+    }
+
+    fn recall(&self, state: &State, step: &Step, kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.integers[0], sound::FAR)?;
+        sound::place(step.integers[2], PASSES_MAX as usize)?;
+        Values::of(state, self.bitmaps()).check(step)?;
+        let mut next = || -> io::Result<u64> {
+            let mut word = [0; 8];
+            kept.read_exact(&mut word)?;
+            Ok(u64::from_le_bytes(word))
+        };
+        let mut passes = Vec::new();
+        for _ in 0..=Phase::of(step).pass {
+            let hops = next().map_err(|error| error.to_string())?;
+            let pass: io::Result<Vec<f64>> = (0..hops).map(|_| next().map(f64::from_bits)).collect();
+            passes.push(pass.map_err(|error| error.to_string())?);
+        }
+        *self.neighbourhood() = passes;
+        Ok(())
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::All)]
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        Ends::List
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("radius.wgsl");
+        let [few_0, few_1, few_2] = FEW.map(|factor| Constant::F32(factor as f32));
+        let constants = [
+            ("ENOUGH", ENOUGH.into()),
+            ("BITMAPS", Constant::F32(self.bitmaps() as f32)),
+            ("BITMAP_SHIFT", bitmap_shift(self.bitmaps()).into()),
+            ("SCALE", Constant::F32(SCALE as f32)),
+            ("FEW_0", few_0),
+            ("FEW_1", few_1),
+            ("FEW_2", few_2),
+        ];
+        let shader = Shader::of_program("src/algorithms/radius/radius.wgsl", text, vec![("WIDE", self.wide)]);
+        Some(shader.with_constants(constants))
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        self.neighbourhood().clear();
+        (graph.vertices > 0).then(|| self.begin_pass(0, 0))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> RadiusKernel<'a> {
+        let Values { now, next, .. } = Values::of(state, self.bitmaps());
+        RadiusKernel { now, next }
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let (values, phase) = (Values::of(state, self.bitmaps()), Phase::of(step));
+        let mut totals = Scalars::default();
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            if phase.hops == 0 {
+                values.begin(vertex, phase.seed);
+                continue;
+            }
+            let (bits, changed) = values.grow(vertex, phase.hops);
+            totals[CHANGED] += f64::from(changed);
+            totals[PAIRS] += estimate(bits.into(), self.bitmaps());
+        }
+        totals
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let (phase, superstep) = (Phase::of(step), step.superstep + 1);
+        if phase.hops > 0 {
+            self.neighbourhood().last_mut().expect("a pass has begun").push(summary.totals[PAIRS]);
+            if summary.totals[CHANGED] == 0.0 {
+                let pass = phase.pass + 1;
+                return (pass < self.passes).then(|| self.begin_pass(superstep, pass));
+            }
+        }
+        Some(Phase { hops: phase.hops + 1, ..phase }.step(superstep))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let (values, bitmaps) = (Values::of(state, self.bitmaps()), self.bitmaps());
+        let number = |place| state.attributes.u32(place);
+        let passes = f64::from(self.passes);
+        let eccentricity = move |vertex| Some(number(FARTHEST).get(vertex).max(number(LAST).get(vertex)).into());
+        let radius = move |vertex| f64::from(number(NEARS).get(vertex) + number(NEAR).get(vertex)) / passes;
+        let neighbours =
+            move |vertex| estimate(f64::from(number(COUPONS).get(vertex) + values.bits(vertex)) / passes, bitmaps);
+        vec![
+            Answer::integer("eccentricity", eccentricity),
+            Answer::f64("radius", radius),
+            Answer::f64("neighbours", neighbours),
+        ]
+    }
+
+    fn remark(&self, state: &State) -> Option<String> {
+        let vertices = state.graph.vertices;
+        let (diameter, pairs) = (self.effective_diameter(vertices), self.pairs(vertices));
+        let pairs = pairs.last().expect("N(0) is there");
+        Some(format!("effective diameter {diameter:.2} hops (9 tenths of {pairs:.3e} connected pairs), estimated"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The approximation against the equation that it solves.
+    #[test]
+    fn estimates_solve_the_equation() {
+        let bits_of = |x: f64| (1..100).map(|place| -(-x * 0.5f64.powi(place)).exp_m1()).sum::<f64>();
+        for bits in 1..=30 * BITMAPS_MAX as u32 {
+            let (low, high) = [0.997, 1.003].map(|factor| bits_of(factor * estimate(bits.into(), 8) / 8.0)).into();
+            let found = f64::from(bits) / 8.0;
+            assert!(low <= found && found <= high, "{bits} bits: {low} to {high}");
+        }
+        let ratio = |bits: u32| estimate(f64::from(bits) - 1.0, 8) / estimate(bits.into(), 8);
+        assert!((2..ENOUGH).all(|bits| ratio(bits) < MOST + 1e-3));
+        assert!((ENOUGH..256).all(|bits| ratio(bits) >= MOST));
+    }
+}

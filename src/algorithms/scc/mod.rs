@@ -1,0 +1,267 @@
+//! Strongly connected components: `component[v]` is a vertex from which edges lead to `v` and to which they lead from `v`, the same
+//! one for all such vertices. A vertex on no cycle is a component of its own.
+//!
+//! By colours (Orzan, "On distributed verification and verified distribution", 2004; as in the Multistep method of Slota,
+//! Rajamanickam and Madduri, IPDPS 2014). Every vertex has a colour of its own; larger colours travel along edges, until everybody
+//! has the largest that reaches it. A vertex that has kept its own is a *root*; the vertices of its colour from which edges lead to
+//! it, found along in-lists, are its component. What is left has its own colours again, until nothing is left. Vertices without
+//! out-edges are left out at the start; those that nothing left points to are roots in each round, and go with it.
+//!
+//! Colours are a permutation of the vertices' numbers by chance (the finalizer of MurmurHash3). With the numbers themselves, a
+//! chain of components in descending order would take a round for each of them; by chance it takes a number of rounds that grows
+//! with the logarithm of its length. A component is called by the vertex whose colour is the largest: any of its vertices.
+//!
+//! Supersteps visit the vertices whose colour has changed, or that have just been confirmed. A round has as many of them as the
+//! ways of colours are long, there and back, and two that read nothing. It needs in-lists. In an undirected graph strongly connected
+//! components are the connected ones, which are found faster: such a store is refused.
+//!
+//! 4 bytes a vertex for the label, and three bits. Loops and repeated edges change nothing.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::model::algorithm::{
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use crate::model::numbers::{mixed, unmixed};
+use crate::model::{Parameters, sound};
+use std::io::Read;
+use std::ops::{ControlFlow, Range};
+use topostream_formats::Direction;
+
+/// Strongly connected components.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scc;
+
+/// Places in the declaration.
+const LABEL: usize = 0;
+/// Vertices that edges have told something new.
+const CHANGED: usize = 1;
+/// Vertices whose component is known: its colour is their label.
+const DONE: usize = 2;
+/// Whose lists are read.
+const VISITED: usize = 3;
+
+/// What a superstep does, in a step's first integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Colours travel along edges.
+    Paint,
+    /// Roots are found: nothing is read.
+    FindRoots,
+    /// Components grow from roots, against edges.
+    Confirm,
+    /// Whoever is left begins anew: nothing is read.
+    Restart,
+}
+
+const MODES: [Mode; 4] = [Mode::Paint, Mode::FindRoots, Mode::Confirm, Mode::Restart];
+/// What the shader calls them.
+const MODE_NAMES: [&str; 4] = ["PAINT", "FIND_ROOTS", "CONFIRM", "RESTART"];
+
+impl Mode {
+    fn of(step: &Step) -> Self {
+        MODES[step.integers[0] as usize]
+    }
+
+    fn step(self, superstep: u32) -> Step {
+        let mode = MODES.iter().position(|&mode| mode == self).expect("all of them");
+        let direction = if self == Self::Confirm { Direction::In } else { Direction::Out };
+        let step = match self {
+            Self::FindRoots | Self::Restart => Step::without_pages(superstep),
+            Self::Paint | Self::Confirm => Step::new(superstep, direction, Visit::Within(VISITED)),
+        };
+        step.with_integers([mode as u32, 0, 0, 0])
+    }
+}
+
+/// Carries labels along edges, or confirms against them.
+pub struct SccKernel<'a> {
+    label: &'a U32Column,
+    changed: &'a Bits,
+    done: &'a Bits,
+    confirm: bool,
+}
+
+impl Kernel for SccKernel<'_> {
+    /// The label of the vertex whose list it is.
+    type Record = u32;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<u32> {
+        Some(self.label.get(list.vertex))
+    }
+
+    #[inline(always)]
+    fn edge(&self, &mut label: &mut u32, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        if self.done.contains(neighbour) {
+            return ControlFlow::Continue(());
+        }
+        let changes = match self.confirm {
+            true => self.label.get(neighbour) == label,
+            false => self.label.max(neighbour, label),
+        };
+        if changes {
+            self.changed.insert(neighbour);
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        self.label.prefetch(neighbour);
+    }
+
+    #[inline(always)]
+    fn close(&self, _label: u32) {}
+}
+
+/// What a vertex phase looks at.
+struct Values<'a> {
+    label: &'a U32Column,
+    changed: &'a Bits,
+    done: &'a Bits,
+    visited: &'a Bits,
+}
+
+impl<'a> Values<'a> {
+    fn of(state: &'a State) -> Self {
+        let bits = |place| state.attributes.bits(place);
+        Self { label: state.attributes.u32(LABEL), changed: bits(CHANGED), done: bits(DONE), visited: bits(VISITED) }
+    }
+
+    /// Whether a vertex's list is read in the next superstep.
+    fn update(&self, vertex: u32, mode: Mode) -> bool {
+        match mode {
+            Mode::Paint | Mode::Confirm => {
+                let changed = self.changed.contains(vertex);
+                if changed {
+                    self.changed.remove(vertex);
+                    if mode == Mode::Confirm {
+                        self.done.insert(vertex);
+                    }
+                } else if self.visited.contains(vertex) {
+                    self.visited.remove(vertex);
+                }
+                changed
+            }
+            _ if self.done.contains(vertex) => false,
+            Mode::FindRoots => {
+                let root = self.label.get(vertex) == mixed(vertex);
+                if root {
+                    self.done.insert(vertex);
+                }
+                root
+            }
+            Mode::Restart => {
+                self.label.set(vertex, mixed(vertex));
+                true
+            }
+        }
+    }
+
+    /// Puts a vertex where its list is read in the next superstep.
+    fn visit(&self, vertex: u32) -> f64 {
+        self.visited.insert(vertex);
+        1.0
+    }
+}
+
+impl Algorithm for Scc {
+    type Kernel<'a> = SccKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "scc"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+        vec![
+            attribute("label", AttributeType::U32, Role::Writable, Merge::Max),
+            attribute("changed", AttributeType::Bit, Role::Accumulated, Merge::Or),
+            attribute("done", AttributeType::Bit, Role::Gathered, Merge::Or),
+            attribute("visited", AttributeType::Bit, Role::ReadOnly, Merge::Or),
+        ]
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        if !graph.directed {
+            return Err(
+                "in an undirected graph strongly connected components are the connected ones: run components".into()
+            );
+        }
+        if !graph.has_in_lists {
+            return Err("strongly connected components need in-lists: format the store with `--in-edges`".into());
+        }
+        Ok(())
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none())
+    }
+
+    fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
+        sound::place(step.integers[0], MODES.len())?;
+        sound::vertices(state, state.attributes.u32(LABEL), |label| Some(unmixed(label)))
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        [Direction::Out, Direction::In].map(|direction| (direction, Visit::Within(VISITED))).to_vec()
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        Ends::Neighbour
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("scc.wgsl");
+        Some(Shader::of_program("src/algorithms/scc/scc.wgsl", text, Vec::new()).with_modes(MODE_NAMES))
+    }
+
+    fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
+        let values = Values::of(state);
+        let mut left = 0.0;
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            values.label.set(vertex, mixed(vertex));
+            if state.graph.out_degree(vertex) > 0 {
+                left += values.visit(vertex);
+            } else {
+                values.done.insert(vertex);
+            }
+        }
+        [left, 0.0, 0.0, 0.0]
+    }
+
+    fn first(&self, _graph: &Graph, totals: Scalars) -> Option<Step> {
+        (totals[0] > 0.0).then(|| Mode::Paint.step(0))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> SccKernel<'a> {
+        let Values { label, changed, done, .. } = Values::of(state);
+        SccKernel { label, changed, done, confirm: Mode::of(step) == Mode::Confirm }
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let (values, mode) = (Values::of(state), Mode::of(step));
+        let next = vertices.map(|vertex| vertex as u32).filter(|&vertex| values.update(vertex, mode));
+        [next.map(|vertex| values.visit(vertex)).sum(), 0.0, 0.0, 0.0]
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let mode = match (Mode::of(step), summary.totals[0] > 0.0) {
+            (Mode::Paint, true) | (Mode::Restart, true) => Mode::Paint,
+            (Mode::Paint, false) => Mode::FindRoots,
+            (Mode::Confirm, true) | (Mode::FindRoots, _) => Mode::Confirm,
+            (Mode::Confirm, false) => Mode::Restart,
+            (Mode::Restart, false) => return None,
+        };
+        Some(mode.step(step.superstep + 1))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let label = state.attributes.u32(LABEL);
+        vec![Answer::vertex("component", move |vertex| Some(unmixed(label.get(vertex))))]
+    }
+}

@@ -1,0 +1,85 @@
+//! `sssp`: its arguments, and its entry in the catalogue.
+
+use super::{DeltaStepping, Sssp};
+use crate::algorithms::command::{
+    Arguments, Beside, Command, Edges, Entry, Graphalytics, ON, ParameterKind, Prepared, Rule, Sample, Shown, Source,
+    Switch, Variation, WEIGHTED, source,
+};
+use crate::error::Result;
+use crate::model::algorithm::Algorithm;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::edge::WeightType;
+use topostream_formats::{Store, VertexId};
+
+/// Shortest paths, and delta-stepping.
+pub const SSSP: Entry = Entry {
+    name: "sssp",
+    aliases: &[],
+    about: "Shortest paths: how far vertices are from a source, by the weights of the edges",
+    details: "Whole weights give whole distances of at most 2^32 - 3. With f32 weights each addition along a path is \
+              rounded to the nearest f32. Vertices that are not reached get -1 (whole) or inf. A negative weight on the \
+              way is an error.",
+    source: "Bellman and Ford, by frontiers; Meyer and Sanders, 2003 (--delta)",
+    lists: "out; of a bucket's vertices with --delta",
+    bytes_per_vertex: "distance 4, refused 1/8 with `f32` weights; frontiers 1/4 (with --delta sets 1/4)",
+    exactness: "`u32` exact; `f32` the same bits, 1e-4 of float64",
+    oracle: "sssp",
+    samples: &[
+        Sample::measured("sssp", "--source max-degree", WEIGHTED, "distance", Edges::Once).gts_bytes(4),
+        // Half of the largest weight.
+        Sample::measured("delta-stepping", "--source max-degree --delta 128", WEIGHTED, "distance", Edges::Once)
+            .gts_bytes(4),
+    ],
+    arguments: Arguments::of::<SsspArgs>(),
+    switches: &[Switch {
+        name: "delta",
+        values: &[],
+        help: "By buckets (delta-stepping)",
+        renames: Some("delta-stepping"),
+    }],
+    shader: of_variation,
+    graphalytics: Some(Graphalytics {
+        name: "sssp",
+        rule: Rule::Near,
+        parameters: &[("sssp.source-vertex", ParameterKind::Vertex, "--source")],
+        held_bytes: None,
+    }),
+};
+
+fn of_variation(variation: &Variation) -> Box<dyn Algorithm> {
+    let paths = Sssp { source: VertexId(0), weights: variation.weight_type() };
+    match variation.value("delta") {
+        Some(ON) => Box::new(DeltaStepping { paths, delta: 1.0 }),
+        _ => Box::new(paths),
+    }
+}
+
+/// The arguments of `sssp`.
+#[derive(Args)]
+pub struct SsspArgs {
+    /// The source: an original id, or `max-degree` for the vertex with the most out-edges
+    #[arg(long, value_name = "ID", value_parser = source)]
+    source: Source,
+    /// Width of a bucket of distances (delta-stepping): fewer lists are read twice, in more supersteps
+    #[arg(long, value_name = "WIDTH")]
+    delta: Option<f64>,
+    /// Check distances by Graph500's rules before they are written: reads the store once more
+    #[arg(long)]
+    validate: bool,
+}
+
+impl Command for SsspArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let source = self.source.vertex(store)?;
+        // Where there are no weights the engine says so.
+        let paths = Sssp { source, weights: store.manifest().weights.unwrap_or(WeightType::U32) };
+        let prepared = match self.delta {
+            Some(delta) => Prepared::new(DeltaStepping { paths, delta }),
+            None => Prepared::new(paths),
+        };
+        let check = self.validate.then_some(Beside::CheckPaths { source });
+        Ok(prepared.showing(Shown::Reached).with(check))
+    }
+}

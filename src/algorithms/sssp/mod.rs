@@ -1,0 +1,227 @@
+//! Single-source shortest paths: `distance[v]` is the least sum of weights along out-edges from the source to `v`.
+//!
+//! Bellman and Ford's way, over frontiers: vertices whose distance has become less offer their neighbours a way through
+//! themselves, and the least offer stays. A distance is kept as 32 bits whose order as whole numbers is that of the distances,
+//! so that the minimum is one atomic operation, whatever the type of the weights.
+//!
+//! - Whole weights: distances are exact. Those up to 2^32 - 3 fit; a vertex that is farther away ends the run with an error, as
+//!   a wrong number would be worse.
+//! - `f32` weights: the bits of a float from 0 on order as it does. A distance is the sum from left to right along the path, each
+//!   addition rounded to the nearest `f32`; rounding keeps order, so that the least of all paths is the same bits whichever
+//!   offer comes first, on any device. A weight of infinity is no way at all, nor is a path whose sum passes the largest `f32`;
+//!   weights below 2^-126 (subnormal: some devices know no such numbers) count as 0. A weight that is negative or no number
+//!   ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter.
+
+#[cfg(feature = "cli")]
+pub mod command;
+mod delta_stepping;
+
+pub use delta_stepping::DeltaStepping;
+
+use crate::algorithms::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
+use crate::model::Parameters;
+use crate::model::algorithm::{
+    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
+};
+use crate::model::attributes::{Attribute, Merge, U32Column};
+use crate::model::bits::Bits;
+use crate::model::numbers::TOO_FAR;
+use std::ops::ControlFlow;
+use topostream_formats::edge::WeightType;
+use topostream_formats::{Direction, VertexId};
+
+/// Shortest paths from one source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sssp {
+    /// Where it starts.
+    pub source: VertexId,
+    /// What the weights are, as the store says.
+    pub weights: WeightType,
+}
+
+/// The whole distance of a vertex that has not been reached.
+const UNREACHED: u32 = u32::MAX;
+
+impl Sssp {
+    pub(in crate::algorithms) fn is_float(&self) -> bool {
+        self.weights == WeightType::F32
+    }
+
+    /// The edge function: `nearer` takes the vertices whose distance has become less. In a traversal those are active next, and what is
+    /// refused must be too: only then are other devices told.
+    pub(in crate::algorithms) fn offering<'a>(
+        &self,
+        state: &'a State,
+        nearer: &'a Bits,
+        is_traversal: bool,
+    ) -> SsspKernel<'a> {
+        let (dist, refused) = (state.attributes.u32(VALUE), relaxation::refused(state, self.weights));
+        SsspKernel { dist, refused, nearer, is_traversal }
+    }
+
+    fn unreached(&self) -> u32 {
+        if self.is_float() { INFINITY } else { UNREACHED }
+    }
+}
+
+/// A distance and a weight added up.
+#[inline(always)]
+fn whole_sum(dist: u32, weight: u32) -> u32 {
+    dist.saturating_add(weight).min(TOO_FAR)
+}
+
+/// The same in floats, by their bits; none where there is no such sum.
+#[inline(always)]
+fn float_sum(dist: u32, weight: u32) -> Option<u32> {
+    let weight = match weight {
+        0..0x0080_0000 | NEGATIVE_ZERO => 0.0,
+        _ => f32::from_bits(weight),
+    };
+    (weight >= 0.0).then(|| (f32::from_bits(dist) + weight).to_bits())
+}
+
+/// Offers ways to neighbours.
+pub struct SsspKernel<'a> {
+    dist: &'a U32Column,
+    /// Of `f32` weights.
+    refused: Option<&'a Bits>,
+    nearer: &'a Bits,
+    is_traversal: bool,
+}
+
+impl Kernel for SsspKernel<'_> {
+    /// The distance of the vertex whose list it is.
+    type Record = u32;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<u32> {
+        Some(self.dist.get(list.vertex))
+    }
+
+    #[inline(always)]
+    fn edge(&self, &mut dist: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
+        let sum = match self.refused {
+            None => Some(whole_sum(dist, weight)),
+            Some(_) => float_sum(dist, weight),
+        };
+        match (sum, self.refused) {
+            (Some(sum), _) => {
+                if self.dist.min(neighbour, sum) {
+                    self.nearer.insert(neighbour);
+                }
+            }
+            (None, Some(refused)) if refused.insert(neighbour) && self.is_traversal => {
+                self.nearer.insert(neighbour);
+            }
+            (None, _) => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn close(&self, _dist: u32) {}
+}
+
+impl Algorithm for Sssp {
+    type Kernel<'a> = SsspKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "sssp"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        relaxation::attributes("dist", Merge::Min, self.unreached(), self.weights)
+    }
+
+    fn is_monotone(&self) -> bool {
+        true
+    }
+
+    fn needs_weights(&self) -> bool {
+        true
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        relaxation::check(self.name(), self.source, self.weights, graph)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { source, weights } = self;
+        Some(Parameters::none().with("source", source.0).with("weights", weights))
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::Frontier)]
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("sssp.wgsl");
+        Some(Shader::of_program("src/algorithms/sssp/sssp.wgsl", text, vec![("FLOAT", self.is_float())]))
+    }
+
+    fn seeds(&self) -> Seeds {
+        let vertex = self.source.0;
+        Seeds { active: vec![vertex], values: vec![Seed { attribute: VALUE, vertex, bits: 0 }] }
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> SsspKernel<'a> {
+        self.offering(state, state.next_frontier(step.superstep), true)
+    }
+
+    fn verdict(&self, state: &State) -> Result<(), Refusal> {
+        if self.is_float() {
+            return relaxation::verdict(state, self.weights, "shortest paths");
+        }
+        let dist = state.attributes.u32(VALUE);
+        let too_far = (0..state.graph.vertices).find(|&vertex| dist.get(vertex as u32) == TOO_FAR);
+        let Some(vertex) = too_far else { return Ok(()) };
+        let reason = format!("its distance is more than {}; take f32 weights (format --weight-type f32)", TOO_FAR - 1);
+        Err(Refusal { vertex: VertexId(vertex as u32), reason })
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let dist = state.attributes.u32(VALUE);
+        if self.is_float() {
+            vec![Answer::f64("distance", move |vertex| f32::from_bits(dist.get(vertex)).into())]
+        } else {
+            let reached = move |vertex| Some(dist.get(vertex)).filter(|&dist| dist != UNREACHED).map(u64::from);
+            vec![Answer::integer("distance", reached)]
+        }
+    }
+
+    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.
+    fn traversed_edges(&self, state: &State) -> Option<u64> {
+        let (dist, graph) = (state.attributes.u32(VALUE), &state.graph);
+        let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&v| dist.get(v) != self.unreached());
+        Some(reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_sums_stop_below_unreached() {
+        assert_eq!(whole_sum(3, 4), 7);
+        assert_eq!(whole_sum(u32::MAX - 3, 1), u32::MAX - 2);
+        for (dist, weight) in [(u32::MAX - 3, 2), (u32::MAX - 3, 3), (TOO_FAR, 0), (TOO_FAR, u32::MAX), (5, u32::MAX)] {
+            assert_eq!(whole_sum(dist, weight), TOO_FAR, "{dist} and {weight}");
+        }
+    }
+
+    #[test]
+    fn float_sums_are_of_what_is_a_length() {
+        let sum = |dist: f32, weight: f32| float_sum(dist.to_bits(), weight.to_bits()).map(f32::from_bits);
+        assert_eq!(sum(1.5, 2.25), Some(3.75));
+        assert_eq!(sum(1.5, -0.0), Some(1.5));
+        assert_eq!(sum(0.0, -0.0).map(f32::to_bits), Some(0));
+        assert_eq!(sum(0.0, f32::from_bits(1)).map(f32::to_bits), Some(0));
+        assert_eq!(sum(0.0, f32::MIN_POSITIVE), Some(f32::MIN_POSITIVE));
+        assert_eq!(sum(1.0, f32::INFINITY), Some(f32::INFINITY));
+        assert_eq!(sum(f32::MAX, f32::MAX), Some(f32::INFINITY));
+        for weight in [-1.0, -f32::MIN_POSITIVE, -f32::from_bits(1), f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
+            assert_eq!(sum(1.0, weight), None, "{weight}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `widest`: its arguments, and its entry in the catalogue.
+
+use super::Widest;
+use crate::algorithms::command::{Arguments, Command, Edges, Entry, Prepared, Sample, Shown, Source, WEIGHTED, source};
+use crate::error::Result;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::edge::WeightType;
+use topostream_formats::{Store, VertexId};
+
+/// Widest paths.
+pub const WIDEST: Entry = Entry {
+    name: "widest",
+    aliases: &[],
+    about: "Widest paths: maximum bottleneck capacity from a source, the least weight on the way there",
+    details: "Vertices that are not reached get 0, as do those that only edges of weight 0 lead to. The source has the \
+              largest width: 2^32 - 1 (whole weights) or inf (f32). A negative weight on the way is an error.",
+    source: "Pollack, 1960",
+    lists: "out",
+    bytes_per_vertex: "width 4, refused 1/8 with `f32` weights; frontiers 1/4",
+    exactness: "exact",
+    oracle: "widest",
+    samples: &[Sample::measured("widest", "--source max-degree", WEIGHTED, "width", Edges::Once)],
+    arguments: Arguments::of::<WidestArgs>(),
+    switches: &[],
+    shader: |variation| Box::new(Widest { source: VertexId(0), weights: variation.weight_type() }),
+    graphalytics: None,
+};
+
+/// The arguments of `widest`.
+#[derive(Args)]
+pub struct WidestArgs {
+    /// The source: an original id, or `max-degree` for the vertex with the most out-edges
+    #[arg(long, value_name = "ID", value_parser = source)]
+    source: Source,
+}
+
+impl Command for WidestArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        // Where there are no weights the engine says so.
+        let weights = store.manifest().weights.unwrap_or(WeightType::U32);
+        let widest = Widest { source: self.source.vertex(store)?, weights };
+        Ok(Prepared::new(widest).showing(Shown::AboveZero))
+    }
+}

@@ -1,0 +1,192 @@
+//! Single-source widest paths: `width[v]` is the largest, over all paths along out-edges from the source to `v`, of the least
+//! weight on the path (Pollack 1960; the bottleneck of a network).
+//!
+//! Over frontiers, as shortest paths are found: vertices whose width has grown offer their neighbours a way through themselves,
+//! and the widest offer stays. Nothing is added up and nothing rounded, so that widths are exact, whatever the type of the
+//! weights: each is the source's own or the weight of some edge.
+//!
+//! - The source is as wide as can be: 2^32 - 1 with whole weights, infinity with `f32` ones.
+//! - A vertex that is not reached has width 0, and so has one that can be reached over edges of weight 0 only: nothing fits
+//!   through those, and they are not followed.
+//! - `f32` widths are kept as the bits of a float from 0 on, which order as it does. A weight that is negative or no number
+//!   ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter. -0 is 0; infinity is a
+//!   width like others.
+//! - Of edges that stand several times the widest counts; loops change nothing. In an undirected graph edges go both ways.
+//!
+//! It keeps 4 bytes a vertex, and 1 bit with `f32` weights.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::algorithms::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
+use crate::model::Parameters;
+use crate::model::algorithm::{
+    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
+};
+use crate::model::attributes::{Attribute, Merge, U32Column};
+use crate::model::bits::Bits;
+use std::ops::ControlFlow;
+use topostream_formats::edge::WeightType;
+use topostream_formats::{Direction, VertexId};
+
+/// Widest paths from one source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Widest {
+    /// Where it starts.
+    pub source: VertexId,
+    /// What the weights are, as the store says.
+    pub weights: WeightType,
+}
+
+impl Widest {
+    fn is_float(&self) -> bool {
+        self.weights == WeightType::F32
+    }
+
+    fn width_of_source(&self) -> u32 {
+        if self.is_float() { INFINITY } else { u32::MAX }
+    }
+}
+
+/// The bits of a float's width; none where it is negative or no number.
+#[inline(always)]
+fn float_width(weight: u32) -> Option<u32> {
+    match weight {
+        0..=INFINITY => Some(weight),
+        NEGATIVE_ZERO => Some(0),
+        _ => None,
+    }
+}
+
+/// Offers ways to neighbours.
+pub struct WidestKernel<'a> {
+    width: &'a U32Column,
+    /// Of `f32` weights.
+    refused: Option<&'a Bits>,
+    next: &'a Bits,
+}
+
+impl Kernel for WidestKernel<'_> {
+    /// The width of the vertex whose list it is.
+    type Record = u32;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<u32> {
+        Some(self.width.get(list.vertex))
+    }
+
+    #[inline(always)]
+    fn edge(&self, &mut width: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
+        let offer = match self.refused {
+            None => Some(weight),
+            Some(_) => float_width(weight),
+        };
+        match (offer, self.refused) {
+            (Some(offer), _) => {
+                if self.width.max(neighbour, offer.min(width)) {
+                    self.next.insert(neighbour);
+                }
+            }
+            (None, Some(refused)) if refused.insert(neighbour) => drop(self.next.insert(neighbour)),
+            (None, _) => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        self.width.prefetch(neighbour);
+    }
+
+    #[inline(always)]
+    fn close(&self, _width: u32) {}
+}
+
+impl Algorithm for Widest {
+    type Kernel<'a> = WidestKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "widest"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        relaxation::attributes("width", Merge::Max, 0, self.weights)
+    }
+
+    fn is_monotone(&self) -> bool {
+        true
+    }
+
+    fn needs_weights(&self) -> bool {
+        true
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        relaxation::check(self.name(), self.source, self.weights, graph)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { source, weights } = self;
+        Some(Parameters::none().with("source", source.0).with("weights", weights))
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::Frontier)]
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = include_str!("widest.wgsl");
+        Some(Shader::of_program("src/algorithms/widest/widest.wgsl", text, vec![("FLOAT", self.is_float())]))
+    }
+
+    fn seeds(&self) -> Seeds {
+        let vertex = self.source.0;
+        let values = vec![Seed { attribute: VALUE, vertex, bits: self.width_of_source() }];
+        Seeds { active: vec![vertex], values }
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> WidestKernel<'a> {
+        WidestKernel {
+            width: state.attributes.u32(VALUE),
+            refused: relaxation::refused(state, self.weights),
+            next: state.next_frontier(step.superstep),
+        }
+    }
+
+    fn verdict(&self, state: &State) -> Result<(), Refusal> {
+        relaxation::verdict(state, self.weights, "widest paths")
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let width = state.attributes.u32(VALUE);
+        if self.is_float() {
+            vec![Answer::f64("width", move |vertex| f32::from_bits(width.get(vertex)).into())]
+        } else {
+            vec![Answer::integer("width", move |vertex| Some(width.get(vertex).into()))]
+        }
+    }
+
+    /// The out-edges of the vertices that are reached.
+    fn traversed_edges(&self, state: &State) -> Option<u64> {
+        let (width, graph) = (state.attributes.u32(VALUE), &state.graph);
+        let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&vertex| width.get(vertex) > 0);
+        Some(reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn float_widths_are_of_numbers_from_0_on() {
+        let width = |weight: f32| float_width(weight.to_bits()).map(f32::from_bits);
+        for weight in [0.0, f32::from_bits(1), 1.5, f32::MAX, f32::INFINITY] {
+            assert_eq!(width(weight), Some(weight));
+        }
+        assert_eq!(width(-0.0).map(f32::to_bits), Some(0));
+        for weight in [-1.0, -f32::from_bits(1), f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
+            assert_eq!(width(weight), None, "{weight}");
+        }
+    }
+}

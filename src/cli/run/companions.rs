@@ -1,0 +1,79 @@
+//! What commands do beside the run and its answer: further files, checks by Graph500's rules.
+
+use super::common::Common;
+use crate::cli::check::{self, Checking};
+use crate::cli::generate::write_edges;
+use crate::cli::results::OutputFile;
+use crate::cli::{Failure, opening};
+use std::path::Path;
+use std::sync::Arc;
+use topostream::algorithms::command::{Beside, Finished, Runs, WriteFile};
+use topostream::extract::{ExtractOptions, crossing};
+use topostream::{Store, VertexSet};
+use topostream_tools::progress::Cancel;
+
+/// Main memory that writing an edge list needs for itself.
+const BASE_BYTES: u64 = 32 << 20;
+
+/// What is left to do after the run.
+#[derive(Default)]
+pub struct Companions {
+    files: Vec<(OutputFile, WriteFile)>,
+    checks: Vec<Checking>,
+    said: String,
+}
+
+impl Companions {
+    /// Does what comes before the run, and makes sure that the rest can be done.
+    pub fn begin(
+        beside: Vec<Beside>,
+        runs: &dyn Runs,
+        store: &Store,
+        common: &Common,
+        cancel: &Cancel,
+    ) -> Result<Self, Failure> {
+        let mut companions = Self::default();
+        for one in beside {
+            let mut check = |rules, source| -> Result<(), Failure> {
+                let algorithm = runs.algorithm().expect("searches are single runs");
+                let options = common.resources.options(cancel);
+                companions.checks.push(Checking::new(rules, source, algorithm, store, &options)?);
+                Ok(())
+            };
+            match one {
+                Beside::CheckSearch { source } => check(check::bfs, source)?,
+                Beside::CheckPaths { source } => check(check::sssp, source)?,
+                Beside::File { path, write } => companions.files.push((OutputFile::create(&path)?, write)),
+                Beside::CrossingEdges { path, from, to } => {
+                    companions.said += &write_crossing(&path, from, to, common, cancel)?;
+                }
+            }
+        }
+        Ok(companions)
+    }
+
+    /// Does the rest; returns lines for people.
+    pub fn finish(mut self, run: &dyn Finished, store: &Store, cancel: &Cancel) -> Result<String, Failure> {
+        for (file, write) in self.files {
+            file.write(cancel, |out| write(run, store, out))?;
+        }
+        for check in self.checks {
+            self.said += &check.run(run, store)?;
+        }
+        Ok(self.said)
+    }
+}
+
+/// Writes the edges between two sets, before attributes take their memory.
+fn write_crossing(
+    path: &Path,
+    from: Arc<VertexSet>,
+    to: Arc<VertexSet>,
+    common: &Common,
+    cancel: &Cancel,
+) -> Result<String, Failure> {
+    let memory_bytes = common.resources.options(cancel).memory_bytes.saturating_sub(BASE_BYTES);
+    let options = ExtractOptions { memory_bytes, cancel: cancel.flag() };
+    let mut edges = crossing(Arc::new(opening::open(&common.store)?), from, to, &options)?;
+    write_edges(path, &mut edges, cancel)
+}

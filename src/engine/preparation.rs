@@ -1,0 +1,132 @@
+//! What is decided and checked before a run: threads, devices, memory, and whether the algorithm accepts the graph.
+
+use super::roster::Kinds;
+use super::{Engine, THREADS_MAX, declared};
+use crate::error::{Error, Result};
+use crate::model::algorithm::{Algorithm, Graph};
+use crate::pages::memory::MemoryPlan;
+use crate::predict::{SUPERSTEPS_DEFAULT, Work, choose, shares};
+use crate::team::{TeamPlan, TeamRequest};
+use std::sync::OnceLock;
+use topostream_formats::{Direction, memory, threads};
+
+impl Engine {
+    /// Whether there are as many threads as may be asked for, and those that everything in parallel shares.
+    pub(super) fn check_threads(&self) -> Result<()> {
+        let threads = self.options.threads;
+        if threads > THREADS_MAX {
+            return Err(Error::Parameter(format!("{threads} threads: there may be {THREADS_MAX} at most")));
+        }
+        Ok(threads::start_shared_pool()?)
+    }
+
+    /// Whether the system has the memory that a run was planned with, beside what the last run and the algorithm hold.
+    pub(super) fn check_memory(&self, algorithm: &dyn Algorithm, plan: &MemoryPlan) -> Result<()> {
+        let there_already = self.buffer.bytes() + algorithm.held_bytes();
+        let bytes = plan.total_bytes().saturating_sub(there_already);
+        Ok(memory::probe(&format!("the memory of {}", algorithm.name()), bytes)?)
+    }
+
+    /// The least main memory that an algorithm runs in, in bytes: what [`run`](Self::run) says where it refuses.
+    ///
+    /// # Errors
+    /// What opening the devices says.
+    pub fn needed_bytes(&self, algorithm: &dyn Algorithm) -> Result<u64> {
+        let (team, kinds) = self.team_plan(algorithm)?;
+        match self.memory_plan(algorithm, team.as_ref(), &kinds, 0) {
+            Ok(plan) => Ok(plan.total_bytes()),
+            Err(Error::Memory { needed_bytes, .. }) => Ok(needed_bytes),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether asynchronous relaxation can be had, where it is asked for.
+    fn check_asynchronous(&self, algorithm: &dyn Algorithm) -> Result<()> {
+        let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
+        let why = match () {
+            () if !self.options.asynchronous => return Ok(()),
+            () if !algorithm.is_monotone() => "its values depend on the order in which lists are read",
+            () if topology.is_grouped() => "the store's lists are grouped for shards: a list is in several pages",
+            () => return Ok(()),
+        };
+        Err(Error::Parameter(format!("{} cannot run asynchronously: {why}", algorithm.name())))
+    }
+
+    /// Decides how several devices share a run; none for one device.
+    pub(super) fn team_plan(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds)> {
+        let options = &self.options;
+        let kinds = self.roster.open(&options.devices, algorithm.shader().is_some(), &options.gpu)?;
+        if kinds.cpu.len() < 2 {
+            return Ok((None, kinds));
+        }
+        declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
+        let rates = options.rates.as_deref();
+        let seats = self.roster.described(options.threads, &options.gpu);
+        let strategy = choose(rates, algorithm, &self.store, &options.asked(), &seats);
+        let work = Work::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
+        let shares = rates.and_then(|rates| shares(rates, &work, &seats));
+        let request = TeamRequest {
+            store: &self.store,
+            speeds: &shares.unwrap_or_else(|| kinds.speeds()),
+            alike: kinds.alike(),
+            strategy,
+            assignment: options.assignment,
+            binding_bytes_max: kinds.binding_bytes_max,
+        };
+        Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
+    }
+
+    /// Shares out what the timeline and checkpoints leave of a budget.
+    pub(super) fn memory_plan(
+        &self,
+        algorithm: &dyn Algorithm,
+        team: Option<&TeamPlan>,
+        kinds: &Kinds,
+        memory_bytes: u64,
+    ) -> Result<MemoryPlan> {
+        let beside = [("trace", self.options.trace_bytes()), ("checkpoints", self.options.checkpoint_bytes())];
+        let left_bytes = memory_bytes.saturating_sub(beside.iter().map(|(_, bytes)| bytes).sum());
+        let sharing_bytes = team.map_or(0, |team| team.memory_bytes(&kinds.cpu));
+        let plan = MemoryPlan::new(algorithm, &self.store, left_bytes, self.options.buffer_bytes, sharing_bytes);
+        plan.map_err(|error| with_beside(error, left_bytes, memory_bytes, &beside))
+    }
+
+    /// The graph, once the algorithm has agreed to it.
+    pub(super) fn graph(&self, algorithm: &dyn Algorithm) -> Result<Graph> {
+        let store = &self.store;
+        let has_in_lists = store.topology(Direction::In).is_some();
+        let (vertices, edges) = (store.vertices(), store.edges());
+        let (directed, weights) = (store.manifest().directed, store.manifest().weights);
+        let graph = Graph {
+            vertices,
+            edges,
+            directed,
+            weights,
+            has_in_lists,
+            out_degrees: store.out_degrees()?,
+            outgoing: OnceLock::new(),
+        };
+        algorithm.check(&graph).map_err(Error::Parameter)?;
+        declared::check(algorithm, store)?;
+        declared::check_seeds(algorithm, store)?;
+        self.check_asynchronous(algorithm)?;
+        if algorithm.needs_weights() && store.manifest().weights.is_none() {
+            return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
+        }
+        Ok(graph)
+    }
+}
+
+/// Adds what a run needs beside its plan to the plan's refusal: the budget was what that leaves.
+fn with_beside(error: Error, left_bytes: u64, memory_bytes: u64, beside: &[(&str, u64)]) -> Error {
+    match error {
+        Error::Memory { what, mut needed_bytes, budget_bytes, mut parts } if budget_bytes == left_bytes => {
+            for (name, bytes) in beside.iter().filter(|(_, bytes)| *bytes > 0) {
+                needed_bytes = needed_bytes.saturating_add(*bytes);
+                parts = format!("{name} {bytes}, {parts}");
+            }
+            Error::Memory { what, needed_bytes, budget_bytes: memory_bytes, parts }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,263 @@
+//! The pages of a superstep: requested as frames become free, handed to the device, and kept or evicted when it is
+//! done.
+
+use super::{TRIES_MAX, elapsed_ns};
+use crate::device::{Device, PageDone, PageTask};
+use crate::error::{Error, Result};
+use crate::pages::StripeReport;
+use crate::pages::backlog::Backlog;
+use crate::pages::cache::{PageCache, Policy};
+use crate::pages::fetch::{CANCEL_TICK, Fetcher, Frame, LET_GO, PageFilled, PageRead, PageRef};
+use crate::pages::memory::MemoryPlan;
+use crate::pages::meters::StripeMeters;
+use crate::report::StepReport;
+use crate::trace::EngineSpans;
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+use std::time::Instant;
+use tokio::time::Interval;
+use topostream_formats::Store;
+
+/// What reads pages during a run, and the frames that they are read into.
+pub(super) struct PageStream {
+    cache: PageCache<Frame>,
+    fetcher: Box<dyn Fetcher>,
+    frame_bytes: u64,
+    stripes: usize,
+    in_flight_max: usize,
+    stripe_in_flight_max: usize,
+    /// How often each page that has failed was tried since it last succeeded.
+    tries: HashMap<PageRef, u32>,
+    retries: u64,
+    meters: StripeMeters,
+    /// Ends waits now and then, so that a run whose disk or device does not answer can be cancelled.
+    tick: Interval,
+}
+
+/// The pages of one superstep, under way.
+struct Visit<'a> {
+    stream: &'a mut PageStream,
+    device: &'a mut dyn Device,
+    spans: &'a mut EngineSpans,
+    policy: Policy,
+    backlog: Backlog,
+    /// Pages that the device has.
+    in_device: usize,
+    report: StepReport,
+    /// When the last event was accounted for.
+    since: Instant,
+}
+
+enum Event {
+    Filled(Vec<PageFilled>),
+    Done(Vec<PageDone>),
+    /// Nothing, for a while.
+    Tick,
+}
+
+impl PageStream {
+    /// A stream over the frames of `cache`. Must be called within the runtime of the run.
+    pub fn new(store: &Store, plan: &MemoryPlan, cache: PageCache<Frame>, fetcher: Box<dyn Fetcher>) -> Self {
+        Self {
+            cache,
+            fetcher,
+            frame_bytes: plan.frame_bytes,
+            stripes: plan.stripes as usize,
+            in_flight_max: plan.in_flight_max(),
+            stripe_in_flight_max: plan.stripe_in_flight_max(),
+            tries: HashMap::new(),
+            retries: 0,
+            meters: StripeMeters::new(store),
+            tick: tokio::time::interval(CANCEL_TICK),
+        }
+    }
+
+    /// What reads the pages.
+    pub fn fetcher(&self) -> &dyn Fetcher {
+        &*self.fetcher
+    }
+
+    /// Whether a page is in the page buffer.
+    pub fn contains(&self, page: PageRef) -> bool {
+        self.cache.contains(page)
+    }
+
+    /// Reads that were repeated.
+    pub fn retries(&self) -> u64 {
+        self.retries
+    }
+
+    /// What was read from each stripe.
+    pub fn stripe_reports(&self) -> Vec<StripeReport> {
+        self.meters.reports()
+    }
+
+    /// The page buffer, for the next run.
+    pub fn into_cache(self) -> PageCache<Frame> {
+        self.cache
+    }
+
+    /// Reads pages and has the device compute on them, until all are done.
+    ///
+    /// # Errors
+    /// [`Error::Read`], [`Error::Store`] naming the page that could not be had in [`TRIES_MAX`] tries;
+    /// [`Error::Fetcher`]; what the device says; [`Error::Interrupted`] once `cancel` is raised. Reads in flight are
+    /// waited for, as long as [`LET_GO`] allows.
+    pub async fn visit(
+        &mut self,
+        device: &mut dyn Device,
+        spans: &mut EngineSpans,
+        cancel: Option<&AtomicBool>,
+        (pages, policy): (Vec<PageRef>, Policy),
+        report: StepReport,
+    ) -> Result<StepReport> {
+        let result = Visit::begin(self, device, spans, (pages, policy), report).to_the_end(cancel).await;
+        if result.is_err() {
+            // What the kernel still writes to is not freed before it has done so.
+            self.fetcher.let_go(Instant::now() + LET_GO);
+        }
+        result
+    }
+}
+
+impl<'a> Visit<'a> {
+    /// Hands the device what is in the page buffer, first those pages whose frames are reused first.
+    fn begin(
+        stream: &'a mut PageStream,
+        device: &'a mut dyn Device,
+        spans: &'a mut EngineSpans,
+        (pages, policy): (Vec<PageRef>, Policy),
+        mut report: StepReport,
+    ) -> Self {
+        let cache = &mut stream.cache;
+        let direction = pages.first().map(|page| page.direction);
+        cache.begin(policy, |page| Some(page.direction) == direction);
+        let (mut cached, missing): (Vec<_>, Vec<_>) = pages.into_iter().partition(|&page| cache.contains(page));
+        cached.sort_by_key(|&page| !cache.is_transient(page));
+        report.pages_cached = cached.len() as u64;
+        for &page in &cached {
+            let frame = cache.take(page).expect("just seen in the cache");
+            device.submit(PageTask { page, frame: Arc::new(frame), fresh: false });
+        }
+        let backlog = Backlog::new(missing, stream.stripes, stream.in_flight_max, stream.stripe_in_flight_max);
+        Self { stream, device, spans, policy, backlog, in_device: cached.len(), report, since: Instant::now() }
+    }
+
+    async fn to_the_end(mut self, cancel: Option<&AtomicBool>) -> Result<StepReport> {
+        loop {
+            if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                return Err(Error::Interrupted);
+            }
+            let starved = self.request();
+            if self.stream.fetcher.in_flight() == 0 && self.in_device == 0 {
+                assert!(!starved, "every frame is idle, but none of them may be used anew");
+                return Ok(self.report);
+            }
+            let event = self.event().await?;
+            self.account(starved);
+            match event {
+                Event::Filled(filled) => filled.into_iter().try_for_each(|fill| self.on_filled(fill))?,
+                Event::Done(done) => done.into_iter().try_for_each(|done| self.on_done(done))?,
+                Event::Tick => {}
+            }
+        }
+    }
+
+    /// Requests missing pages as long as there are frames for them. True if a page is missing and no frame is free.
+    fn request(&mut self) -> bool {
+        while let Some(page) = self.backlog.next() {
+            let Some(frame) = self.stream.cache.frame(self.policy) else { return true };
+            self.backlog.begin(page);
+            self.stream.meters.read_begins(page, self.stream.frame_bytes);
+            self.report.disk_bytes += self.stream.frame_bytes;
+            self.spans.read_begins(page);
+            self.stream.fetcher.submit(PageRead { page, frame });
+        }
+        false
+    }
+
+    /// Sleeps until something has happened, or for [`CANCEL_TICK`].
+    async fn event(&mut self) -> Result<Event> {
+        let device_busy = self.in_device > 0;
+        let (mut filled, mut done) = (Vec::new(), Vec::new());
+        poll_fn(|context| {
+            if self.stream.fetcher.in_flight() > 0
+                && let Poll::Ready(result) = self.stream.fetcher.poll_filled(context, &mut filled)
+            {
+                return Poll::Ready(result.map(|()| Event::Filled(std::mem::take(&mut filled))));
+            }
+            if device_busy && let Poll::Ready(result) = self.device.poll_done(context, &mut done) {
+                return Poll::Ready(result.map(|()| Event::Done(std::mem::take(&mut done))));
+            }
+            self.stream.tick.poll_tick(context).map(|_| Ok(Event::Tick))
+        })
+        .await
+    }
+
+    /// Adds the time since the last event to the counters of what it was spent on.
+    fn account(&mut self, starved: bool) {
+        let ns = elapsed_ns(self.since);
+        self.since = Instant::now();
+        let in_flight = self.stream.fetcher.in_flight() > 0;
+        self.report.disk_ns += if in_flight { ns } else { 0 };
+        self.report.wait_disk_ns += if in_flight && self.in_device == 0 { ns } else { 0 };
+        self.report.wait_frames_ns += if starved { ns } else { 0 };
+    }
+
+    /// A page has been read, or could not be.
+    fn on_filled(&mut self, PageFilled { page, frame, result }: PageFilled) -> Result<()> {
+        self.backlog.end(page);
+        self.stream.meters.read_ends(page);
+        self.spans.read_ends(page, self.stream.frame_bytes, result.is_ok());
+        match result {
+            Ok(()) => {
+                self.in_device += 1;
+                self.device.submit(PageTask { page, frame: Arc::new(frame), fresh: true });
+                Ok(())
+            }
+            Err(source) => {
+                self.stream.cache.give_up(frame);
+                self.try_again(page, |tries| Error::Read { page: page.page, tries, source })
+            }
+        }
+    }
+
+    /// The device is done with a page.
+    fn on_done(&mut self, PageDone { page, frame, kept, result }: PageDone) -> Result<()> {
+        self.in_device -= 1;
+        let frame = Arc::into_inner(frame).expect("a device that has reported a page has let go of its frame");
+        match result {
+            Ok(work) => {
+                self.report.add_work(work);
+                self.stream.tries.remove(&page);
+                // What the device keeps from scan to scan need not be here too. In a traversal it keeps what was used
+                // last, and what it lets go is better read from here than from disk.
+                match kept && self.policy == Policy::Scan {
+                    true => self.stream.cache.give_up(frame),
+                    false => self.stream.cache.put_back(page, frame, self.policy),
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.stream.cache.give_up(frame);
+                self.try_again(page, |_| Error::Store(error))
+            }
+        }
+    }
+
+    /// Has a page read again, as often as [`TRIES_MAX`] allows.
+    fn try_again(&mut self, page: PageRef, error: impl FnOnce(u32) -> Error) -> Result<()> {
+        let tries = self.stream.tries.entry(page).or_insert(0);
+        *tries += 1;
+        if *tries >= TRIES_MAX {
+            return Err(error(*tries));
+        }
+        self.stream.retries += 1;
+        self.stream.meters.retried(page);
+        self.backlog.again(page);
+        Ok(())
+    }
+}

@@ -1,0 +1,142 @@
+//! The results of an algorithm: named columns with one value for every vertex, of three types.
+//!
+//! An algorithm gives a function from vertices to values. It is compiled with the loop over the vertices, so that columns
+//! are read in chunks, as slices:
+//!
+//! ```
+//! use topostream::model::answer::{Answer, AnswerValues};
+//!
+//! let squares = Answer::f64("square", |vertex| f64::from(vertex).powi(2));
+//! let AnswerValues::F64(values) = &squares.values else { unreachable!() };
+//! let mut chunk = [0.0; 3];
+//! values.read(4, &mut chunk);
+//! assert_eq!(chunk, [16.0, 25.0, 36.0]);
+//! ```
+
+use std::fmt;
+use topostream_formats::VertexId;
+
+/// Values that an iterator reads at a time.
+const CHUNK: usize = 1 << 12;
+
+/// A column of an algorithm's results.
+pub struct Answer<'a> {
+    /// The column's name, in files too.
+    pub name: &'static str,
+    /// The values.
+    pub values: AnswerValues<'a>,
+}
+
+/// The values of a column, by type.
+pub enum AnswerValues<'a> {
+    /// Numbers.
+    F64(Values<'a, f64>),
+    /// Integers; `None` is written as -1.
+    Integer(Values<'a, Option<u64>>),
+    /// Vertices, written as their original ids; `None` is written as -1.
+    Vertex(Values<'a, Option<VertexId>>),
+}
+
+impl<'a> Answer<'a> {
+    /// A column of numbers.
+    pub fn f64(name: &'static str, value: impl Fn(u32) -> f64 + Sync + 'a) -> Self {
+        Self { name, values: AnswerValues::F64(Values::new(value)) }
+    }
+
+    /// A column of integers, which some vertices may lack.
+    pub fn integer(name: &'static str, value: impl Fn(u32) -> Option<u64> + Sync + 'a) -> Self {
+        Self { name, values: AnswerValues::Integer(Values::new(value)) }
+    }
+
+    /// A column of vertices, which some vertices may lack.
+    pub fn vertex(name: &'static str, value: impl Fn(u32) -> Option<u32> + Sync + 'a) -> Self {
+        Self { name, values: AnswerValues::Vertex(Values::new(move |vertex| value(vertex).map(VertexId))) }
+    }
+}
+
+impl AnswerValues<'_> {
+    /// The Rust type of the values.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::F64(_) => "f64",
+            Self::Integer(_) => "Option<u64>",
+            Self::Vertex(_) => "Option<VertexId>",
+        }
+    }
+}
+
+impl fmt::Debug for Answer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.values.type_name())
+    }
+}
+
+/// The values of a column, for any thread. They are computed when they are read: a column takes no memory of its own.
+pub struct Values<'a, T>(Box<dyn Source<T> + 'a>);
+
+/// Reads values one at a time or many; the loop over many is compiled with the function.
+trait Source<T>: Sync {
+    fn get(&self, vertex: u32) -> T;
+    fn read(&self, first: u32, into: &mut [T]);
+}
+
+impl<T, F: Fn(u32) -> T + Sync> Source<T> for F {
+    fn get(&self, vertex: u32) -> T {
+        self(vertex)
+    }
+
+    fn read(&self, first: u32, into: &mut [T]) {
+        for (vertex, value) in (first..).zip(into) {
+            *value = self(vertex);
+        }
+    }
+}
+
+impl<'a, T> Values<'a, T> {
+    /// Values by a function.
+    pub fn new(value: impl Fn(u32) -> T + Sync + 'a) -> Self {
+        Self(Box::new(value))
+    }
+
+    /// The value of one vertex.
+    pub fn get(&self, vertex: u32) -> T {
+        self.0.get(vertex)
+    }
+
+    /// The values of the first vertices, read in chunks.
+    pub fn iter(&self, vertices: u64) -> impl Iterator<Item = T>
+    where
+        T: Clone + Default,
+    {
+        let chunks = (0..vertices).step_by(CHUNK);
+        chunks.flat_map(move |first| {
+            let mut chunk = vec![T::default(); CHUNK.min((vertices - first) as usize)];
+            self.read(first as u32, &mut chunk);
+            chunk
+        })
+    }
+
+    /// Writes the values of as many vertices as the slice is long, beginning with `first`.
+    pub fn read(&self, first: u32, into: &mut [T]) {
+        self.0.read(first, into);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_hold_the_values_of_their_vertices() {
+        let values = Values::new(|vertex| (vertex % 3 > 0).then_some(u64::from(vertex)));
+        let mut chunk = [None; 5];
+        values.read(u32::MAX - 4, &mut chunk);
+        for (vertex, value) in (u32::MAX - 4..=u32::MAX).zip(chunk) {
+            assert_eq!(value, values.get(vertex));
+        }
+        values.read(7, &mut []);
+        for vertices in [0, 1, 4096, 10_000] {
+            assert!(values.iter(vertices).eq((0..vertices as u32).map(|vertex| values.get(vertex))));
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Stores: what a graph is on disk, and how one is made from edges.
+
+use crate::error::Result;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+pub use topostream_formats::readers::{Kind as FileKind, WeightsOption};
+pub use topostream_formats::{Direction, Encoding, OriginalIds, PageId, Store, VertexId, VertexOrder, WeightType};
+use topostream_formats::{
+    Edge, EdgeSource, Error as StoreError, IdSpace, SourceInfo,
+    edge::CHUNK_EDGES,
+    readers::{self, InputFile, Options as ReaderOptions},
+};
+use topostream_tools::format::format;
+pub use topostream_tools::format::{FormatOptions, IdPolicy};
+use topostream_tools::progress::{Cancel, Quiet};
+
+/// The share of the memory that a file is read with: one part in so many.
+const READING_SHARE: u64 = 4;
+
+/// Makes a store from edges in memory or in a file.
+///
+/// Edges name vertices by original ids of up to 64 bits. Vertices are the ids that occur, unless
+/// [`with_vertices`](Self::with_vertices) says otherwise.
+///
+/// ```
+/// use topostream::StoreBuilder;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("triangle");
+/// let store = StoreBuilder::from_edges([(10, 20), (20, 30), (30, 10)]).create(path)?;
+/// assert_eq!((store.vertices(), store.manifest().edges), (3, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct StoreBuilder {
+    input: Input,
+    undirected: bool,
+    options: FormatOptions,
+    cancel: Arc<AtomicBool>,
+}
+
+/// Where edges come from.
+enum Input {
+    Edges(Edges, Option<WeightType>),
+    File { path: PathBuf, kind: Option<FileKind>, weights: WeightsOption },
+}
+
+type Edges = Box<dyn Iterator<Item = Edge> + Send>;
+
+/// A type of weights.
+pub trait Weight: sealed::Bits {}
+
+mod sealed {
+    use super::WeightType;
+
+    pub trait Bits {
+        const TYPE: WeightType;
+        fn bits(self) -> u32;
+    }
+}
+
+impl sealed::Bits for u32 {
+    const TYPE: WeightType = WeightType::U32;
+
+    fn bits(self) -> u32 {
+        self
+    }
+}
+
+impl sealed::Bits for f32 {
+    const TYPE: WeightType = WeightType::F32;
+
+    fn bits(self) -> u32 {
+        self.to_bits()
+    }
+}
+
+impl Weight for u32 {}
+impl Weight for f32 {}
+
+impl StoreBuilder {
+    /// From edges, each as the ids of its source and its destination. They are read once and sorted on disk: they may be
+    /// more than memory holds.
+    pub fn from_edges<I>(edges: I) -> Self
+    where
+        I: IntoIterator<Item = (u64, u64)>,
+        I::IntoIter: Send + 'static,
+    {
+        let edges = edges.into_iter().map(|(source, dest)| Edge { source, dest, weight: 0 });
+        Self::new(Input::Edges(Box::new(edges), None))
+    }
+
+    /// From edges with weights, of type `u32` or `f32`.
+    pub fn from_weighted_edges<W, I>(edges: I) -> Self
+    where
+        W: Weight,
+        I: IntoIterator<Item = (u64, u64, W)>,
+        I::IntoIter: Send + 'static,
+    {
+        let edges = edges.into_iter().map(|(source, dest, weight)| Edge { source, dest, weight: weight.bits() });
+        Self::new(Input::Edges(Box::new(edges), Some(W::TYPE)))
+    }
+
+    /// From a file: an edge list as text, Matrix Market, DIMACS, METIS, and others ([`FileKind`]), recognised by name and
+    /// content; gzip, zstd, bzip2 and xz are decompressed.
+    pub fn from_file(path: impl Into<PathBuf>) -> Self {
+        Self::new(Input::File { path: path.into(), kind: None, weights: WeightsOption::Auto })
+    }
+
+    fn new(input: Input) -> Self {
+        Self { input, undirected: false, options: FormatOptions::default(), cancel: Arc::default() }
+    }
+
+    /// The format of the file, where it is not to be recognised.
+    #[must_use]
+    pub fn with_file_kind(mut self, kind: FileKind) -> Self {
+        if let Input::File { kind: of, .. } = &mut self.input {
+            *of = Some(kind);
+        }
+        self
+    }
+
+    /// The type of the weights in the file, where it is not to be recognised.
+    #[must_use]
+    pub fn with_file_weights(mut self, weights: WeightsOption) -> Self {
+        if let Input::File { weights: of, .. } = &mut self.input {
+            *of = weights;
+        }
+        self
+    }
+
+    /// The graph is undirected: the store has each edge in both directions.
+    #[must_use]
+    pub fn undirected(self) -> Self {
+        Self { undirected: true, ..self }
+    }
+
+    /// Stores in-lists too, which some algorithms need and some are faster with. They take as much disk again.
+    #[must_use]
+    pub fn with_in_edges(self) -> Self {
+        Self { options: FormatOptions { in_edges: true, ..self.options }, ..self }
+    }
+
+    /// The vertices are the ids below `vertices`, whether edges name them or not.
+    #[must_use]
+    pub fn with_vertices(self, vertices: u64) -> Self {
+        Self { options: FormatOptions { ids: IdPolicy::Below(vertices), ..self.options }, ..self }
+    }
+
+    /// Main memory for reading and sorting, in bytes. 1 GiB by default.
+    #[must_use]
+    pub fn with_memory_bytes(self, memory_bytes: u64) -> Self {
+        Self { options: FormatOptions { memory_bytes, ..self.options }, ..self }
+    }
+
+    /// All options of the formatter, in place of those set before.
+    #[must_use]
+    pub fn with_options(self, options: FormatOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// The flag that stops the work.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// Makes the store in a new or empty folder, and opens it.
+    ///
+    /// # Errors
+    /// [`Error::Store`](crate::Error::Store): what is wrong with the input, by file and line; a memory budget that is too
+    /// small; a folder with other files; what the system says of the disk. No store is left then.
+    pub fn create(self, path: impl AsRef<Path>) -> Result<Store> {
+        let Self { input, undirected, mut options, cancel } = self;
+        let path = path.as_ref();
+        let cancel = Cancel::from(cancel);
+        match input {
+            Input::Edges(edges, weights) => {
+                let mut source = Some(IteratorSource::new(edges, weights, undirected));
+                let mut open = || -> Result<Box<dyn EdgeSource>, StoreError> {
+                    let again = || StoreError::Invalid("edges in memory are read once".into());
+                    Ok(Box::new(source.take().ok_or_else(again)?))
+                };
+                format(&mut open, path, &options, &Quiet, &cancel)?;
+            }
+            Input::File { path: file, kind, weights } => {
+                options.symmetrize |= undirected;
+                let memory_bytes = options.memory_bytes / READING_SHARE;
+                let reading = ReaderOptions { kind, weights, memory_bytes };
+                let temporary = options.temporary.as_deref().unwrap_or(path);
+                let file = InputFile::new(&file).with_cancel(cancel.flag()).with_temporary(temporary);
+                format(&mut || readers::open_file(&file, &reading), path, &options, &Quiet, &cancel)?;
+            }
+        }
+        Ok(Store::open(path)?)
+    }
+}
+
+/// Edges of an iterator, for the formatter.
+struct IteratorSource {
+    info: SourceInfo,
+    edges: Edges,
+}
+
+impl IteratorSource {
+    fn new(edges: Edges, weights: Option<WeightType>, undirected: bool) -> Self {
+        let info = SourceInfo {
+            name: "edges in memory".into(),
+            ids: IdSpace::Named,
+            mirror: undirected,
+            directed: !undirected,
+            weights,
+            edges: None,
+            bytes: None,
+        };
+        Self { info, edges }
+    }
+}
+
+impl EdgeSource for IteratorSource {
+    fn info(&self) -> &SourceInfo {
+        &self.info
+    }
+
+    fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<(), StoreError> {
+        chunk.clear();
+        chunk.extend(self.edges.by_ref().take(CHUNK_EDGES));
+        Ok(())
+    }
+
+    fn is_read_once(&self) -> bool {
+        true
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        (CHUNK_EDGES * size_of::<Edge>()) as u64
+    }
+}
