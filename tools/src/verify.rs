@@ -286,7 +286,7 @@ fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> R
 /// A hash of an edge such that sums of hashes tell sets of edges apart.
 #[inline]
 fn hash(source: u32, dest: u32, weight: u32) -> u64 {
-    let mixed = (u64::from(source) << 32 | u64::from(dest)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (u64::from(source) << 32 | u64::from(dest)).wrapping_mul(topostream_formats::random::GOLDEN);
     let mixed = (mixed ^ mixed >> 32 ^ u64::from(weight)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     mixed ^ mixed >> 32
 }

@@ -86,7 +86,7 @@ proptest! {
         let sharing = ScheduleRequest { declared: &declared, traversal: false, parts: &parts, aligned, packed: false, piece_bytes: PIECE };
         let schedule = Schedule::new(&sharing);
         let value = |device: usize, attribute: usize, vertex: u64| {
-            let mixed = (seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let mixed = (seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex).wrapping_mul(topostream_formats::random::GOLDEN);
             // Only the owner writes what concerns the list's own vertex, where lists are its.
             let stranger = attribute == 4 && aligned && !parts[device].own.contains(&vertex);
             if stranger { 0 } else { mixed >> 40 }
