@@ -154,10 +154,7 @@ pub fn check_edges(store: &Store, source: &mut dyn EdgeSource) -> Result<()> {
     }
 }
 
-/// SplitMix64's finish over both ends: sums of it tell sets of pairs apart.
+/// A hash of both ends of an edge: sums of it tell sets of edges apart.
 pub fn hash(source: u64, dest: u64) -> u64 {
-    let mut mixed = (source << 32 ^ dest).wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
+    topostream_formats::random::hash(source << 32 ^ dest)
 }

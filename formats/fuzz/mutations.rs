@@ -1,5 +1,7 @@
 //! Changes to files that keep most of their structure, drawn from a seed: for tests that replay a corpus.
 
+use topostream_formats::random::SplitMix64;
+
 /// Words and numbers at which readers change their minds.
 const WORDS: [&[u8]; 22] = [
     b"0",
@@ -27,16 +29,16 @@ const WORDS: [&[u8]; 22] = [
 ];
 const NUMBERS: [u64; 9] = [0, 1, 2, 255, 0x7fff_ffff, 0xffff_ffff, 1 << 32, 1 << 55, u64::MAX];
 
-/// A generator of numbers that look random: SplitMix64.
+/// Pseudorandom numbers, by their state.
 pub struct Draws(pub u64);
 
 impl Draws {
     /// A number below `below`, which is not 0.
     pub fn below(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ mixed >> 31) % below as u64) as usize
+        let mut random = SplitMix64(self.0);
+        let drawn = random.draw();
+        self.0 = random.0;
+        (drawn % below as u64) as usize
     }
 }
 

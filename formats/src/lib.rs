@@ -24,6 +24,7 @@ pub mod memory;
 pub mod open;
 pub mod page;
 pub mod patience;
+pub mod random;
 pub mod readers;
 pub mod shard;
 pub mod store;

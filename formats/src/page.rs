@@ -378,6 +378,40 @@ pub fn read_le(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
+/// Gives the neighbours of a page to an expression as [`Neighbours`] of the type that fits the encoding: the expression is compiled
+/// once for each way in which neighbours are written.
+///
+/// `with_neighbours!(&page, encoding, starts, |neighbours| expression)`; `starts[page]` is the first vertex of each page.
+#[macro_export]
+macro_rules! with_neighbours {
+    ($page:expr, $encoding:expr, $starts:expr, |$neighbours:ident| $body:expr) => {{
+        use $crate::page::{RecordIds, RecordIdsOf, VertexIds};
+        let (page, starts) = ($page, $starts);
+        match $encoding {
+            $crate::Encoding::VertexId => {
+                let $neighbours = VertexIds::new(page);
+                $body
+            }
+            $crate::Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
+                let $neighbours = RecordIdsOf::<2, 2>::new(page, starts);
+                $body
+            }
+            $crate::Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
+                let $neighbours = RecordIdsOf::<3, 3>::new(page, starts);
+                $body
+            }
+            $crate::Encoding::RecordId { page_bytes: 4, slot_bytes: 2 } => {
+                let $neighbours = RecordIdsOf::<4, 2>::new(page, starts);
+                $body
+            }
+            $crate::Encoding::RecordId { page_bytes, slot_bytes } => {
+                let $neighbours = RecordIds::new(page, starts, page_bytes, slot_bytes);
+                $body
+            }
+        }
+    }};
+}
+
 /// The neighbours of a page as vertex ids: what an algorithm's edge loop iterates over.
 pub trait Neighbours: Copy + Sync {
     /// The vertex of neighbour `edge` of the page.

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::edge::CHUNK_EDGES;
 use topostream_formats::manifest::Ids;
-use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds};
+use topostream_formats::page::{Neighbours, Page};
 use topostream_formats::store::PageReader;
+use topostream_formats::with_neighbours;
 use topostream_formats::{
-    Direction, Edge, EdgeSource, Encoding, Error as StoreError, IdSpace, OriginalIds, PageId, Result as StoreResult,
-    SourceInfo, Store, Topology, VertexId,
+    Direction, Edge, EdgeSource, Error as StoreError, IdSpace, OriginalIds, PageId, Result as StoreResult, SourceInfo,
+    Store, Topology, VertexId,
 };
 
 /// The edges that are wanted.
@@ -153,19 +154,10 @@ impl Subgraph {
         let (page, weights) = self.buffers[self.place.buffer].open(&self.store, topology, number)?;
         let starts = topology.directory().starts();
         let mut place = self.place;
-        let done = match self.store.manifest().encoding {
-            Encoding::VertexId => self.pick_of(&mut place, &page, VertexIds::new(&page), weights, chunk),
-            Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
-                self.pick_of(&mut place, &page, RecordIdsOf::<2, 2>::new(&page, starts), weights, chunk)
-            }
-            Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
-                self.pick_of(&mut place, &page, RecordIdsOf::<3, 3>::new(&page, starts), weights, chunk)
-            }
-            Encoding::RecordId { page_bytes, slot_bytes } => {
-                let neighbours = RecordIds::new(&page, starts, page_bytes, slot_bytes);
-                self.pick_of(&mut place, &page, neighbours, weights, chunk)
-            }
-        };
+        let encoding = self.store.manifest().encoding;
+        let done = with_neighbours!(&page, encoding, starts, |neighbours| {
+            self.pick_of(&mut place, &page, neighbours, weights, chunk)
+        });
         self.place = if done { Place { buffer: place.buffer + 1, ..Place::default() } } else { place };
         Ok(done)
     }

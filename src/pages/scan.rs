@@ -4,9 +4,10 @@ use crate::error::{Error, Result};
 use crate::pages::buffers::PageBuffers;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds};
+use topostream_formats::page::{Neighbours, Page};
 use topostream_formats::store::PageReader;
-use topostream_formats::{Encoding, PageId, Store, Topology};
+use topostream_formats::with_neighbours;
+use topostream_formats::{PageId, Store, Topology};
 
 /// Pages per thread in one batch. Errors are looked for after each batch, so a defect is found early.
 const PAGES_A_THREAD: usize = 8;
@@ -68,18 +69,8 @@ impl Scan<'_> {
         buffers.fill(self.reader, self.store, self.topology, number)?;
         let (page, _) = buffers.open(self.store, self.topology, number)?;
         let starts = self.topology.directory().starts();
-        match self.store.manifest().encoding {
-            Encoding::VertexId => self.each(&page, VertexIds::new(&page), list),
-            Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
-                self.each(&page, RecordIdsOf::<2, 2>::new(&page, starts), list);
-            }
-            Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
-                self.each(&page, RecordIdsOf::<3, 3>::new(&page, starts), list);
-            }
-            Encoding::RecordId { page_bytes, slot_bytes } => {
-                self.each(&page, RecordIds::new(&page, starts, page_bytes, slot_bytes), list);
-            }
-        }
+        with_neighbours!(&page, self.store.manifest().encoding, starts, |neighbours| self
+            .each(&page, neighbours, list));
         Ok(())
     }
 

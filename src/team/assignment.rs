@@ -8,6 +8,8 @@ use rayon::prelude::*;
 use std::fs::File;
 use std::ops::Range;
 use topostream_formats::directory::DirectoryEntry;
+use topostream_formats::page::read_le;
+use topostream_formats::random;
 use topostream_formats::store::read_exact_at;
 use topostream_formats::{Direction, Encoding, Error as StoreError, PageId, Shard, Store, Topology, VertexId};
 
@@ -153,7 +155,7 @@ fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
 fn random(pages: usize, shares: &[f64]) -> Vec<usize> {
     let shares = fractions(shares);
     let device = |page: usize| {
-        let mut left = mixed(page as u64) as f64 / u64::MAX as f64;
+        let mut left = random::hash(page as u64) as f64 / u64::MAX as f64;
         let at = shares.iter().position(|share| {
             left -= share;
             left < 0.0
@@ -161,14 +163,6 @@ fn random(pages: usize, shares: &[f64]) -> Vec<usize> {
         at.unwrap_or(shares.len() - 1)
     };
     (0..pages).map(device).collect()
-}
-
-/// The finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
-fn mixed(number: u64) -> u64 {
-    let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ z >> 31
 }
 
 /// Assigns consecutive pages, with edges in proportion to shares. The pages of a long list stay together.
@@ -232,17 +226,12 @@ fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
     let encoding = store.manifest().encoding;
     let width = encoding.width_bytes() as u64;
     let page_of = |bytes: &[u8]| -> Option<u32> {
-        let mut word = [0; 8];
         match encoding {
             Encoding::VertexId => {
-                word[..4].copy_from_slice(bytes);
-                let vertex = u64::from_le_bytes(word);
+                let vertex = read_le(bytes);
                 (vertex < store.vertices()).then(|| directory.page_of(&topology.shards()[0], VertexId(vertex as u32)).0)
             }
-            Encoding::RecordId { page_bytes, .. } => {
-                word[..page_bytes as usize].copy_from_slice(&bytes[..page_bytes as usize]);
-                u32::try_from(u64::from_le_bytes(word)).ok()
-            }
+            Encoding::RecordId { page_bytes, .. } => u32::try_from(read_le(&bytes[..page_bytes as usize])).ok(),
         }
     };
     let sample = |(page, entry): (usize, &DirectoryEntry)| -> Result<Vec<u32>> {

@@ -1,22 +1,20 @@
 //! Random numbers from a seed: splitmix64.
 
 use std::ops::Range;
+use topostream_formats::random::{SplitMix64, hash};
 
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random(SplitMix64);
 
 impl Random {
     /// The numbers of one case of a campaign: they do not depend on the other cases.
     pub fn of_case(seed: u64, campaign: &str, case: u64) -> Self {
-        let named = campaign.bytes().fold(seed, |mixed, byte| Self(mixed ^ u64::from(byte)).next());
-        Self(Self(named).next() ^ case.wrapping_mul(0xD6E8_FEB8_6659_FD93))
+        let named = campaign.bytes().fold(seed, |mixed, byte| hash(mixed ^ u64::from(byte)));
+        Self(SplitMix64(hash(named) ^ case.wrapping_mul(0xD6E8_FEB8_6659_FD93)))
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
+        self.0.draw()
     }
 
     /// A number below `end`, which is not 0.

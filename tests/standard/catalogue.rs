@@ -1,6 +1,6 @@
 //! Every algorithm of the catalogue against its oracle: each sample over a graph of the kind that it needs.
 
-use crate::common::{TestStore, thorough, small_pages};
+use crate::common::{TestStore, small_pages, thorough};
 use crate::everywhere::{Found, all_ways, found};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;

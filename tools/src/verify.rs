@@ -5,9 +5,10 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::manifest::Ids;
-use topostream_formats::page::{Neighbours, Page, PageDefect, RecordIds, VertexIds, weights};
+use topostream_formats::page::{Neighbours, Page, PageDefect, weights};
 use topostream_formats::store::PageReader;
-use topostream_formats::{Direction, Encoding, Error, PageId, Result, Store, Topology, VertexId, memory, threads};
+use topostream_formats::with_neighbours;
+use topostream_formats::{Direction, Error, PageId, Result, Store, Topology, VertexId, memory, threads};
 
 /// What was verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -232,13 +233,8 @@ fn verify_page(
     topology.check(number, bytes, weighted, &context)?;
     let page = Page::open(bytes, context.encoding).map_err(|defect| topology.page_error(number, false, defect))?;
     let weights = weighted.map_or(&[][..], |bytes| weights(bytes, page.header().edge_count));
-    let sums = match context.encoding {
-        Encoding::VertexId => page_sums(&page, VertexIds::new(&page), weights),
-        Encoding::RecordId { page_bytes, slot_bytes } => {
-            let starts = topology.directory().starts();
-            page_sums(&page, RecordIds::new(&page, starts, page_bytes, slot_bytes), weights)
-        }
-    };
+    let starts = topology.directory().starts();
+    let sums = with_neighbours!(&page, context.encoding, starts, |neighbours| page_sums(&page, neighbours, weights));
     let wrong = |expected: String, found: String| topology.page_error(number, false, PageDefect { expected, found });
     let sums =
         sums.map_err(|vertex| wrong(format!("the list of vertex {vertex} in ascending order"), "another".into()))?;
@@ -290,7 +286,7 @@ fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> R
 /// A hash of an edge such that sums of hashes tell sets of edges apart.
 #[inline]
 fn hash(source: u32, dest: u32, weight: u32) -> u64 {
-    let mixed = (u64::from(source) << 32 | u64::from(dest)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (u64::from(source) << 32 | u64::from(dest)).wrapping_mul(topostream_formats::random::GOLDEN);
     let mixed = (mixed ^ mixed >> 32 ^ u64::from(weight)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     mixed ^ mixed >> 32
 }

@@ -36,6 +36,7 @@ use crate::model::{Parameters, sound};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
+use topostream_formats::random::SplitMix64;
 use topostream_formats::{Direction, VertexId};
 
 /// Betweenness centrality.
@@ -118,9 +119,9 @@ impl Betweenness {
     pub fn sampled(vertices: u64, count: u64, seed: u64) -> Self {
         // Floyd's sampling (Bentley and Floyd, CACM 1987): each set of vertices is as likely as any other.
         let mut chosen = BTreeSet::new();
-        let mut state = seed;
+        let mut random = SplitMix64(seed);
         for last in vertices.saturating_sub(count)..vertices {
-            let drawn = ((u128::from(draw(&mut state)) * u128::from(last + 1)) >> 64) as u32;
+            let drawn = ((u128::from(random.draw()) * u128::from(last + 1)) >> 64) as u32;
             if !chosen.insert(drawn) {
                 chosen.insert(last as u32);
             }
@@ -163,15 +164,6 @@ impl Betweenness {
         let halves = if graph.directed { 1.0 } else { 0.5 };
         halves * graph.vertices as f64 / count.max(1) as f64
     }
-}
-
-/// The next number of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
-fn draw(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ z >> 31
 }
 
 /// Counts paths on the way out, and adds shares of them up on the way back.

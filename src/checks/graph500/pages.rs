@@ -7,9 +7,10 @@ use crate::pages::buffers::PageBuffers;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use topostream_formats::page::{Neighbours, Page, RecordIds, RecordIdsOf, VertexIds};
+use topostream_formats::PageId;
+use topostream_formats::page::{Neighbours, Page};
 use topostream_formats::store::PageReader;
-use topostream_formats::{Encoding, PageId};
+use topostream_formats::with_neighbours;
 
 /// Pages per thread in one batch. Errors are looked for after each batch, so a defect is found early.
 const PAGES_A_THREAD: u32 = 8;
@@ -126,18 +127,10 @@ impl Search<'_> {
         buffers.fill(reader, self.store, topology, number)?;
         let (page, weights) = buffers.open(self.store, topology, number)?;
         let starts = topology.directory().starts();
-        let checked = match self.store.manifest().encoding {
-            Encoding::VertexId => self.check_lists(&page, VertexIds::new(&page), weights, take),
-            Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
-                self.check_lists(&page, RecordIdsOf::<2, 2>::new(&page, starts), weights, take)
-            }
-            Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
-                self.check_lists(&page, RecordIdsOf::<3, 3>::new(&page, starts), weights, take)
-            }
-            Encoding::RecordId { page_bytes, slot_bytes } => {
-                self.check_lists(&page, RecordIds::new(&page, starts, page_bytes, slot_bytes), weights, take)
-            }
-        };
+        let encoding = self.store.manifest().encoding;
+        let checked = with_neighbours!(&page, encoding, starts, |neighbours| {
+            self.check_lists(&page, neighbours, weights, take)
+        });
         match checked {
             Ok(()) => Ok(page.header().edge_count.into()),
             Err(broken) => Err(self.wrong(Broken { page: Some(number), ..broken })),

@@ -22,8 +22,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use tokio::sync::mpsc;
 use topostream_formats::directory::DirectoryEntry;
-use topostream_formats::page::{Page, RecordIds, RecordIdsOf, VertexIds, weights};
-use topostream_formats::{Encoding, Result, Store, Topology};
+use topostream_formats::page::{Page, weights};
+use topostream_formats::with_neighbours;
+use topostream_formats::{Result, Store, Topology};
 
 /// A segment has this many edges; a page is cut where it has more than twice as many.
 const SEGMENT_EDGES: u32 = 1 << 18;
@@ -173,21 +174,7 @@ impl<A: Algorithm> Shared<A> {
         let lists = PageLists { page, weights, lengths, selection: self.selection(step), segment };
         let kernel = self.algorithm.kernel(&self.state, step);
         let starts = topology.directory().starts();
-        Ok(match encoding {
-            Encoding::VertexId => lists.run(&kernel, VertexIds::new(&page)),
-            Encoding::RecordId { page_bytes: 2, slot_bytes: 2 } => {
-                lists.run(&kernel, RecordIdsOf::<2, 2>::new(&page, starts))
-            }
-            Encoding::RecordId { page_bytes: 3, slot_bytes: 3 } => {
-                lists.run(&kernel, RecordIdsOf::<3, 3>::new(&page, starts))
-            }
-            Encoding::RecordId { page_bytes: 4, slot_bytes: 2 } => {
-                lists.run(&kernel, RecordIdsOf::<4, 2>::new(&page, starts))
-            }
-            Encoding::RecordId { page_bytes, slot_bytes } => {
-                lists.run(&kernel, RecordIds::new(&page, starts, page_bytes, slot_bytes))
-            }
-        })
+        Ok(with_neighbours!(&page, encoding, starts, |neighbours| lists.run(&kernel, neighbours)))
     }
 
     fn selection(&self, step: &Step) -> Selection<'_> {

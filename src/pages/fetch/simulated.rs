@@ -9,6 +9,7 @@ use crate::error::Result;
 use std::collections::HashMap;
 use std::task::{Context, Poll};
 use std::time::Instant;
+use topostream_formats::random::SplitMix64;
 
 /// The completion time of a read that never completes.
 const NEVER: u64 = u64::MAX;
@@ -64,7 +65,7 @@ impl Faults {
 pub struct SimulatedFetcher {
     files: PageFiles,
     faults: Faults,
-    state: u64,
+    random: SplitMix64,
     tick: u64,
     in_flight: Vec<(u64, PageRead)>,
     failed: HashMap<PageRef, Fault>,
@@ -81,20 +82,12 @@ impl SimulatedFetcher {
     /// Creates a fetcher over page files.
     pub fn new(files: PageFiles, faults: Faults) -> Self {
         let faults = faults.of_stripe(files.stripe());
-        Self { files, faults, state: faults.seed, tick: 0, in_flight: Vec::new(), failed: HashMap::new() }
-    }
-
-    /// Returns the next number of a splitmix64 sequence.
-    fn draw(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
+        Self { files, faults, random: SplitMix64(faults.seed), tick: 0, in_flight: Vec::new(), failed: HashMap::new() }
     }
 
     /// Returns the fault of this read, if it has one.
     fn fault(&mut self, page: PageRef) -> Option<Fault> {
-        let draw = (self.draw() % 1000) as u32;
+        let draw = (self.random.draw() % 1000) as u32;
         if let Some(&fault) = self.failed.get(&page) {
             return self.faults.lasting.then_some(fault);
         }
@@ -119,9 +112,9 @@ impl SimulatedFetcher {
         let before = (fault == Some(Fault::ShortRead)).then(|| frame.bytes_mut().to_vec());
         let result = self.files.read(page, &mut frame);
         let bytes = frame.bytes_mut();
-        let at = (self.state % bytes.len() as u64) as usize;
+        let at = (self.random.0 % bytes.len() as u64) as usize;
         match (fault, before) {
-            (Some(Fault::FlippedBit), _) => bytes[at] ^= 1 << (self.state >> 61),
+            (Some(Fault::FlippedBit), _) => bytes[at] ^= 1 << (self.random.0 >> 61),
             (Some(Fault::ShortRead), Some(before)) => bytes[at..].copy_from_slice(&before[at..]),
             _ => {}
         }
@@ -139,8 +132,8 @@ impl Fetcher for SimulatedFetcher {
     }
 
     fn submit(&mut self, read: PageRead) {
-        let latency = 1 + self.draw() % u64::from(self.faults.latency_max.max(1));
-        let stuck = self.faults.stuck > 0 && self.draw() % 1000 < self.faults.stuck.into();
+        let latency = 1 + self.random.draw() % u64::from(self.faults.latency_max.max(1));
+        let stuck = self.faults.stuck > 0 && self.random.draw() % 1000 < self.faults.stuck.into();
         self.in_flight.push((if stuck { NEVER } else { self.tick + latency }, read));
     }
 
@@ -162,7 +155,7 @@ impl Fetcher for SimulatedFetcher {
             let fill = self.fill(read);
             filled.push(fill);
         }
-        if self.draw().is_multiple_of(2) {
+        if self.random.draw().is_multiple_of(2) {
             filled.reverse();
         }
         Poll::Ready(Ok(()))

@@ -88,7 +88,7 @@ proptest! {
         let schedule = Schedule::new(&sharing);
         let value = |device: usize, attribute: usize, vertex: u64| {
             let mixed = seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex;
-            let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let mixed = mixed.wrapping_mul(topostream_formats::random::GOLDEN);
             // With aligned parts, only the owner writes values of the list's own vertex.
             let stranger = attribute == 4 && aligned && !parts[device].own.contains(&vertex);
             if stranger { 0 } else { mixed >> 40 }

@@ -6,6 +6,7 @@ use topostream::device::gpu::compose::layout::{BatchHeader, BatchPage, Directory
 use topostream::device::gpu::compose::units::{append_rows, list_units, segment_units};
 use topostream_formats::directory::DirectoryEntry;
 use topostream_formats::page::Page;
+use topostream_formats::random::SplitMix64;
 use topostream_formats::store::PageReader;
 use topostream_formats::write::Layout;
 use topostream_formats::{Edge, Encoding, IdSpace, MemorySource, PageId, SourceInfo, Store, Topology, WeightType};
@@ -15,15 +16,15 @@ use topostream_tools::progress::{Cancel, Quiet};
 pub const VERTICES: u32 = 12_000;
 pub const PAGE_BYTES: u32 = 64 << 10;
 
-/// Numbers by chance (SplitMix64).
+/// Pseudorandom numbers, by their state.
 pub struct Chance(pub u64);
 
 impl Chance {
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
+        let mut random = SplitMix64(self.0);
+        let drawn = random.draw();
+        self.0 = random.0;
+        drawn
     }
 
     pub fn below(&mut self, bound: u32) -> u32 {

@@ -1,6 +1,8 @@
 //! How many different ids there are, by a sketch: HyperLogLog (Flajolet et al., AofA 2007) with 2^14 registers, whose standard
 //! error is 0.8%.
 
+use topostream_formats::random;
+
 const REGISTERS_LOG2: u32 = 14;
 
 /// The sketch: 16 KiB.
@@ -18,7 +20,7 @@ impl Distinct {
     /// Notes an id.
     #[inline]
     pub fn insert(&mut self, id: u64) {
-        let hash = mix(id);
+        let hash = random::hash(id);
         let zeros = (hash << REGISTERS_LOG2 | 1 << (REGISTERS_LOG2 - 1)).leading_zeros() as u8 + 1;
         let register = &mut self.registers[(hash >> (64 - REGISTERS_LOG2)) as usize];
         *register = (*register).max(zeros);
@@ -34,15 +36,6 @@ impl Distinct {
             if raw <= 2.5 * registers && empty > 0 { registers * (registers / empty as f64).ln() } else { raw };
         (estimate * 1.033).ceil() as u64 + 16
     }
-}
-
-/// Spreads ids over 64 bits (the finaliser of SplitMix64).
-#[inline]
-fn mix(id: u64) -> u64 {
-    let id = id.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let id = (id ^ id >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let id = (id ^ id >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    id ^ id >> 31
 }
 
 #[cfg(test)]

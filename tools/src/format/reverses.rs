@@ -55,7 +55,7 @@ impl Balance {
 #[inline]
 fn hash(key: u64, smaller: u32, larger: u32, weight: u32) -> u64 {
     let mixed = (u64::from(smaller) << 32 | u64::from(larger)) ^ key;
-    let mixed = (mixed ^ mixed >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ mixed >> 32).wrapping_mul(topostream_formats::random::GOLDEN);
     let mixed = (mixed ^ mixed >> 29 ^ u64::from(weight).wrapping_mul(0xD6E8_FEB8_6659_FD93)).wrapping_add(key);
     let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed ^ mixed >> 31

@@ -12,8 +12,7 @@
 //!
 //! It is no cipher: somebody who sees the words can find the keys.
 
-/// The odd number nearest to 2^64 divided by the golden ratio: spreads consecutive counters over all bits.
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+use topostream_formats::random::{GOLDEN, mix};
 
 /// One sequence of random words: the words of different purposes are independent, although the seed is one.
 #[derive(Clone, Copy, Debug)]
@@ -35,14 +34,6 @@ impl Stream {
     pub(super) fn word(&self, counter: u64) -> u64 {
         mix(counter.wrapping_mul(GOLDEN).wrapping_add(self.first_key), self.second_key)
     }
-}
-
-/// A bijection of 64-bit numbers, for each `key`, in which every output bit depends on every input bit.
-#[inline]
-fn mix(mut z: u64, key: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ key ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// A number of `0..range` from 64 random bits: the high half of their product (Lemire's reduction, without
