@@ -17,6 +17,7 @@ pub mod delta_pagerank;
 pub mod kcore;
 pub mod label_propagation;
 pub mod neighbourhood;
+pub mod neural_network;
 pub mod pagerank;
 pub mod personalized;
 pub mod radius;
@@ -35,6 +36,7 @@ pub use delta_pagerank::DeltaPageRank;
 pub use kcore::KCore;
 pub use label_propagation::LabelPropagation;
 pub use neighbourhood::Neighbourhood;
+pub use neural_network::{Activation, NeuralNetwork};
 pub use pagerank::{DanglingMass, PageRank, Stop, Sums, Traffic};
 pub use personalized::PersonalizedPageRank;
 pub use radius::Radius;
@@ -65,6 +67,7 @@ pub use widest::Widest;
 /// | `radius` | out | 84; --narrow 36 | estimates: 25% with one pass, 12% with 4 |
 /// | `betweenness` | out | 16, sets 1/4 | sums of `f32` |
 /// | `kcore` | out; in where directed | degree 4, sets 1/4 | exact |
+/// | `neural-network` | in, or out | 8, held 1/8, refused 1/8 | sums of `f32` |
 ///
 /// Lists are those that supersteps read from the SSD. Bytes are those of attributes and frontiers; levels of searches
 /// take 2 more in main memory, and every run has the out-degrees, 4.
@@ -89,4 +92,5 @@ pub static CATALOGUE: &[&Entry] = &[
     &radius::command::RADIUS,
     &betweenness::command::BETWEENNESS,
     &kcore::command::KCORE,
+    &neural_network::command::NEURAL_NETWORK,
 ];

@@ -39,6 +39,7 @@ mod graph;
 pub mod kcore;
 pub mod least_ancestor;
 pub mod neighbourhood;
+pub mod neural_network;
 pub mod pagerank;
 pub mod personalized;
 pub mod radius;
@@ -88,6 +89,7 @@ pub static ORACLES: &[(&str, Oracle)] = &[
     ("heat", averaging::heat_answer),
     ("kcore", kcore::answer),
     ("neighbourhood", neighbourhood::answer),
+    ("neural_network", neural_network::answer),
     ("pagerank", pagerank::answer),
     ("personalized", personalized::answer),
     ("radius", radius::answer),

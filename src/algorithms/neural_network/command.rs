@@ -1,0 +1,88 @@
+//! `neural-network`: its arguments, and its entry in the catalogue.
+
+use super::{Activation, NeuralNetwork};
+use crate::algorithms::Stop;
+use crate::algorithms::command::{
+    AS_GIVEN, Arguments, Command, Edges, Entry, Held, Prepared, Sample, Shown, held_at, held_vertices,
+};
+use crate::error::Result;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::Store;
+
+/// Inference in a neural network.
+pub const NEURAL_NETWORK: Entry = Entry {
+    name: "neural-network",
+    aliases: &["nn"],
+    about: "Neural network: an activation function of each vertex's weighted sum of in-neighbours, until values settle",
+    details: "Every vertex begins at `--initial`; `--input` holds vertices at values of their own. Edges count by their \
+              weights, or 1 where the store has none.",
+    source: "Khorasani, Gupta and Bhuyan, PACT 2015",
+    lists: "in, or out",
+    bytes_per_vertex: "8, held 1/8, refused 1/8",
+    exactness: "sums of `f32`",
+    oracle: "neural_network",
+    samples: &[
+        Sample::measured("neural-network", "--iterations 10", AS_GIVEN, "value", Edges::Visited),
+        Sample::tested("--input max-degree=0.5 --activation sigmoid --initial 0.25 --iterations 3", AS_GIVEN),
+        Sample::tested("--input max-degree=-0.5 --activation relu --initial 0.125 --iterations 2", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<NeuralNetworkArgs>(),
+    switches: &[],
+    shader: |variation| {
+        Box::new(NeuralNetwork {
+            activation: Activation::Tanh,
+            initial: 1.0,
+            inputs: Vec::new(),
+            weights: variation.weights,
+            stop: Stop::Iterations(1),
+        })
+    },
+    graphalytics: None,
+};
+
+/// The arguments of `neural-network`.
+#[derive(Args)]
+pub struct NeuralNetworkArgs {
+    /// Activation function
+    #[arg(long, value_enum, default_value_t, value_name = "FUNCTION")]
+    activation: Activation,
+    /// Value at which every vertex begins
+    #[arg(long, default_value_t = 1.0, allow_hyphen_values = true, value_name = "VALUE")]
+    initial: f32,
+    /// A vertex that is held at a value, by its original id; may be given several times
+    #[arg(long = "input", value_name = "ID=VALUE", value_parser = held_at)]
+    inputs: Vec<Held>,
+    /// Do exactly this many iterations
+    #[arg(long, value_name = "N", conflicts_with = "tolerance", value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: Option<u32>,
+    /// Stop when an iteration changes every vertex by less than this
+    #[arg(long, default_value_t = 1e-5, value_name = "CHANGE")]
+    tolerance: f64,
+    /// Maximum number of iterations
+    #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
+    max_iterations: u32,
+    /// Let every edge count 1, even where the store has weights
+    #[arg(long)]
+    ignore_weights: bool,
+    /// Number of vertices of highest value to print
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top: usize,
+}
+
+impl Command for NeuralNetworkArgs {
+    fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let network = NeuralNetwork {
+            activation: self.activation,
+            initial: self.initial,
+            inputs: held_vertices("--input", &self.inputs, store)?,
+            weights: store.manifest().weights.filter(|_| !self.ignore_weights),
+            stop: match self.iterations {
+                Some(iterations) => Stop::Iterations(iterations),
+                None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
+            },
+        };
+        Ok(Prepared::new(network).showing(Shown::Top(self.top)))
+    }
+}

@@ -1,0 +1,221 @@
+//! Inference in a neural network whose neurons are the vertices: every vertex's value becomes an activation function of
+//! the weighted sum of its in-neighbours' values, again and again, until the largest change is below a tolerance (NN of
+//! Khorasani, Gupta and Bhuyan, PACT 2015).
+//!
+//! `x'[v] = f(sum of weight(u → v) * x[u] over edges u → v)`. All vertices begin at the same value (1 if none is given);
+//! inputs are held at values of their own. Weights are 1 where the store has none, and may be negative; an edge that is
+//! stored several times counts as often. A vertex without in-edges takes on f(0) in the first iteration.
+//!
+//! Networks with cycles need not converge: the number of iterations is bounded. With an activation function without
+//! bounds, values may grow without bound, which ends the run with an error.
+//!
+//! Cost: all lists in every superstep. 8 bytes and 1 bit a vertex, 2 bits with `f32` weights. Sums are in single precision.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::algorithms::Stop;
+use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neighbour_sum_wgsl};
+use crate::model::Parameters;
+use crate::model::algorithm::{
+    Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType};
+use std::ops::Range;
+use topostream_formats::edge::WeightType;
+use topostream_formats::{Direction, VertexId};
+
+/// What becomes of a sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Activation {
+    /// The hyperbolic tangent: from -1 to 1.
+    #[default]
+    Tanh,
+    /// 1 / (1 + exp(-x)): from 0 to 1.
+    Sigmoid,
+    /// max(x, 0).
+    Relu,
+}
+
+impl Activation {
+    /// The function.
+    pub fn of(self, sum: f64) -> f64 {
+        match self {
+            Self::Tanh => sum.tanh(),
+            Self::Sigmoid => 1.0 / (1.0 + (-sum).exp()),
+            Self::Relu => sum.max(0.0),
+        }
+    }
+}
+
+/// A neural network with its inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NeuralNetwork {
+    /// What becomes of a vertex's sum.
+    pub activation: Activation,
+    /// The value at which vertices begin.
+    pub initial: f32,
+    /// Vertices that are held at these values.
+    pub inputs: Vec<(VertexId, f32)>,
+    /// The type of the store's weights; none to let every edge count 1.
+    pub weights: Option<WeightType>,
+    /// When to stop. A tolerance is of the largest change of a vertex.
+    pub stop: Stop,
+}
+
+/// The vertices that are held.
+const HELD: usize = OWN;
+/// Of `f32` weights only.
+const REFUSED: usize = OWN + 1;
+
+/// The place of the tolerance in a step's scalars, and of the activation in its integers.
+const TOLERANCE: usize = 0;
+const ACTIVATION: usize = 0;
+const ACTIVATION_NAMES: [&str; 3] = ["TANH", "SIGMOID", "RELU"];
+
+/// Places in totals: how many vertices change by the tolerance or more, and how many have values that are too large, or a
+/// weight that is refused.
+const CHANGED: usize = 0;
+const REFUSALS: usize = 1;
+
+/// The largest value: its products with sums of weights up to 10^20 are numbers.
+const LARGEST: f32 = 1e18;
+
+impl NeuralNetwork {
+    fn is_float(&self) -> bool {
+        self.weights == Some(WeightType::F32)
+    }
+
+    fn step(&self, graph: &Graph, superstep: u32) -> Step {
+        let mut step = Step::new(superstep, neighbour_sum::direction(graph.has_in_lists), Visit::All);
+        step.integers[ACTIVATION] = self.activation as u32;
+        step.scalars[TOLERANCE] = match self.stop {
+            Stop::Iterations(_) => 0.0,
+            Stop::Tolerance { l1, .. } => l1,
+        };
+        step
+    }
+}
+
+impl Algorithm for NeuralNetwork {
+    type Kernel<'a> = NeighbourSum<'a>;
+
+    fn name(&self) -> &'static str {
+        "neural-network"
+    }
+
+    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
+        let mut declared = neighbour_sum::attributes(has_in_lists, self.initial);
+        declared.push(neighbour_sum::own("held", AttributeType::Bit));
+        if self.is_float() {
+            declared.push(neighbour_sum::refused(has_in_lists));
+        }
+        declared
+    }
+
+    fn needs_weights(&self) -> bool {
+        self.weights.is_some()
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { activation, initial, inputs, weights, stop } = self;
+        let parameters = Parameters::none().with("activation", activation).with("initial", initial);
+        Some(parameters.with_values("inputs", inputs).with("weights", weights).with("stop", stop))
+    }
+
+    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        neighbour_sum::visits(has_in_lists)
+    }
+
+    fn check(&self, graph: &Graph) -> Result<(), String> {
+        neighbour_sum::check_stop(self.stop)?;
+        let values = self.inputs.iter().map(|&(_, value)| value).chain([self.initial]);
+        if let Some(value) = values.into_iter().find(|value| !(value.abs() <= LARGEST)) {
+            return Err(format!("{value}: the values of vertices must be numbers between -1e18 and 1e18"));
+        }
+        if let Some((vertex, _)) = self.inputs.iter().find(|(vertex, _)| u64::from(vertex.0) >= graph.vertices) {
+            return Err(format!("input vertex {vertex} does not exist: the graph has {} vertices", graph.vertices));
+        }
+        match (self.weights, graph.weights) {
+            (Some(asked), Some(found)) if asked != found => {
+                Err(format!("{} was asked for over {asked:?} weights, and the store's are {found:?}", self.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn seeds(&self) -> Seeds {
+        let values = self.inputs.iter().flat_map(|&(VertexId(vertex), value)| {
+            [Seed { attribute: VALUE, vertex, bits: value.to_bits() }, Seed { attribute: HELD, vertex, bits: 1 }]
+        });
+        Seeds { active: Vec::new(), values: values.collect() }
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        self.stop.supersteps()
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        (graph.vertices > 0).then(|| self.step(graph, 0))
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = concat!(include_str!("neural_network.wgsl"), neighbour_sum_wgsl!());
+        let switches = neighbour_sum::switches(self.weights);
+        let shader = Shader::of_program("src/algorithms/neural_network/neural_network.wgsl", text, switches);
+        Some(shader.with_modes(ACTIVATION_NAMES).with_constants([("LARGEST", LARGEST.into())]))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourSum<'a> {
+        NeighbourSum::weighted(state, step, self.weights, REFUSED)
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let [values, sums] = [VALUE, SUM].map(|place| state.attributes.f32(place));
+        let held = state.attributes.bits(HELD);
+        let refused = self.is_float().then(|| state.attributes.bits(REFUSED));
+        let mut totals = Scalars::default();
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            let sum = f64::from(sums.take(vertex));
+            if refused.is_some_and(|refused| refused.contains(vertex)) {
+                totals[REFUSALS] += 1.0;
+            }
+            if held.contains(vertex) {
+                continue;
+            }
+            let (before, after) = (values.get(vertex), self.activation.of(sum) as f32);
+            values.set(vertex, after);
+            totals[CHANGED] += f64::from(u8::from(f64::from((after - before).abs()) >= step.scalars[TOLERANCE]));
+            totals[REFUSALS] += f64::from(u8::from(!(after.abs() <= LARGEST)));
+        }
+        totals
+    }
+
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let done = step.superstep + 1;
+        let stop = match self.stop {
+            Stop::Iterations(iterations) => done >= iterations,
+            Stop::Tolerance { iterations_max, .. } => summary.totals[CHANGED] == 0.0 || done >= iterations_max,
+        };
+        (!stop && summary.totals[REFUSALS] == 0.0).then(|| self.step(graph, done))
+    }
+
+    fn verdict(&self, state: &State) -> Result<(), Refusal> {
+        let refused = self.is_float().then(|| state.attributes.bits(REFUSED).next_set(0)).flatten();
+        if let Some(vertex) = refused {
+            let reason = "an edge to it has a weight that is infinite or not a number".into();
+            return Err(Refusal { vertex: VertexId(vertex as u32), reason });
+        }
+        let values = state.attributes.f32(VALUE);
+        let diverged = |vertex: &u32| !(values.get(*vertex).abs() <= LARGEST);
+        let vertex = (0..state.graph.vertices).map(|vertex| vertex as u32).find(diverged);
+        let reason = "its value grows without bound: use an activation function with bounds, or smaller weights";
+        vertex.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex), reason: reason.into() }))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let value = state.attributes.f32(VALUE);
+        vec![Answer::f64("value", |vertex| value.get(vertex).into())]
+    }
+}
