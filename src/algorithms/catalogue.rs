@@ -14,6 +14,7 @@ pub mod components;
 pub mod cross_edges;
 pub mod degrees;
 pub mod delta_pagerank;
+pub mod hits;
 pub mod kcore;
 pub mod label_propagation;
 pub mod neighbourhood;
@@ -33,6 +34,7 @@ pub use components::Components;
 pub use cross_edges::CrossEdges;
 pub use degrees::{Degrees, histogram};
 pub use delta_pagerank::DeltaPageRank;
+pub use hits::Hits;
 pub use kcore::KCore;
 pub use label_propagation::LabelPropagation;
 pub use neighbourhood::Neighbourhood;
@@ -68,6 +70,7 @@ pub use widest::Widest;
 /// | `betweenness` | out | 16, sets 1/4 | sums of `f32` |
 /// | `kcore` | out; in where directed | degree 4, sets 1/4 | exact |
 /// | `neural-network` | in, or out | 8, held 1/8, refused 1/8 | sums of `f32` |
+/// | `hits` | out | 16 | sums of `f32` |
 ///
 /// Lists are those that supersteps read from the SSD. Bytes are those of attributes and frontiers; levels of searches
 /// take 2 more in main memory, and every run has the out-degrees, 4.
@@ -93,4 +96,5 @@ pub static CATALOGUE: &[&Entry] = &[
     &betweenness::command::BETWEENNESS,
     &kcore::command::KCORE,
     &neural_network::command::NEURAL_NETWORK,
+    &hits::command::HITS,
 ];

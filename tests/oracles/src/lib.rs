@@ -36,6 +36,7 @@ pub mod degrees;
 pub mod delta_pagerank;
 mod edges;
 mod graph;
+pub mod hits;
 pub mod kcore;
 pub mod least_ancestor;
 pub mod neighbourhood;
@@ -87,6 +88,7 @@ pub static ORACLES: &[(&str, Oracle)] = &[
     ("degrees", degrees::answer),
     ("delta_pagerank", delta_pagerank::answer),
     ("heat", averaging::heat_answer),
+    ("hits", hits::answer),
     ("kcore", kcore::answer),
     ("neighbourhood", neighbourhood::answer),
     ("neural_network", neural_network::answer),

@@ -1,0 +1,58 @@
+//! `hits`: its arguments, and its entry in the catalogue.
+
+use super::Hits;
+use crate::algorithms::Stop;
+use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown};
+use crate::error::Result;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::Store;
+
+/// Hubs and authorities.
+pub const HITS: Entry = Entry {
+    name: "hits",
+    aliases: &[],
+    about: "HITS: hubs, which link to good authorities, and authorities, which good hubs link to",
+    details: "Hubs and authorities are scaled to a sum of 1 each. Weights are not read. As NetworkX's hits.",
+    source: "Kleinberg, Journal of the ACM 1999",
+    lists: "out",
+    bytes_per_vertex: "16",
+    exactness: "sums of `f32`",
+    oracle: "hits",
+    samples: &[
+        Sample::measured("hits", "--iterations 5", AS_GIVEN, "hub", Edges::Visited),
+        Sample::tested("--iterations 2", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<HitsArgs>(),
+    switches: &[],
+    shader: |_| Box::new(Hits::default()),
+    graphalytics: None,
+};
+
+/// The arguments of `hits`.
+#[derive(Args)]
+pub struct HitsArgs {
+    /// Do exactly this many iterations
+    #[arg(long, value_name = "N", conflicts_with = "tolerance")]
+    iterations: Option<u32>,
+    /// Stop when an iteration changes the hubs by less than this in all; they add up to 1
+    #[arg(long, default_value_t = 1e-6, value_name = "CHANGE")]
+    tolerance: f64,
+    /// Maximum number of iterations
+    #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
+    max_iterations: u32,
+    /// Number of vertices of highest value to print, of hubs and of authorities
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top: usize,
+}
+
+impl Command for HitsArgs {
+    fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        let stop = match self.iterations {
+            Some(iterations) => Stop::Iterations(iterations),
+            None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
+        };
+        Ok(Prepared::new(Hits { stop }).showing(Shown::Top(self.top)))
+    }
+}

@@ -1,0 +1,253 @@
+//! HITS: hubs, which link to good authorities, and authorities, which good hubs link to (Kleinberg, Journal of the ACM 1999).
+//!
+//! ```text
+//!  authority[v] = sum of hub[u] over edges u → v        hub[u] = sum of authority[v] over edges u → v
+//! ```
+//!
+//! again and again, from the same hub value at every vertex, until the hubs, scaled to a sum of 1, change by less than the
+//! tolerance in all. Both answers are scaled to a sum of 1, as NetworkX's `hits` does. An edge that is stored several times
+//! counts as often; weights are not read. A graph without edges has neither hubs nor authorities: all are 0.
+//!
+//! Both halves of an iteration are a superstep over the out-lists: the first adds a hub's value to each of its neighbours,
+//! the second adds up the authority values of each list. A superstep knows the sum of the vector before it only, so that
+//! hubs are stored before they are scaled, beside the scaled ones of the iteration before. A last superstep, which reads no
+//! pages, scales the authorities: n iterations are 2 n + 2 supersteps.
+//!
+//! Cost: all out-lists in every superstep. 16 bytes a vertex. Sums are in single precision.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::algorithms::Stop;
+use crate::model::Parameters;
+use crate::model::algorithm::{
+    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+};
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
+use std::ops::{ControlFlow, Range};
+use topostream_formats::Direction;
+
+/// HITS with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hits {
+    /// When to stop. A tolerance is of the sum of all changes of the hubs (L1 norm), which add up to 1.
+    pub stop: Stop,
+}
+
+impl Default for Hits {
+    /// A change of 1e-6 in all, at most 100 iterations.
+    fn default() -> Self {
+        Self { stop: Stop::Tolerance { l1: 1e-6, iterations_max: 100 } }
+    }
+}
+
+/// Places in the declaration. Hubs before they are scaled, authorities, sums, and the hubs of the last iteration, scaled.
+const HUB: usize = 0;
+const AUTHORITY: usize = 1;
+const SUM: usize = 2;
+const SCALED_HUB: usize = 3;
+
+/// What a superstep does, by `integers[0]` of its step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Hubs give their values to those that they lead to.
+    Authorities,
+    /// Hubs add up the values of those that they lead to.
+    Hubs,
+    /// Authorities are scaled, without pages.
+    Scale,
+}
+
+const MODE_NAMES: [&str; 3] = ["AUTHORITIES", "HUBS", "SCALE"];
+
+/// Places in totals: by how much scaled hubs have changed, and the sum of what the superstep has computed.
+const CHANGE: usize = 0;
+const TOTAL: usize = 1;
+
+/// The least tolerance that single precision can tell from none.
+const TOLERANCE_MIN: f64 = 1e-7;
+
+impl Mode {
+    fn of(step: &Step) -> Self {
+        match step.integers[0] {
+            0 => Self::Authorities,
+            1 => Self::Hubs,
+            _ => Self::Scale,
+        }
+    }
+
+    /// A superstep whose values are scaled by 1 over the sum of the vector that they are made of; by 0 if that is 0.
+    fn step(self, superstep: u32, total: f64) -> Step {
+        let mut step = match self {
+            Self::Authorities | Self::Hubs => Step::new(superstep, Direction::Out, Visit::All),
+            Self::Scale => Step::without_pages(superstep),
+        };
+        step.integers[0] = self as u32;
+        step.scalars[0] = if total > 0.0 { total.recip() } else { 0.0 };
+        step
+    }
+}
+
+/// Adds hubs' values to their neighbours' sums, or neighbours' authority values to hubs' sums.
+pub struct HitsKernel<'a> {
+    hub: &'a F32Column,
+    authority: &'a F32Column,
+    sum: &'a F32Column,
+    pull: bool,
+}
+
+/// The value that a list's vertex gives to each neighbour, or the sum of the values of its neighbours so far.
+pub struct Carried {
+    list: List,
+    given: f32,
+    received: f64,
+}
+
+impl Kernel for HitsKernel<'_> {
+    type Record = Carried;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<Carried> {
+        let given = if self.pull { 0.0 } else { self.hub.get(list.vertex) };
+        Some(Carried { list, given, received: 0.0 })
+    }
+
+    #[inline(always)]
+    fn edge(&self, carried: &mut Carried, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        if self.pull {
+            carried.received += f64::from(self.authority.get(neighbour));
+        } else {
+            self.sum.add(neighbour, carried.given);
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        let column = if self.pull { self.authority } else { self.sum };
+        column.prefetch(neighbour);
+    }
+
+    #[inline(always)]
+    fn close(&self, carried: Carried) {
+        match carried.list {
+            _ if !self.pull => {}
+            List { vertex, whole: true, .. } => self.sum.set(vertex, carried.received as f32),
+            List { vertex, .. } => self.sum.add(vertex, carried.received as f32),
+        }
+    }
+}
+
+impl Algorithm for Hits {
+    type Kernel<'a> = HitsKernel<'a>;
+
+    fn name(&self) -> &'static str {
+        "hits"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let attribute = |name, role, merge, first: f32| {
+            let (of, initial) = (AttributeType::F32, Initial::Bits(first.to_bits()));
+            Attribute { name, of, role, merge, initial }
+        };
+        vec![
+            attribute("hub", Role::ReadOnly, Merge::Max, 1.0),
+            attribute("authority", Role::Gathered, Merge::Max, 0.0),
+            attribute("sum", Role::Accumulated, Merge::Add, 0.0),
+            attribute("scaled_hub", Role::Own, Merge::Add, 0.0),
+        ]
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with("stop", self.stop))
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::All)]
+    }
+
+    fn writes(&self, _direction: Direction) -> Ends {
+        Ends::Both
+    }
+
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        match self.stop {
+            Stop::Tolerance { l1, .. } if l1.is_nan() || l1 < TOLERANCE_MIN => {
+                Err(format!("tolerance {l1}: must be at least {TOLERANCE_MIN}, the precision of single-precision sums"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        let halves = |iterations: u32| iterations.saturating_mul(2).saturating_add(2);
+        match self.stop {
+            Stop::Iterations(iterations) => Supersteps::Exactly(halves(iterations)),
+            Stop::Tolerance { iterations_max, .. } => Supersteps::AtMost(halves(iterations_max)),
+        }
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        (graph.vertices > 0).then(|| Mode::Authorities.step(0, graph.vertices as f64))
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let shader = Shader::of_program("src/algorithms/hits/hits.wgsl", include_str!("hits.wgsl"), Vec::new());
+        Some(shader.with_modes(MODE_NAMES))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> HitsKernel<'a> {
+        let [hub, authority, sum] = [HUB, AUTHORITY, SUM].map(|place| state.attributes.f32(place));
+        HitsKernel { hub, authority, sum, pull: Mode::of(step) == Mode::Hubs }
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let [hubs, authorities, sums, scaled_hubs] =
+            [HUB, AUTHORITY, SUM, SCALED_HUB].map(|place| state.attributes.f32(place));
+        let (mode, scale) = (Mode::of(step), step.scalars[0]);
+        let scaled = |value: f32| (scale * f64::from(value)) as f32;
+        let mut totals = Scalars::default();
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            match mode {
+                Mode::Authorities => {
+                    let (authority, hub) = (scaled(sums.take(vertex)), scaled(hubs.get(vertex)));
+                    totals[CHANGE] += f64::from((hub - scaled_hubs.get(vertex)).abs());
+                    totals[TOTAL] += f64::from(authority);
+                    scaled_hubs.set(vertex, hub);
+                    authorities.set(vertex, authority);
+                }
+                Mode::Hubs => {
+                    let hub = scaled(sums.take(vertex));
+                    totals[TOTAL] += f64::from(hub);
+                    hubs.set(vertex, hub);
+                }
+                Mode::Scale => authorities.set(vertex, scaled(authorities.get(vertex))),
+            }
+        }
+        totals
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let (superstep, total) = (step.superstep + 1, summary.totals[TOTAL]);
+        // Iterations whose hubs this superstep has scaled; the first one scales what they begin with.
+        let done = step.superstep / 2;
+        let stop = match self.stop {
+            Stop::Iterations(iterations) => done >= iterations,
+            Stop::Tolerance { l1, iterations_max } => done > 0 && summary.totals[CHANGE] < l1 || done >= iterations_max,
+        };
+        match Mode::of(step) {
+            Mode::Authorities if stop => Some(Mode::Scale.step(superstep, total)),
+            Mode::Authorities => Some(Mode::Hubs.step(superstep, total)),
+            Mode::Hubs => Some(Mode::Authorities.step(superstep, total)),
+            Mode::Scale => None,
+        }
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let [hub, authority] = [SCALED_HUB, AUTHORITY].map(|place| state.attributes.f32(place));
+        vec![
+            Answer::f64("hub", |vertex| hub.get(vertex).into()),
+            Answer::f64("authority", |vertex| authority.get(vertex).into()),
+        ]
+    }
+}
