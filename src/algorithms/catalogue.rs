@@ -14,6 +14,7 @@ pub mod components;
 pub mod cross_edges;
 pub mod degrees;
 pub mod delta_pagerank;
+pub mod eigenvector;
 pub mod hits;
 pub mod kcore;
 pub mod label_propagation;
@@ -34,6 +35,7 @@ pub use components::Components;
 pub use cross_edges::CrossEdges;
 pub use degrees::{Degrees, histogram};
 pub use delta_pagerank::DeltaPageRank;
+pub use eigenvector::Eigenvector;
 pub use hits::Hits;
 pub use kcore::KCore;
 pub use label_propagation::LabelPropagation;
@@ -71,6 +73,7 @@ pub use widest::Widest;
 /// | `kcore` | out; in where directed | degree 4, sets 1/4 | exact |
 /// | `neural-network` | in, or out | 8, held 1/8, refused 1/8 | sums of `f32` |
 /// | `hits` | out | 16 | sums of `f32` |
+/// | `eigenvector` | in, or out | 12 | sums of `f32` |
 ///
 /// Lists are those that supersteps read from the SSD. Bytes are those of attributes and frontiers; levels of searches
 /// take 2 more in main memory, and every run has the out-degrees, 4.
@@ -97,4 +100,5 @@ pub static CATALOGUE: &[&Entry] = &[
     &kcore::command::KCORE,
     &neural_network::command::NEURAL_NETWORK,
     &hits::command::HITS,
+    &eigenvector::command::EIGENVECTOR,
 ];

@@ -35,6 +35,7 @@ pub mod cross_edges;
 pub mod degrees;
 pub mod delta_pagerank;
 mod edges;
+pub mod eigenvector;
 mod graph;
 pub mod hits;
 pub mod kcore;
@@ -87,6 +88,7 @@ pub static ORACLES: &[(&str, Oracle)] = &[
     ("cross_edges", cross_edges::answer),
     ("degrees", degrees::answer),
     ("delta_pagerank", delta_pagerank::answer),
+    ("eigenvector", eigenvector::answer),
     ("heat", averaging::heat_answer),
     ("hits", hits::answer),
     ("kcore", kcore::answer),

@@ -1,0 +1,47 @@
+//! `eigenvector`: its arguments, and its entry in the catalogue.
+
+use super::Eigenvector;
+use crate::algorithms::command::{AS_GIVEN, Arguments, Command, Edges, Entry, Prepared, Sample, Shown};
+use crate::algorithms::neighbour_sum::StopArgs;
+use crate::error::Result;
+use clap::Args;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use topostream_formats::Store;
+
+/// Eigenvector centrality.
+pub const EIGENVECTOR: Entry = Entry {
+    name: "eigenvector",
+    aliases: &["eigenvector-centrality"],
+    about: "Eigenvector centrality: a vertex counts as much as its in-neighbours together",
+    details: "Values are scaled to a Euclidean norm of 1. Weights are not read. As NetworkX's eigenvector_centrality.",
+    source: "Bonacich, Journal of Mathematical Sociology 1972",
+    lists: "in, or out",
+    bytes_per_vertex: "12",
+    exactness: "sums of `f32`",
+    oracle: "eigenvector",
+    samples: &[
+        Sample::measured("eigenvector", "--iterations 10", AS_GIVEN, "centrality", Edges::Visited),
+        Sample::tested("--iterations 3", AS_GIVEN),
+    ],
+    arguments: Arguments::of::<EigenvectorArgs>(),
+    switches: &[],
+    shader: |_| Box::new(Eigenvector::default()),
+    graphalytics: None,
+};
+
+/// The arguments of `eigenvector`.
+#[derive(Args)]
+pub struct EigenvectorArgs {
+    #[command(flatten)]
+    stop: StopArgs,
+    /// Number of vertices of highest centrality to print
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    top: usize,
+}
+
+impl Command for EigenvectorArgs {
+    fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
+        Ok(Prepared::new(Eigenvector { stop: self.stop.stop() }).showing(Shown::Top(self.top)))
+    }
+}

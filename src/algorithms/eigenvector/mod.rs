@@ -1,0 +1,130 @@
+//! Eigenvector centrality: a vertex counts as much as its in-neighbours do together (Bonacich, Journal of Mathematical
+//! Sociology 1972).
+//!
+//! The centralities are the entries of the eigenvector of the largest eigenvalue of the transposed adjacency matrix, scaled
+//! to a Euclidean norm of 1. They are found by power iteration on A^T + I, which has the same eigenvectors and does not
+//! oscillate on bipartite graphs: `x' = (x + sum of x[u] over edges u → v) / norm`, from the same value at every vertex,
+//! until the sum of all changes is below the tolerance times the number of vertices. This is what NetworkX's
+//! `eigenvector_centrality` computes, with the same defaults. An edge that is stored several times counts as often; weights
+//! are not read.
+//!
+//! A superstep has the norm of the vector before it only: what is stored is the new vector before it is divided by its norm,
+//! beside the last one after. So the change of an iteration is known one superstep later, and a run takes one superstep more
+//! than there are iterations.
+//!
+//! Cost: all lists in every superstep. 12 bytes a vertex. Sums are in single precision.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::algorithms::Stop;
+use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neighbour_sum_wgsl};
+use crate::model::Parameters;
+use crate::model::algorithm::{Algorithm, Answer, Graph, Scalars, Shader, State, Step, Summary, Supersteps, Visit};
+use crate::model::attributes::{Attribute, AttributeType};
+use std::ops::Range;
+use topostream_formats::Direction;
+
+/// Eigenvector centrality with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Eigenvector {
+    /// When to stop. A tolerance is of the mean change of a vertex.
+    pub stop: Stop,
+}
+
+impl Default for Eigenvector {
+    /// As NetworkX: a mean change of 1e-6, at most 100 iterations.
+    fn default() -> Self {
+        Self { stop: Stop::Tolerance { l1: 1e-6, iterations_max: 100 } }
+    }
+}
+
+/// The vector of the last iteration, of norm 1. `value` is the next one, before it is scaled.
+const CENTRALITY: usize = OWN;
+
+/// Places in a step's scalars: 1 over the norm of `value`.
+const SCALE: usize = 0;
+
+/// Places in totals.
+const CHANGE: usize = 0;
+const SQUARES: usize = 1;
+
+impl Eigenvector {
+    fn step(graph: &Graph, superstep: u32, scale: f64) -> Step {
+        let mut step = Step::new(superstep, neighbour_sum::direction(graph.has_in_lists), Visit::All);
+        step.scalars[SCALE] = scale;
+        step
+    }
+}
+
+impl Algorithm for Eigenvector {
+    type Kernel<'a> = NeighbourSum<'a>;
+
+    fn name(&self) -> &'static str {
+        "eigenvector"
+    }
+
+    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
+        let mut declared = neighbour_sum::attributes(has_in_lists, 1.0);
+        declared.push(neighbour_sum::own("centrality", AttributeType::F32));
+        declared
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        Some(Parameters::none().with("stop", self.stop))
+    }
+
+    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        neighbour_sum::visits(has_in_lists)
+    }
+
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        neighbour_sum::check_stop(self.stop)
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        neighbour_sum::one_more(self.stop.supersteps())
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        // Entries that add up to 1, as NetworkX begins.
+        (graph.vertices > 0).then(|| Self::step(graph, 0, 1.0 / graph.vertices as f64))
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = concat!(include_str!("eigenvector.wgsl"), neighbour_sum_wgsl!());
+        Some(Shader::of_program("src/algorithms/eigenvector/eigenvector.wgsl", text, neighbour_sum::switches(None)))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourSum<'a> {
+        NeighbourSum::unweighted(state, step)
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let [values, sums, centralities] = [VALUE, SUM, CENTRALITY].map(|place| state.attributes.f32(place));
+        let mut totals = Scalars::default();
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            let (value, sum) = (f64::from(values.get(vertex)), f64::from(sums.take(vertex)));
+            let centrality = (step.scalars[SCALE] * value) as f32;
+            let next = (step.scalars[SCALE] * (value + sum)) as f32;
+            totals[CHANGE] += f64::from(centrality - centralities.get(vertex)).abs();
+            totals[SQUARES] += f64::from(next).powi(2);
+            centralities.set(vertex, centrality);
+            values.set(vertex, next);
+        }
+        totals
+    }
+
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        // The iteration whose result this superstep has scaled; the first one scales what everything begins with.
+        let done = step.superstep;
+        let change = summary.totals[CHANGE] / graph.vertices as f64;
+        let stop = done > 0 && neighbour_sum::is_done(self.stop, done, change);
+        (!stop).then(|| Self::step(graph, done + 1, summary.totals[SQUARES].sqrt().recip()))
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let centrality = state.attributes.f32(CENTRALITY);
+        vec![Answer::f64("centrality", |vertex| centrality.get(vertex).into())]
+    }
+}
