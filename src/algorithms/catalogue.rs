@@ -16,6 +16,7 @@ pub mod degrees;
 pub mod delta_pagerank;
 pub mod eigenvector;
 pub mod hits;
+pub mod katz;
 pub mod kcore;
 pub mod label_propagation;
 pub mod neighbourhood;
@@ -37,6 +38,7 @@ pub use degrees::{Degrees, histogram};
 pub use delta_pagerank::DeltaPageRank;
 pub use eigenvector::Eigenvector;
 pub use hits::Hits;
+pub use katz::Katz;
 pub use kcore::KCore;
 pub use label_propagation::LabelPropagation;
 pub use neighbourhood::Neighbourhood;
@@ -74,6 +76,7 @@ pub use widest::Widest;
 /// | `neural-network` | in, or out | 8, held 1/8, refused 1/8 | sums of `f32` |
 /// | `hits` | out | 16 | sums of `f32` |
 /// | `eigenvector` | in, or out | 12 | sums of `f32` |
+/// | `katz` | in, or out | 8 | sums of `f32` |
 ///
 /// Lists are those that supersteps read from the SSD. Bytes are those of attributes and frontiers; levels of searches
 /// take 2 more in main memory, and every run has the out-degrees, 4.
@@ -101,4 +104,5 @@ pub static CATALOGUE: &[&Entry] = &[
     &neural_network::command::NEURAL_NETWORK,
     &hits::command::HITS,
     &eigenvector::command::EIGENVECTOR,
+    &katz::command::KATZ,
 ];

@@ -38,6 +38,7 @@ mod edges;
 pub mod eigenvector;
 mod graph;
 pub mod hits;
+pub mod katz;
 pub mod kcore;
 pub mod least_ancestor;
 pub mod neighbourhood;
@@ -91,6 +92,7 @@ pub static ORACLES: &[(&str, Oracle)] = &[
     ("eigenvector", eigenvector::answer),
     ("heat", averaging::heat_answer),
     ("hits", hits::answer),
+    ("katz", katz::answer),
     ("kcore", kcore::answer),
     ("neighbourhood", neighbourhood::answer),
     ("neural_network", neural_network::answer),

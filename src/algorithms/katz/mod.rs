@@ -1,0 +1,159 @@
+//! Katz centrality: how many walks end at a vertex, longer ones discounted (Katz, Psychometrika 1953).
+//!
+//! `x[v] = alpha * (sum of x[u] over edges u → v) + beta`, iterated from 0 until the sum of all changes is below the
+//! tolerance times the number of vertices; then divided by its Euclidean norm. This is what NetworkX's
+//! `katz_centrality` computes, with the same defaults. A directed edge counts for the vertex that it leads to. An edge
+//! that is stored several times counts as often; weights are not read.
+//!
+//! The iteration converges if alpha is below 1 over the largest eigenvalue of the adjacency matrix. Otherwise values grow
+//! without bound, and the run ends with an error when one of them is no longer a number.
+//!
+//! Cost: all lists in every superstep. 8 bytes a vertex. Sums are in single precision.
+
+#[cfg(feature = "cli")]
+pub mod command;
+
+use crate::algorithms::Stop;
+use crate::algorithms::neighbour_sum::{self, NeighbourSum, SUM, VALUE, neighbour_sum_wgsl};
+use crate::model::Parameters;
+use crate::model::algorithm::{
+    Algorithm, Answer, Graph, Refusal, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+};
+use crate::model::attributes::Attribute;
+use std::ops::Range;
+use topostream_formats::{Direction, VertexId};
+
+/// Katz centrality with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Katz {
+    /// The factor by which a walk counts less for each of its edges.
+    pub alpha: f64,
+    /// What every vertex has without in-neighbours; above 0.
+    pub beta: f64,
+    /// When to stop. A tolerance is of the mean change of a vertex.
+    pub stop: Stop,
+}
+
+impl Default for Katz {
+    /// As NetworkX: alpha 0.1, beta 1, a mean change of 1e-6, at most 1000 iterations.
+    fn default() -> Self {
+        Self { alpha: 0.1, beta: 1.0, stop: Stop::Tolerance { l1: 1e-6, iterations_max: 1000 } }
+    }
+}
+
+/// Places in a step's scalars. In the last superstep, which reads no pages, `SCALE` is above 0: values are multiplied by it.
+const ALPHA: usize = 0;
+const BETA: usize = 1;
+const SCALE: usize = 2;
+
+/// Places in totals.
+const CHANGE: usize = 0;
+const SQUARES: usize = 1;
+
+/// No value of a vector whose norm is 1 is larger, whatever the rounding: a larger one was not scaled, since its iteration
+/// diverged.
+const LARGEST: f32 = 1.001;
+
+impl Katz {
+    fn step(&self, graph: &Graph, superstep: u32) -> Step {
+        let mut step = Step::new(superstep, neighbour_sum::direction(graph.has_in_lists), Visit::All);
+        (step.scalars[ALPHA], step.scalars[BETA]) = (self.alpha, self.beta);
+        step
+    }
+}
+
+impl Algorithm for Katz {
+    type Kernel<'a> = NeighbourSum<'a>;
+
+    fn name(&self) -> &'static str {
+        "katz"
+    }
+
+    fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
+        neighbour_sum::attributes(has_in_lists, 0.0)
+    }
+
+    fn parameters(&self) -> Option<Parameters> {
+        let Self { alpha, beta, stop } = self;
+        Some(Parameters::none().with("alpha", alpha).with("beta", beta).with("stop", stop))
+    }
+
+    fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        neighbour_sum::visits(has_in_lists)
+    }
+
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
+            return Err(format!("alpha {}: must be a number above 0", self.alpha));
+        }
+        if !(self.beta > 0.0 && self.beta.is_finite()) {
+            return Err(format!("beta {}: must be a number above 0", self.beta));
+        }
+        neighbour_sum::check_stop(self.stop)
+    }
+
+    fn supersteps(&self) -> Supersteps {
+        neighbour_sum::one_more(self.stop.supersteps())
+    }
+
+    fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
+        (graph.vertices > 0).then(|| self.step(graph, 0))
+    }
+
+    fn shader(&self) -> Option<Shader> {
+        let text = concat!(include_str!("katz.wgsl"), neighbour_sum_wgsl!());
+        Some(Shader::of_program("src/algorithms/katz/katz.wgsl", text, neighbour_sum::switches(None)))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourSum<'a> {
+        NeighbourSum::unweighted(state, step)
+    }
+
+    fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
+        let (values, sums) = (state.attributes.f32(VALUE), state.attributes.f32(SUM));
+        let [alpha, beta, scale, _] = step.scalars;
+        let mut totals = Scalars::default();
+        for vertex in vertices.map(|vertex| vertex as u32) {
+            let before = f64::from(values.get(vertex));
+            if scale > 0.0 {
+                values.set(vertex, (before * scale) as f32);
+                continue;
+            }
+            let after = (alpha * f64::from(sums.take(vertex)) + beta) as f32;
+            values.set(vertex, after);
+            totals[CHANGE] += (f64::from(after) - before).abs();
+            totals[SQUARES] += f64::from(after).powi(2);
+        }
+        totals
+    }
+
+    fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        let (done, squares) = (step.superstep + 1, summary.totals[SQUARES]);
+        // After the last superstep there is no sum of squares, nor where values have diverged.
+        if step.visit == Visit::None || !squares.is_finite() {
+            return None;
+        }
+        if !neighbour_sum::is_done(self.stop, done, summary.totals[CHANGE] / graph.vertices as f64) {
+            return Some(self.step(graph, done));
+        }
+        let mut last = Step::without_pages(done);
+        last.scalars[SCALE] = squares.sqrt().recip();
+        Some(last)
+    }
+
+    fn verdict(&self, state: &State) -> Result<(), Refusal> {
+        let values = state.attributes.f32(VALUE);
+        let diverged = |vertex: &u32| !(values.get(*vertex).abs() <= LARGEST);
+        let Some(vertex) = (0..state.graph.vertices).map(|vertex| vertex as u32).find(diverged) else { return Ok(()) };
+        let reason = format!(
+            "its value grows without bound; alpha {} must be below 1 over the largest eigenvalue of the graph",
+            self.alpha
+        );
+        Err(Refusal { vertex: VertexId(vertex), reason })
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let value = state.attributes.f32(VALUE);
+        vec![Answer::f64("centrality", |vertex| value.get(vertex).into())]
+    }
+}
