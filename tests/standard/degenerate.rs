@@ -112,7 +112,8 @@ fn alone() -> EngineOptions {
 }
 
 fn is_close(one: f64, other: f64) -> bool {
-    one == other || (one.is_nan() && other.is_nan()) || (one - other).abs() <= 1e-4 * one.abs().max(other.abs())
+    // Sums of 20,000 terms in single precision, in any order.
+    one == other || (one.is_nan() && other.is_nan()) || (one - other).abs() <= 1e-3 * one.abs().max(other.abs())
 }
 
 pub fn assert_close(found: &Found, name: &str, expected: &[f64], what: &str) {
