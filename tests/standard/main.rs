@@ -24,6 +24,7 @@ mod forged_checkpoints;
 mod hubs;
 mod kcore;
 mod neighbourhood;
+mod networkx;
 mod others;
 mod personalized;
 #[path = "../published/mod.rs"]
