@@ -162,7 +162,10 @@ fn references_of_other_vertices_are_refused() {
     };
     fails(with(text.replace("\n4 2", "")), &["dir-output", "9 lines, and none for vertex 4"]);
     fails(with(text.replace("\n4 2", "\n11 2")), &["dir-output:4: expected one of the graph's 10 vertices"]);
-    fails(with(text.replace("\n4 2", "\n3 1")), &["dir-output:4: expected every vertex once, and vertex 3 has come"]);
+    fails(
+        with(text.replace("\n4 2", "\n3 1")),
+        &["dir-output:4: expected every vertex once, but vertex 3 occurs twice"],
+    );
     fails(with(text.replace("\n4 2", "\n4 two")), &["dir-output:4: expected a vertex id and a whole number"]);
     fails(with(text.replace("\n4 2", "\n4 2 7")), &["dir-output:4: expected a vertex id and a whole number"]);
     // In any order, with blank lines and without ends.

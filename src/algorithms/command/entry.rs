@@ -49,6 +49,14 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// The arguments of an algorithm: a type that clap fills.
 pub trait Command: Args + 'static {
+    /// Checks what no single argument shows.
+    ///
+    /// # Errors
+    /// A sentence for the user: the command is used wrongly.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// What they come to over a store. `cancel` is set when the user asks to stop.
     ///
     /// # Errors
@@ -81,7 +89,13 @@ impl<C: Command> Parsed for C {
 impl Arguments {
     /// Those of a type.
     pub const fn of<C: Command>() -> Self {
-        Self { augment: C::augment_args, parse: |matches| Ok(Box::new(C::from_arg_matches(matches)?)) }
+        let parse: fn(&ArgMatches) -> Result<Box<dyn Parsed>, clap::Error> = |matches| {
+            let arguments = C::from_arg_matches(matches)?;
+            let wrong = |message| clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, message + "\n");
+            arguments.check().map_err(wrong)?;
+            Ok(Box::new(arguments))
+        };
+        Self { augment: C::augment_args, parse }
     }
 
     /// Adds them to a command.

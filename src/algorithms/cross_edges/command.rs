@@ -51,11 +51,14 @@ pub struct CrossEdgesArgs {
 }
 
 impl Command for CrossEdgesArgs {
-    fn prepare(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        let both = [&self.from, &self.to].iter().all(|path| *path == Path::new("-"));
-        if both {
-            return Err(Error::Parameter("--from and --to: only one of them can be standard input".into()));
+    fn check(&self) -> Result<(), String> {
+        match [&self.from, &self.to].iter().all(|path| *path == Path::new("-")) {
+            true => Err("--from and --to: only one of them can be standard input".into()),
+            false => Ok(()),
         }
+    }
+
+    fn prepare(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let file = |path| InputFile::of_argument(path).with_cancel(Arc::clone(cancel));
         let read = |path| Ok::<_, Error>(Arc::new(VertexSet::read_file(&file(path), store)?));
         let (from, to) = (read(&self.from)?, read(&self.to)?);
