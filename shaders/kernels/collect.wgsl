@@ -1,5 +1,5 @@
-// Collect: finds what the superstep has activated among the vertices of a message, and its values, a block at a time. Blocks
-// stand in the order in which workgroups come to them; within a block, vertices ascend.
+// Collect: finds what the superstep has activated among the vertices of a message, and its values, a block at a time.
+// Blocks stand in the order in which workgroups come to them; within a block, vertices ascend.
 
 var<workgroup> block_base: u32;
 

@@ -1,6 +1,7 @@
-// Lists: a unit is as many lists of a small page as a workgroup has threads, and 2^k threads take each of them (k is the page's
-// own: 0 is vertex-centric, more are edge-centric virtual warps), round by round; or it is a chunk of a large page, for all
-// threads. Lists of more than HUB_EDGES edges are left to the `hubs` kernel where its queue has room.
+// Lists: a unit is as many lists of a small page as a workgroup has threads, and 2^k threads take each of them (k is
+// the page's own: 0 is vertex-centric, more are edge-centric virtual warps), round by round; or it is a chunk of a
+// large page, for all threads. Lists of more than HUB_EDGES edges are left to the `hubs` kernel where its queue has
+// room.
 
 // Where the records of a unit's lists begin and end.
 var<workgroup> begins: array<u32, WORKGROUP + 1u>;
@@ -23,7 +24,8 @@ fn queue_hub(page_number: u32, list: List, first: u32, end: u32) -> bool {
     return fits;
 }
 
-// What a thread has of a list: edges first, first + stride, … below end. `sharing` threads side by side have parts of it.
+// What a thread has of a list: edges first, first + stride, … below end. `sharing` threads side by side have parts of
+// it.
 struct Part {
     list: List,
     first: u32,

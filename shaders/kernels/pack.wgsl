@@ -1,4 +1,5 @@
-// Pack: the values of vertices with out-edges, one behind the other, to exchange memory. Whole lines of it are written at once.
+// Pack: the values of vertices with out-edges, one behind the other, to exchange memory. Whole lines of it are written
+// at once.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,16 +1,17 @@
-// Segments: a unit is EDGES_PER_UNIT edges of a page, whosever lists they are, and each thread takes EDGES_PER_THREAD of them
-// (warp segmentation, Khorasani, Gupta and Bhuyan, PACT 2015, carried to workgroups): it finds the list that its first edge
-// belongs to, and walks from there. Page memory is read once and in whole lines.
+// Segments: a unit is EDGES_PER_UNIT edges of a page, whosever lists they are, and each thread takes EDGES_PER_THREAD
+// of them (warp segmentation, Khorasani, Gupta and Bhuyan, PACT 2015, carried to workgroups): it finds the list that
+// its first edge belongs to, and walks from there. Page memory is read once and in whole lines.
 //
-// Over in-lists (PULL), what is gathered goes to the list's own vertex: a thread takes consecutive edges, so that it has few
-// lists. What its neighbours have goes through workgroup memory, where threads side by side bring it: no thread waits for
-// one neighbour before it asks for the next.
+// Over in-lists (PULL), what is gathered goes to the list's own vertex: a thread takes consecutive edges, so that it
+// has few lists. What its neighbours have goes through workgroup memory, where threads side by side bring it: no thread
+// waits for one neighbour before it asks for the next.
 //
-// Over out-lists, what is scattered goes to the neighbours: 32 threads take 32 edges side by side, so that the neighbours of
-// one list, which are sorted, meet in the same lines of memory. Each reads its own, where a neighbour is a word.
+// Over out-lists, what is scattered goes to the neighbours: 32 threads take 32 edges side by side, so that the
+// neighbours of one list, which are sorted, meet in the same lines of memory. Each reads its own, where a neighbour is
+// a word.
 //
-// Where neighbours go through workgroup memory and not all lists are visited, only the lines of memory that visited lists lie in
-// are read (BY_LINE): over a bus that is what a search waits for (EMOGI, Min et al., VLDB 2021).
+// Where neighbours go through workgroup memory and not all lists are visited, only the lines of memory that visited
+// lists lie in are read (BY_LINE): over a bus that is what a search waits for (EMOGI, Min et al., VLDB 2021).
 //
 // The host says in `rows` which slot a unit's first edge belongs to.
 
@@ -18,8 +19,8 @@ const ROUND = 1024u;
 // Words of a set of a unit's lines, which may begin within the first one.
 const LINE_SET_WORDS = EDGES_PER_UNIT / 1024u + 1u;
 
-// What the unit's neighbours have; one word is left out behind each thread's share, so that threads side by side meet no
-// bank twice.
+// What the unit's neighbours have; one word is left out behind each thread's share, so that threads side by side meet
+// no bank twice.
 var<workgroup> gathered: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
 var<workgroup> weights: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
 // Neighbours of other widths than a word, as they stand in the page: ROUND of them at a time, of 8 bytes at most.
@@ -111,8 +112,8 @@ fn gather_word(line: u32, i: u32) -> u32 {
     return found;
 }
 
-// Brings what the first `edges` neighbours have to workgroup memory. Threads read from where a line of memory begins, and
-// four edges at a time, so that none waits for another.
+// Brings what the first `edges` neighbours have to workgroup memory. Threads read from where a line of memory begins,
+// and four edges at a time, so that none waits for another.
 fn load_gathered(segment: Segment, edges: u32, lane: u32) {
     let begin = neighbour_word(segment.page, segment.first);
     let skip = begin & 31u;
@@ -223,8 +224,8 @@ fn consecutive(segment: Segment, edges: u32, lane: u32) -> Share {
     return Share(segment.first + first, segment.first + min(first + EDGES_PER_THREAD, edges), 1u);
 }
 
-// Every 32nd edge of the part that 32 threads have together. They begin where a line of memory does, so that the last ones
-// may have one more.
+// Every 32nd edge of the part that 32 threads have together. They begin where a line of memory does, so that the last
+// ones may have one more.
 fn side_by_side(segment: Segment, edges: u32, lane: u32) -> Share {
     var skip = 0u;
     if ALIGNED {

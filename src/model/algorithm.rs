@@ -8,9 +8,9 @@
 //!             └─▶ None: converged
 //! ```
 //!
-//! An algorithm knows neither pages nor devices: paging, caching and the distribution of work are written once, for all.
-//! What it keeps between supersteps lies in attributes or in the numbers of a [`Step`], so that every device can be given it, and a
-//! [checkpoint](crate::checkpoint) has it.
+//! An algorithm knows neither pages nor devices: paging, caching and the distribution of work are written once, for
+//! all. What it keeps between supersteps lies in attributes or in the numbers of a [`Step`], so that every device can
+//! be given it, and a [checkpoint](crate::checkpoint) has it.
 
 use crate::model::Parameters;
 pub use crate::model::answer::{Answer, AnswerValues};
@@ -24,8 +24,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use topostream_formats::{Direction, VertexId};
 
-/// Words beside the attributes, as many as an algorithm wants: what edges look up that is no value of a vertex. The shader calls
-/// a table's words `NAME_load(place)`, and so on as for an attribute.
+/// Words beside the attributes, as many as an algorithm wants: what edges look up that is no value of a vertex. The
+/// shader calls a table's words `NAME_load(place)`, and so on as for an attribute.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// What the shader calls it.
@@ -127,8 +127,8 @@ pub trait Kernel: Sync {
     /// Takes a neighbour and the weight's bits (0 without weights). `Break` passes over the rest of the list.
     fn edge(&self, record: &mut Self::Record, neighbour: u32, weight: u32) -> ControlFlow<()>;
 
-    /// Asks for what [`edge`](Self::edge) will touch of a neighbour, some edges ahead. A hint: it may be left out, and may
-    /// come for neighbours that are never visited.
+    /// Asks for what [`edge`](Self::edge) will touch of a neighbour, some edges ahead. A hint: it may be left out, and
+    /// may come for neighbours that are never visited.
     fn prefetch(&self, _neighbour: u32) {}
 
     /// Ends the list, or the part of it that was read.
@@ -144,7 +144,8 @@ pub struct Refusal {
     pub reason: String,
 }
 
-/// An algorithm that streams a graph. Only the CPU device, which runs the edge function, knows its type: for everybody else it is a
+/// An algorithm that streams a graph. Only the CPU device, which runs the edge function, knows its type: for everybody
+/// else it is a
 /// `dyn Algorithm`.
 pub trait Algorithm: Send + Sync + 'static {
     /// The edge function over the state of a run.
@@ -163,36 +164,37 @@ pub trait Algorithm: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Whether what edges write must stay with the vertex's owner: several devices then share a run as under Strategy-S, whatever
-    /// is asked for.
+    /// Whether what edges write must stay with the vertex's owner: several devices then share a run as under
+    /// Strategy-S, whatever is asked for.
     fn is_owned(&self) -> bool {
         false
     }
 
-    /// Whether vertices are activated in a superstep for the next one, and so whether it needs frontiers. A vertex's writable
-    /// attributes then change only in supersteps that activate it too. By default whoever visits frontiers is one.
+    /// Whether vertices are activated in a superstep for the next one, and so whether it needs frontiers. A vertex's
+    /// writable attributes then change only in supersteps that activate it too. By default whoever visits frontiers is
+    /// one.
     fn is_traversal(&self) -> bool {
         [false, true]
             .iter()
             .any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
     }
 
-    /// Whether its values go one way only, and end as the same (within its tolerance, where it has one) whichever lists are read
-    /// first, and however often: its supersteps may leave lists to later ones. A traversal, or one that says what becomes of
-    /// vertices that are [left out](Self::left_out).
+    /// Whether its values go one way only, and end as the same (within its tolerance, where it has one) whichever lists
+    /// are read first, and however often: its supersteps may leave lists to later ones. A traversal, or one that says
+    /// what becomes of vertices that are [left out](Self::left_out).
     fn is_monotone(&self) -> bool {
         false
     }
 
-    /// In an algorithm that is no traversal and whose supersteps over the vertices of a set ([`Visit::Within`]) may leave lists to later
-    /// ones, the bit attribute that their vertices are put into. The vertex phase has them stay in the set with what they have to
-    /// tell, and takes them out of this one.
+    /// In an algorithm that is no traversal and whose supersteps over the vertices of a set ([`Visit::Within`]) may
+    /// leave lists to later ones, the bit attribute that their vertices are put into. The vertex phase has them stay in
+    /// the set with what they have to tell, and takes them out of this one.
     fn left_out(&self) -> Option<usize> {
         None
     }
 
-    /// Whether the superstep in which a vertex is first active is a part of a traversal's answer: it is noted in main memory as
-    /// supersteps end, takes no attribute, and is [`State::first_active`] in the end.
+    /// Whether the superstep in which a vertex is first active is a part of a traversal's answer: it is noted in main
+    /// memory as supersteps end, takes no attribute, and is [`State::first_active`] in the end.
     fn keeps_activations(&self) -> bool {
         false
     }
@@ -210,12 +212,12 @@ pub trait Algorithm: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Which lists of which vertices supersteps may visit, over a store with or without in-lists: what a device can prepare
-    /// for. One at least.
+    /// Which lists of which vertices supersteps may visit, over a store with or without in-lists: what a device can
+    /// prepare for. One at least.
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)>;
 
-    /// Which ends of an edge the edge function writes to, in supersteps that read lists along their edges, or against them. Where a
-    /// device holds some vertices only, it is shown the pages that may write to those.
+    /// Which ends of an edge the edge function writes to, in supersteps that read lists along their edges, or against
+    /// them. Where a device holds some vertices only, it is shown the pages that may write to those.
     fn writes(&self, direction: Direction) -> Ends {
         match direction {
             Direction::Out => Ends::Neighbour,
@@ -223,9 +225,8 @@ pub trait Algorithm: Send + Sync + 'static {
         }
     }
 
-    /// Sets first values that are not the same for all vertices, once [`seeds`](Self::seeds) are set; the sums over all are given
-    /// to [`first`](Self::first).
-    /// Only algorithms that are no traversals have them.
+    /// Sets first values that are not the same for all vertices, once [`seeds`](Self::seeds) are set; the sums over all
+    /// are given to [`first`](Self::first). Only algorithms that are no traversals have them.
     fn initialise(&self, _state: &State, _vertices: Range<u64>) -> Scalars {
         Scalars::default()
     }
@@ -235,20 +236,20 @@ pub trait Algorithm: Send + Sync + 'static {
         Seeds::default()
     }
 
-    /// Whole sets that bit attributes begin with, by the attribute's place in the declaration, beside seeds: for sets that
-    /// are large. Of attributes that edges do not write.
+    /// Whole sets that bit attributes begin with, by the attribute's place in the declaration, beside seeds: for sets
+    /// that are large. Of attributes that edges do not write.
     fn seed_sets(&self) -> Vec<(usize, &Bits)> {
         Vec::new()
     }
 
-    /// What it was asked for: everything that its answer depends on, beside the graph. Runs of an algorithm that does not say so
-    /// cannot be [checkpointed](crate::checkpoint).
+    /// What it was asked for: everything that its answer depends on, beside the graph. Runs of an algorithm that does
+    /// not say so cannot be [checkpointed](crate::checkpoint).
     fn parameters(&self) -> Option<Parameters> {
         None
     }
 
-    /// Writes what it keeps between supersteps that lies neither in attributes nor in the [`Step`]; the same bytes each time until
-    /// the run goes on. What [tables of a device's own](Contents::Own) hold between supersteps is not kept.
+    /// Writes what it keeps between supersteps that lies neither in attributes nor in the [`Step`]; the same bytes each
+    /// time until the run goes on. What [tables of a device's own](Contents::Own) hold between supersteps is not kept.
     ///
     /// # Errors
     /// Those of the writer.
@@ -256,9 +257,9 @@ pub trait Algorithm: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Takes what [`keep`](Self::keep) has written, before a run goes on with a superstep from a state that was kept: then neither
-    /// [`first`](Self::first) nor [`initialise`](Self::initialise) is called. What only a forger can have written must be refused
-    /// where it would lead to a panic.
+    /// Takes what [`keep`](Self::keep) has written, before a run goes on with a superstep from a state that was kept:
+    /// then neither [`first`](Self::first) nor [`initialise`](Self::initialise) is called. What only a forger can have
+    /// written must be refused where it would lead to a panic.
     ///
     /// # Errors
     /// What is wrong with what was kept, for the user.
@@ -271,7 +272,8 @@ pub trait Algorithm: Send + Sync + 'static {
         0
     }
 
-    /// How many supersteps it takes over a graph with edges, as far as its parameters say: what predictions of time rest on.
+    /// How many supersteps it takes over a graph with edges, as far as its parameters say: what predictions of time
+    /// rest on.
     fn supersteps(&self) -> Supersteps {
         Supersteps::Unknown
     }
@@ -298,8 +300,9 @@ pub trait Algorithm: Send + Sync + 'static {
         Scalars::default()
     }
 
-    /// The next superstep, or none when the algorithm is done. By default a traversal goes on with what [`visits`](Self::visits)
-    /// ends with for as long as vertices are activated, and others are done after one superstep.
+    /// The next superstep, or none when the algorithm is done. By default a traversal goes on with what
+    /// [`visits`](Self::visits) ends with for as long as vertices are activated, and others are done after one
+    /// superstep.
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let (direction, visit) = *self.visits(graph.has_in_lists).last()?;
         let superstep = step.superstep + 1;

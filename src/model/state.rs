@@ -53,7 +53,8 @@ impl Graph {
     }
 }
 
-/// The values of all vertices, in main memory: what a run holds on the CPU device, and what any device leaves at the end.
+/// The values of all vertices, in main memory: what a run holds on the CPU device, and what any device leaves at the
+/// end.
 #[derive(Debug)]
 pub struct State {
     /// The graph.
@@ -144,8 +145,8 @@ impl State {
         }
     }
 
-    /// Copies those values to a device's state that it must have when a run goes on from here with a superstep: its own, and what it
-    /// would have been told of the others'.
+    /// Copies those values to a device's state that it must have when a run goes on from here with a superstep: its
+    /// own, and what it would have been told of the others'.
     pub(crate) fn give(&self, declared: &[Attribute], superstep: u32, device: &Self) {
         for (place, attribute) in declared.iter().enumerate() {
             self.attributes.copy(place, &device.part.recalled(attribute), &device.attributes);

@@ -15,8 +15,8 @@ pub enum Visit {
     All,
     /// Those of the active vertices.
     Frontier,
-    /// Those of vertices that are in a bit attribute (by its place in the declaration) which edges do not write: first values
-    /// and vertex phases say who is in.
+    /// Those of vertices that are in a bit attribute (by its place in the declaration) which edges do not write: first
+    /// values and vertex phases say who is in.
     Within(usize),
     /// Those of vertices that are not in a bit attribute.
     Without(usize),

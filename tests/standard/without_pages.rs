@@ -10,7 +10,8 @@ use topostream::model::algorithm::{
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use topostream::team::Strategy;
 
-/// Counts supersteps in its vertex phase: the first reads nothing, nor does any other but the second, which adds the lists' lengths.
+/// Counts supersteps in its vertex phase: the first reads nothing, nor does any other but the second, which adds the
+/// lists' lengths.
 struct Phases;
 
 struct Lengths<'a>(&'a U32Column);
@@ -99,7 +100,8 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     }
 }
 
-/// Supersteps without pages read none, and run the vertex phase once on each vertex, with whole numbers that floats do not have.
+/// Supersteps without pages read none, and run the vertex phase once on each vertex, with whole numbers that floats do
+/// not have.
 #[test]
 fn supersteps_without_pages_are_vertex_phases() {
     let edges = graph().edges;

@@ -26,21 +26,24 @@ impl U32Column {
         self.0.prefetch(vertex);
     }
 
-    /// Lowers a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    /// Lowers a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it
+    /// writes.
     #[inline(always)]
     pub fn min(&self, vertex: u32, value: u32) -> bool {
         let Some(cell) = self.0.at(vertex) else { return false };
         value < cell.load(Relaxed) && value < cell.fetch_min(value, Relaxed)
     }
 
-    /// Raises a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    /// Raises a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it
+    /// writes.
     #[inline(always)]
     pub fn max(&self, vertex: u32, value: u32) -> bool {
         let Some(cell) = self.0.at(vertex) else { return false };
         value > cell.load(Relaxed) && value > cell.fetch_max(value, Relaxed)
     }
 
-    /// Sets bits of a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
+    /// Sets bits of a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it
+    /// writes.
     #[inline(always)]
     pub fn or(&self, vertex: u32, bits: u32) -> bool {
         let Some(cell) = self.0.at(vertex) else { return false };

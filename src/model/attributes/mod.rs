@@ -18,8 +18,8 @@ pub enum AttributeType {
     U32,
     /// Single-precision floats.
     F32,
-    /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: exact addition, so that a sum is
-    /// the same bits in whatever order its terms come.
+    /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: exact addition, so that a
+    /// sum is the same bits in whatever order its terms come.
     Fixed63,
     /// Unsigned 64-bit integers, or signed ones as two's complements: edges add to them modulo 2^64. They begin at 0.
     U64,
@@ -53,8 +53,8 @@ impl AttributeType {
         self.bits() == 64
     }
 
-    /// The words of 4 bytes that the values of these vertices lie in, where vertex 0 begins the first: of bits, the words at
-    /// both ends may hold other vertices' too.
+    /// The words of 4 bytes that the values of these vertices lie in, where vertex 0 begins the first: of bits, the
+    /// words at both ends may hold other vertices' too.
     pub fn word_range(self, vertices: &Range<u64>) -> Range<u64> {
         vertices.start * self.bits() / 32..(vertices.end * self.bits()).div_ceil(32)
     }
@@ -70,12 +70,12 @@ impl AttributeType {
     }
 }
 
-/// What the edge function does with an attribute. The first three are GTS's WA: they must be resident on the device, and are
-/// what Strategy-S splits.
+/// What the edge function does with an attribute. The first three are GTS's WA: they must be resident on the device,
+/// and are what Strategy-S splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Written and read at random. Where several devices share a run, what is read of another device's vertex may be its value at
-    /// the end of the last superstep.
+    /// Written and read at random. Where several devices share a run, what is read of another device's vertex may be
+    /// its value at the end of the last superstep.
     Writable,
     /// Written at random, and read by vertex phases, answers and whoever writes it only.
     Accumulated,
