@@ -572,10 +572,10 @@ fn loops_say_how_many_rounds_they_take() {
             assert!(said, "{}:{}: a comment `// rounds: …` before the loop says how many", path.display(), at + 1);
         }
     };
-    for folder in ["shaders/lib", "shaders/kernels", "shaders/algorithms"] {
-        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
-            check(entry.unwrap().path());
-        }
+    let inside = |folder: std::path::PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let rooms = inside(root.join("src/algorithms")).filter(|path| path.is_dir());
+    for folder in rooms.chain(["shaders/lib", "shaders/kernels"].map(|folder| root.join(folder))) {
+        inside(folder).filter(|path| path.extension().is_some_and(|name| name == "wgsl")).for_each(&mut check);
     }
     check(root.join("src/device/gpu/compose/accessors.rs"));
     assert!(loops > 40, "{loops} loops were found");
