@@ -1,5 +1,5 @@
-//! GPUs from below: imported memory, arenas, the transfer queue, and how a device fails. On hardware where there is some,
-//! else on software Vulkan (Debian: `mesa-vulkan-drivers`).
+//! GPUs from below: imported memory, arenas, the transfer queue, and how a device fails. On hardware where there is
+//! some, else on software Vulkan (Debian: `mesa-vulkan-drivers`).
 
 #![cfg(feature = "gpu")]
 
@@ -17,15 +17,15 @@ use wgpu::BufferUsages;
 const MIB: u64 = 1 << 20;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Held by a test from its first device on, until its thread ends and with it the last of them. One test fills the device;
-/// and NVIDIA's driver (580) hangs at times when a device is destroyed while other threads use other devices.
+/// Held by a test from its first device on, until its thread ends and with it the last of them. One test fills the
+/// device; and NVIDIA's driver (580) hangs at times when a device is destroyed while other threads use other devices.
 static TURN: Mutex<()> = Mutex::new(());
 
 thread_local! {
     static MY_TURN: MutexGuard<'static, ()> = TURN.lock().unwrap_or_else(PoisonError::into_inner);
 }
 
-/// Hardware before software; `None` where there is neither and nobody insists, or these tests are switched off.
+/// Hardware before software; `None` where there is neither and none is required, or these tests are switched off.
 fn adapter() -> Option<Adapter> {
     MY_TURN.with(|_| ());
     let asked = std::env::var("TOPOSTREAM_GPU_TESTS").unwrap_or_default();
@@ -427,7 +427,8 @@ fn resident_bytes() -> u64 {
     line.trim().strip_suffix(" kB").unwrap().trim().parse::<u64>().unwrap() << 10
 }
 
-/// One device lives through all of it, so that what is looked at is buffers and host memory, not the driver's own caches.
+/// One device lives through all of it, so that what is looked at is buffers and host memory, not the driver's own
+/// caches.
 #[test]
 #[cfg(target_os = "linux")]
 fn nothing_leaks_in_whatever_order_it_is_dropped() {

@@ -289,7 +289,7 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
     cases
 }
 
-/// Every module there is, each text once. Where nobody insists it is every seventh case: each kernel of each algorithm for some
+/// Every module there is, each text once. By default it is every seventh case: each kernel of each algorithm for some
 /// devices and stores, which are others for the next.
 fn composed() -> Vec<Module> {
     let mut seen = HashSet::new();

@@ -1,4 +1,4 @@
-// Apply: takes in a message of another device, whatever is in it: exchange memory is read once, in whole lines.
+// Apply: applies a message of another device, sparse or dense. Exchange memory is read once, in whole lines.
 
 var<workgroup> header: vec2<u32>;
 var<workgroup> block_base: u32;

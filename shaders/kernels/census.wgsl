@@ -1,5 +1,5 @@
-// Census: how many own vertices are active in the next superstep, and how long their out-lists are together. Numbers of
-// 64 bits, low word first; one result a workgroup.
+// Census: the number of own vertices that are active in the next superstep, and the number of their out-edges. Numbers
+// of 64 bits, low word first; one result a workgroup.
 
 var<workgroup> partial_counts: array<vec4<u32>, WORKGROUP>;
 

@@ -1,4 +1,4 @@
-// Collect: finds what the superstep has activated among the vertices of a message, and its values, a block at a time.
+// Collect: finds the activated vertices among those of a message, and their values, a block at a time.
 // Blocks stand in the order in which workgroups come to them; within a block, vertices ascend.
 
 var<workgroup> block_base: u32;

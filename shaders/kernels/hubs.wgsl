@@ -1,4 +1,4 @@
-// Hubs: workgroups take the parts of long lists that `lists` has put into the queue, all threads side by side.
+// Hubs: each workgroup takes parts of long lists that `lists` has put into the queue, and all its threads share a part.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

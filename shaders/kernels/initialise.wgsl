@@ -1,4 +1,4 @@
-// Initialise: sets the first values of every own vertex that are not the same for all, and sums over vertices.
+// Initialise: sets those first values of own vertices that differ between vertices, and adds sums over vertices.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

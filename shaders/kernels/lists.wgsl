@@ -1,14 +1,14 @@
-// Lists: a unit is as many lists of a small page as a workgroup has threads, and 2^k threads take each of them (k is
-// the page's own: 0 is vertex-centric, more are edge-centric virtual warps), round by round; or it is a chunk of a
+// Lists: a unit is as many lists of a small page as a workgroup has threads, and 2^k threads take each of them, round
+// by round (each page has its own k: 0 is vertex-centric, more are edge-centric virtual warps); or it is a chunk of a
 // large page, for all threads. Lists of more than HUB_EDGES edges are left to the `hubs` kernel where its queue has
 // room.
 
 // Where the records of a unit's lists begin and end.
 var<workgroup> begins: array<u32, WORKGROUP + 1u>;
-// For each list of the unit, 1 if it is worked on here.
+// For each list of the unit, 1 if this workgroup processes it.
 var<workgroup> taken: array<u32, WORKGROUP>;
 
-// Puts a list into the hub queue. False: there is no room for it.
+// Puts a list into the hub queue; false if there is no room for it.
 fn queue_hub(page_number: u32, list: List, first: u32, end: u32) -> bool {
     let wanted = (end - first + HUB_EDGES - 1u) / HUB_EDGES;
     let before = atomicAdd(&hub_queue.wanted, wanted);
@@ -24,8 +24,7 @@ fn queue_hub(page_number: u32, list: List, first: u32, end: u32) -> bool {
     return fits;
 }
 
-// What a thread has of a list: edges first, first + stride, … below end. `sharing` threads side by side have parts of
-// it.
+// A thread's part of a list: edges first, first + stride, … below end. `sharing` neighbouring threads have parts of it.
 struct Part {
     list: List,
     first: u32,
@@ -33,7 +32,7 @@ struct Part {
     sharing: u32,
 }
 
-// Takes a part, which may be empty. In uniform control flow, with as many threads to a list in each.
+// Processes a part, which may be empty. In uniform control flow, with as many threads to a list in each.
 fn take_part(page: BatchPage, part: Part, lane: u32) {
     var record: Record;
     var list = part.list;
@@ -55,7 +54,7 @@ fn take_part(page: BatchPage, part: Part, lane: u32) {
     }
 }
 
-// A chunk of a large page, all threads side by side; returns how many edges this thread has.
+// Processes a chunk of a large page with all threads; returns the number of edges of this thread.
 fn take_large(page: BatchPage, number: u32, lane: u32) -> u32 {
     let list = list_here(page.start_vertex, page.degree, false);
     let first = number * LARGE_CHUNK + lane;
@@ -64,7 +63,7 @@ fn take_large(page: BatchPage, number: u32, lane: u32) -> u32 {
     return select(0u, (end - first + WORKGROUP - 1u) / WORKGROUP, first < end);
 }
 
-// The lists of slots first_slot on; returns how many edges this thread's own list has, if it is visited.
+// Processes the lists from slot first_slot on; returns the number of edges of this thread's own list, if it is visited.
 fn take_small(page_number: u32, page: BatchPage, first_slot: u32, lane: u32) -> u32 {
     let count = min(page.slot_count - first_slot, WORKGROUP);
     if lane < count {
@@ -125,7 +124,7 @@ fn main(
     } else {
         edges = take_small(page_number, page, number * WORKGROUP, lane);
     }
-    // Where all lists are visited, the host knows how many edges they have.
+    // Where all lists are visited, the host knows the number of their edges.
     if !VISIT_ALL {
         workgroupBarrier();
         count_end(lane, edges);

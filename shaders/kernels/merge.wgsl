@@ -1,5 +1,5 @@
-// Merge: words of an attribute and words of exchange memory become one. Exchange memory is read four words at a time
-// and once.
+// Merge: merges words of exchange memory into words of an attribute. Exchange memory is read once, four words at a
+// time.
 
 fn merged_number(old: u32, other: u32) -> u32 {
     switch merge.operation {

@@ -1,5 +1,4 @@
-// Pack: the values of vertices with out-edges, one behind the other, to exchange memory. Whole lines of it are written
-// at once.
+// Pack: writes the values of vertices with out-edges, one after the other, to exchange memory, whole lines at once.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

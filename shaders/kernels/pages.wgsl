@@ -1,8 +1,8 @@
-// Pages of a topology, and the vertices of a set that have lists there: 32 threads look at a page, each at every 32nd
+// Pages of a topology, and the vertices of a set that have lists there: 32 threads share a page, each reads every 32nd
 // word of the set. The pages of a long list have one vertex each, the same.
 //
-// `next-pages` sets the bit of every page that has a vertex to visit: its threads stop at the first that they find. In `put-off` (with
-// PUT_OFF) the active vertices of pages whose bits are set are left to later supersteps.
+// `next-pages` sets the bit of every page that has a vertex to visit: its threads stop at the first one. In
+// `put-off` (with PUT_OFF) the active vertices of pages whose bits are set are left to later supersteps.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,29 +1,28 @@
-// Segments: a unit is EDGES_PER_UNIT edges of a page, whosever lists they are, and each thread takes EDGES_PER_THREAD
-// of them (warp segmentation, Khorasani, Gupta and Bhuyan, PACT 2015, carried to workgroups): it finds the list that
+// Segments: a unit is EDGES_PER_UNIT edges of a page, of any lists, and each thread takes EDGES_PER_THREAD
+// of them (warp segmentation, Khorasani, Gupta and Bhuyan, PACT 2015, here for workgroups): it finds the list that
 // its first edge belongs to, and walks from there. Page memory is read once and in whole lines.
 //
-// Over in-lists (PULL), what is gathered goes to the list's own vertex: a thread takes consecutive edges, so that it
-// has few lists. What its neighbours have goes through workgroup memory, where threads side by side bring it: no thread
-// waits for one neighbour before it asks for the next.
+// Over in-lists (PULL), values are gathered for the list's own vertex: a thread takes consecutive edges, so that it has
+// few lists. Neighbours' values are first loaded to workgroup memory by all threads together: no thread waits for one
+// neighbour before it loads the next.
 //
-// Over out-lists, what is scattered goes to the neighbours: 32 threads take 32 edges side by side, so that the
-// neighbours of one list, which are sorted, meet in the same lines of memory. Each reads its own, where a neighbour is
-// a word.
+// Over out-lists, values are scattered to the neighbours: 32 threads take 32 edges side by side, so that the neighbours
+// of one list, which are sorted, meet in the same lines of memory. Each thread reads its own neighbour, where a
+// neighbour is a word.
 //
 // Where neighbours go through workgroup memory and not all lists are visited, only the lines of memory that visited
-// lists lie in are read (BY_LINE): over a bus that is what a search waits for (EMOGI, Min et al., VLDB 2021).
+// lists lie in are read (BY_LINE): over a bus, that is the bottleneck of a search (EMOGI, Min et al., VLDB 2021).
 //
-// The host says in `rows` which slot a unit's first edge belongs to.
+// `rows`, from the host, has the slot of each unit's first edge.
 
 const ROUND = 1024u;
 // Words of a set of a unit's lines, which may begin within the first one.
 const LINE_SET_WORDS = EDGES_PER_UNIT / 1024u + 1u;
 
-// What the unit's neighbours have; one word is left out behind each thread's share, so that threads side by side meet
-// no bank twice.
+// Values of the unit's neighbours. One word is left unused after each thread's share, to avoid bank conflicts.
 var<workgroup> gathered: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
 var<workgroup> weights: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
-// Neighbours of other widths than a word, as they stand in the page: ROUND of them at a time, of 8 bytes at most.
+// Neighbours of other widths than a word, as they are in the page: ROUND of them at a time, of 8 bytes at most.
 // Then the unit's slots.
 var<workgroup> scratch: array<u32, SLOTS_CACHED + 8u>;
 // Whether a list of the unit is visited.
@@ -93,7 +92,7 @@ fn mark(low: u32, high: u32) {
     }
 }
 
-// Whether a word is wanted, counted from the line of the unit's first edge.
+// Whether a word is needed, counted from the line of the unit's first edge.
 fn is_marked(word: u32) -> bool {
     if BY_LINE {
         let line = word >> 5u;
@@ -103,7 +102,7 @@ fn is_marked(word: u32) -> bool {
     }
 }
 
-// What the neighbour in a word of memory has, if that is wanted.
+// The value of the neighbour in a word of memory, if it is needed.
 fn gather_word(line: u32, i: u32) -> u32 {
     var found = 0u;
     if is_marked(i) {
@@ -112,8 +111,8 @@ fn gather_word(line: u32, i: u32) -> u32 {
     return found;
 }
 
-// Brings what the first `edges` neighbours have to workgroup memory. Threads read from where a line of memory begins,
-// and four edges at a time, so that none waits for another.
+// Loads the values of the first `edges` neighbours to workgroup memory. Threads read from the beginning of a line of
+// memory on, four edges at a time, so that loads overlap.
 fn load_gathered(segment: Segment, edges: u32, lane: u32) {
     let begin = neighbour_word(segment.page, segment.first);
     let skip = begin & 31u;
@@ -139,7 +138,7 @@ fn load_gathered(segment: Segment, edges: u32, lane: u32) {
     }
 }
 
-// The same where neighbours are no words: as many bytes as ROUND neighbours have at a time.
+// The same for neighbours of other widths than a word: the bytes of ROUND neighbours at a time.
 fn load_unaligned(segment: Segment, edges: u32, lane: u32) {
     // rounds: 4.
     for (var done = 0u; done < EDGES_PER_UNIT; done += ROUND) {
@@ -175,7 +174,7 @@ fn load_weights(segment: Segment, edges: u32, lane: u32) {
     }
 }
 
-// How many slots tell where the records of slots low to high begin and end.
+// The number of slots that give the begins and ends of the records of slots low to high.
 fn slots_of(low: u32, high: u32) -> u32 {
     return high - low + 2u;
 }
@@ -211,7 +210,7 @@ fn slot_of(segment: Segment, begin: u32, edge: u32) -> u32 {
     return low;
 }
 
-// What a thread takes of a segment: edges first, first + stride, … below end.
+// A thread's share of a segment: edges first, first + stride, … below end.
 struct Share {
     first: u32,
     end: u32,
@@ -224,8 +223,8 @@ fn consecutive(segment: Segment, edges: u32, lane: u32) -> Share {
     return Share(segment.first + first, segment.first + min(first + EDGES_PER_THREAD, edges), 1u);
 }
 
-// Every 32nd edge of the part that 32 threads have together. They begin where a line of memory does, so that the last
-// ones may have one more.
+// Every 32nd edge of the part that 32 threads share. It starts at the beginning of a line of memory, so that the last
+// threads may have one edge more.
 fn side_by_side(segment: Segment, edges: u32, lane: u32) -> Share {
     var skip = 0u;
     if ALIGNED {
@@ -243,13 +242,13 @@ fn side_by_side(segment: Segment, edges: u32, lane: u32) -> Share {
     return Share(segment.first + first - skip, segment.first + end, 32u);
 }
 
-// The edges of a share that are one list's.
+// The edges of a share that belong to one list.
 struct Stretch {
     list: List,
     edges: Share,
 }
 
-// Takes a stretch, four edges at a time: what they touch is asked for side by side.
+// Processes a stretch, four edges at a time, so that their loads overlap.
 fn take_stretch(segment: Segment, stretch: Stretch) {
     let list = stretch.list;
     let stride = stretch.edges.stride;
@@ -288,7 +287,7 @@ fn take_edge(record: ptr<function, Record>, segment: Segment, list: List, edge: 
     }
 }
 
-// Takes a share of a segment, which is not empty; returns how many edges of it are in lists that are visited.
+// Processes a share of a segment, which is not empty; returns the number of its edges in visited lists.
 fn walk(segment: Segment, share: Share) -> u32 {
     let page = segment.page;
     let is_large = page.degree != 0u;
@@ -319,7 +318,7 @@ fn walk(segment: Segment, share: Share) -> u32 {
     return edges;
 }
 
-// How many edges of a share there are from one on, in the list that ends at `list_end`.
+// The number of edges of a share from a given one to the end of its list, `list_end`.
 fn steps(share: Share, edge: u32, list_end: u32) -> u32 {
     return (min(list_end, share.end) - edge + share.stride - 1u) / share.stride;
 }
@@ -382,7 +381,7 @@ fn main(
     if share.first < share.end {
         visited_edges = walk(segment, share);
     }
-    // Where all lists are visited, the host knows how many edges they have.
+    // Where all lists are visited, the host knows the number of their edges.
     if !VISIT_ALL {
         count_end(lane, visited_edges);
     }

@@ -1,6 +1,6 @@
-// Ship: writes what `collect` has found to exchange memory, as a message: each word once, and lines of it as a whole.
+// Ship: writes the results of `collect` to exchange memory, as a message: each word once, in whole lines.
 
-// Copies so many words of an area. Threads write from where a line of memory begins.
+// Copies words of an area. Threads write from the beginning of a line of memory on.
 fn ship_words(to: u32, area: u32, count: u32, thread: u32, threads: u32) {
     let skip = to & 31u;
     // rounds: words of a piece of exchange memory / 2^18: 64 at most.

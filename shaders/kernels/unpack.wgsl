@@ -1,4 +1,4 @@
-// Unpack: what another device has packed becomes the values of vertices with out-edges.
+// Unpack: sets the values of vertices with out-edges to those that another device has packed.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

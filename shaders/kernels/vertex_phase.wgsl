@@ -1,4 +1,4 @@
-// The vertex phase: what happens to every own vertex after all edges of a superstep, and sums over vertices.
+// The vertex phase: updates every own vertex after all edges of a superstep, and adds sums over vertices.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(

@@ -1,16 +1,16 @@
-//! Which device a run asks for.
+//! The choice of a device.
 
 use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which device runs an algorithm.
+/// The choice of a device, as `--device` has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// A hardware GPU where there is one, else the CPU.
     #[default]
     Auto,
-    /// The CPU: needs no driver.
+    /// The CPU, which needs no driver.
     Cpu,
     /// A hardware GPU, or an error.
     Gpu,
@@ -23,7 +23,7 @@ pub enum DeviceChoice {
 }
 
 impl DeviceChoice {
-    /// What the choice means to a program that was built without GPU support: the CPU.
+    /// Accepts the choices that mean the CPU in a program that was built without GPU support.
     ///
     /// # Errors
     /// [`Error::NoDevice`] where a GPU is asked for.

@@ -1,4 +1,15 @@
-//! Devices: what holds attributes, takes filled pages, and runs an algorithm's edge function over them.
+//! Devices: they hold attributes, take filled pages, and run an algorithm's edge function over them.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | [`workers`] | the worker threads that all devices of a run share |
+//! | [`exchange`] | moves of values between devices, and the memory that they go through |
+//! | [`settings`], `choice` | options of GPUs, and which devices are asked for |
+//! | `cpu`, `gpu` | the two kinds of device |
+//!
+//! A run has one [`Device`], or a team that is one, made of several [`Member`]s. Devices are created and called by
+//! `engine` and `team`. They know pages and algorithms; not where pages are read from, which of them are in the page
+//! buffer, or what the engine does between supersteps.
 
 mod choice;
 mod cpu;
@@ -6,9 +17,11 @@ pub mod exchange;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod settings;
+pub mod workers;
 
 pub use choice::DeviceChoice;
 pub use cpu::{CpuDevice, CpuSetup};
+pub use workers::Workers;
 
 use crate::device::exchange::Move;
 use crate::error::Result;
@@ -25,13 +38,13 @@ use topostream_formats::Error as StoreError;
 pub struct PageTask {
     /// The page.
     pub page: PageRef,
-    /// The frame with it. Several devices may be given the same one; each lets go of it when it reports.
+    /// The frame that it is in. Several devices may be given the same one; each lets go of it when it reports.
     pub frame: Arc<Frame>,
-    /// Whether the page has just been read, and must be checked before it is used.
+    /// Whether the page has just been read and must be checked before it is used.
     pub fresh: bool,
 }
 
-/// What became of a [`PageTask`].
+/// The outcome of a [`PageTask`].
 #[derive(Debug)]
 pub struct PageDone {
     /// The page.
@@ -40,7 +53,7 @@ pub struct PageDone {
     pub frame: Arc<Frame>,
     /// Whether the device has kept a copy, so that the frame is not needed for this page again.
     pub kept: bool,
-    /// The work that was done, or what is wrong with the page: then none of it has been used.
+    /// The work that was done, or the defect of the page: then nothing of it has been used.
     pub result: Result<Work, StoreError>,
 }
 
@@ -63,29 +76,29 @@ impl std::ops::AddAssign for Work {
     }
 }
 
-/// What the end of a superstep tells.
+/// The results of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepEnd {
     /// For the algorithm.
     pub summary: Summary,
-    /// Work of this superstep that no [`PageDone`] has told of.
+    /// Work of this superstep that no [`PageDone`] has reported.
     pub work: Work,
-    /// What the device moved, and how long it took; all zero for a device that computes where the pages lie.
+    /// Bytes moved and times; all zero for a device that computes where the pages lie.
     pub transfer: Transfer,
-    /// What several devices told each other.
+    /// Exchange between several devices.
     pub merge: Merging,
 }
 
-/// What devices that share a run told each other.
+/// Exchange between devices that share a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Merging {
     /// Bytes written to main memory for others, and bytes read there, over all devices.
     pub bytes: u64,
-    /// Nanoseconds that it took.
+    /// The time that it took, in nanoseconds.
     pub ns: u64,
 }
 
-/// What a device with memory of its own did with a superstep's pages.
+/// Transfers of a superstep's pages to a device with memory of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Transfer {
     /// Pages that lay in the device's memory already.
@@ -117,12 +130,12 @@ impl Transfer {
     }
 }
 
-/// What one of several devices did.
+/// The work of one of several devices.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct DeviceReport {
     /// The device.
     pub device: String,
-    /// Its own vertices: the first, and one behind the last.
+    /// Its own vertices: the first, and the one after the last.
     pub own: (u64, u64),
     /// Pages that it worked on, over all supersteps.
     pub pages: u64,
@@ -132,18 +145,18 @@ pub struct DeviceReport {
     pub compute_ns: u64,
 }
 
-/// Something that runs an algorithm over pages.
+/// A device that runs an algorithm over pages.
 pub trait Device: Send {
-    /// For reports: what it is.
+    /// Its name in reports.
     fn name(&self) -> String;
 
-    /// Threads (or the like) whose time [`Work`] adds up.
+    /// The number of threads (or the like) over which [`Work`] adds up time.
     fn lanes(&self) -> u32;
 
-    /// Sets the algorithm's first values and seeds; the sums over all vertices.
+    /// Sets the algorithm's first values and seeds, and returns the sums over all vertices.
     ///
     /// # Errors
-    /// What the device says; likewise in the methods below.
+    /// The device's errors; likewise in the methods below.
     fn initialise(&mut self) -> Result<Scalars>;
 
     /// The pages that a superstep visits, in file order.
@@ -158,15 +171,15 @@ pub trait Device: Send {
     /// See [`initialise`](Self::initialise).
     fn begin(&mut self, step: &Step) -> Result<()>;
 
-    /// Has active vertices of pages that the superstep does not visit stay active in the next one, or notes that they are
-    /// [left out](crate::model::algorithm::Algorithm::left_out). Once at most between its beginning and its end.
+    /// Keeps active vertices of pages that the superstep does not visit active in the next one, or notes that they
+    /// are [left out](crate::model::algorithm::Algorithm::left_out). Once at most between its beginning and its end.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).
     fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> Result<()>;
 
-    /// Starts on those of the pages that lie in the device's own memory; returns the others, in order. They are done by the
-    /// [`end`](Self::end) of the superstep.
+    /// Starts on those of the pages that lie in the device's own memory; returns the others, in order. They are done by
+    /// the [`end`](Self::end) of the superstep.
     fn start_resident(&mut self, pages: Vec<PageRef>, _policy: Policy) -> Vec<PageRef> {
         pages
     }
@@ -174,28 +187,28 @@ pub trait Device: Send {
     /// Takes a page. Never blocks; frames bound how many there are.
     fn submit(&mut self, task: PageTask);
 
-    /// Appends what is done; pending while there is nothing. Must not be called with nothing submitted.
+    /// Appends pages that are done; pending while there are none. Must not be called with nothing submitted.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).
     fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>>;
 
-    /// Ends a superstep, after all pages that were submitted are done: the vertex phase, or, in a traversal, the change of
-    /// frontiers.
+    /// Ends a superstep, after all pages that were submitted are done: the vertex phase, or, in a traversal, the change
+    /// of frontiers.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).
     fn end(&mut self, step: &Step) -> Result<StepEnd>;
 
-    /// Shows the values of all vertices as they are between two supersteps, `next` being the second one, and the frontier of
-    /// that. The run goes on afterwards.
+    /// Shows the values of all vertices as they are between two supersteps, `next` being the second one, and the
+    /// frontier of that. The run goes on afterwards.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).
     fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()>;
 
-    /// Has the run go on with a superstep, in the place of [`initialise`](Self::initialise): `load` sets the values of all
-    /// vertices, in a state of zeros, as they were [saved](Self::save).
+    /// Has the run go on with a superstep, in the place of [`initialise`](Self::initialise): `load` sets the values of
+    /// all vertices, in a state of zeros, as they were [saved](Self::save).
     ///
     /// # Errors
     /// Those of `load`; see [`initialise`](Self::initialise).
@@ -217,15 +230,17 @@ pub trait Device: Send {
 ///
 /// ```text
 ///  traversals:  begin_round(Collect …) · end_round ─▶ hear(Apply …) ─▶ begin_end · end (census)
-///  others:      rounds of Put and Merge, the last merges heard ─▶ begin_end(Put …) · end (vertex phase) ─▶ hear(Take …)
+///  others:      rounds of Put and Merge, the last merges by hear ─▶ begin_end(Put …) · end (vertex phase)
+///               ─▶ hear(Take …)
 /// ```
 ///
-/// What begins does not block for long, so that all devices work at the same time. The vertex phase and the census are those
-/// of the device's [own](crate::model::Part) vertices; [`Device::pages`] tells of all vertices that are visited, as far as
-/// the device knows (of its own, where it visits those that are not in a set).
+/// Methods that begin something do not block for long, so that all devices work at the same time. The vertex phase and
+/// the census are those of the device's [own](crate::model::Part) vertices; [`Device::pages`] covers all vertices that
+/// are visited, as far as the device knows (its own ones, where it visits those that are not in a set).
 pub trait Member: Device {
-    /// Begins the moves of a round, in order; pages that were submitted or resident come before. What they write to the exchange
-    /// memory is there for everybody, and what they read is not needed any more, once the round has ended.
+    /// Begins the moves of a round, in order; pages that were submitted or resident come before. What they write to the
+    /// exchange memory can be read by all devices, and what they read may be
+    /// overwritten, once the round has ended.
     ///
     /// # Errors
     /// See [`Device::initialise`]; likewise in the methods below.
@@ -237,15 +252,15 @@ pub trait Member: Device {
     /// See [`begin_round`](Self::begin_round).
     fn end_round(&mut self) -> Result<()>;
 
-    /// Makes moves that write nothing to the exchange memory, before whatever is asked next. What they read is not needed any more
-    /// once the next round, or [`Device::end`], has ended.
+    /// Makes moves that write nothing to the exchange memory, before whatever is asked next. What they read is not
+    /// needed any more once the next round, or [`Device::end`], has ended.
     ///
     /// # Errors
     /// See [`begin_round`](Self::begin_round).
     fn hear(&mut self, moves: Vec<Move>) -> Result<()>;
 
-    /// Begins what [`Device::end`] waits for, with moves that are made after the vertex phase: what they write to the exchange
-    /// memory is there for everybody once it has ended.
+    /// Begins what [`Device::end`] waits for, with moves that are made after the vertex phase: what they write to the
+    /// exchange memory is there for everybody once it has ended.
     ///
     /// # Errors
     /// See [`begin_round`](Self::begin_round).

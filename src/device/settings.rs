@@ -1,15 +1,15 @@
-//! What may be asked of a GPU: how much of its memory, how work is shared out, how pages reach it.
+//! Options of GPUs: memory, distribution of work, how pages reach the device.
 
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
-/// What a run may use of a GPU, and how.
+/// Options of GPUs for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuSettings {
-    /// Device memory for everything together, in bytes; nine tenths of what the adapter has where none is given.
+    /// Device memory for everything together, in bytes; by default nine tenths of the adapter's.
     pub memory_bytes: Option<u64>,
-    /// The page cache's share of it, in bytes; what is left after the attributes where none is given, 0 to have none.
+    /// The page cache's share of it, in bytes; by default all that the attributes leave, 0 for no cache.
     pub cache_bytes: Option<u64>,
     /// How work is shared out within a batch of pages.
     pub distribution: Distribution,
@@ -17,11 +17,11 @@ pub struct GpuSettings {
     pub batch_pages: u32,
     /// How pages reach the device.
     pub transfer: PageTransfer,
-    /// What it may use where the adapter has it.
+    /// Features that it may use where the adapter has them.
     pub fast_paths: FastPaths,
     /// A limit on the bytes of one binding that is lower than the adapter's, for tests.
     pub binding_bytes_max: Option<u64>,
-    /// Copies go as by a queue of their own on the kernels' queue, for tests on devices that have no other.
+    /// Whether copies that would go by a transfer queue use the kernels' queue, for tests on devices without one.
     #[doc(hidden)]
     pub copies_on_compute_queue: bool,
 }
@@ -44,7 +44,7 @@ impl Default for GpuSettings {
 /// The most pages of one launch where nothing else is asked for.
 pub const BATCH_PAGES_DEFAULT: u32 = 4096;
 
-/// What an adapter may have, and a run may do without: all results are the same.
+/// Optional features of adapters. They change no results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastPaths {
     /// The device reads the page buffer where it lies in main memory; else pages go through mapped staging buffers.
@@ -65,11 +65,11 @@ impl Default for FastPaths {
     }
 }
 
-/// How the work of a batch of pages is shared out among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E; warp
-/// segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
+/// How the work of a batch of pages is shared out among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;
+/// warp segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// What measured best: segments over out-lists and in place, threads by list over in-lists in device memory.
+    /// The fastest as measured: segments over out-lists and in place, threads by list over in-lists in device memory.
     #[default]
     Auto,
     /// A thread for each list.
@@ -78,7 +78,7 @@ pub enum Distribution {
     Warp(u32),
     /// As many lanes as the page's lists are long on average.
     Hybrid,
-    /// Equal shares of edges, whosever they are.
+    /// Equal shares of edges, of any lists.
     Segments,
 }
 
@@ -117,7 +117,7 @@ impl fmt::Display for Distribution {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageTransfer {
-    /// In place where that measured best, else by copies.
+    /// In place where that is faster as measured, else by copies.
     #[default]
     Auto,
     /// Kernels read them where they lie in main memory.

@@ -175,7 +175,7 @@ impl Engine {
     pub fn run_observed<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
         let algorithm = Arc::new(algorithm);
         let of_cpu = Arc::clone(&algorithm);
-        let cpu = move |setup| -> Result<Box<dyn Member>> { Ok(Box::new(CpuDevice::new(Arc::clone(&of_cpu), setup)?)) };
+        let cpu = move |setup| -> Result<Box<dyn Member>> { Ok(Box::new(CpuDevice::new(Arc::clone(&of_cpu), setup))) };
         let (report, state) = self.drive(Arc::clone(&algorithm) as Arc<dyn Algorithm>, &cpu, observer)?;
         drop(cpu);
         Ok(Run { report, algorithm, state })

@@ -30,7 +30,8 @@ pub struct EngineOptions {
     /// The page buffer's share of it, in bytes; by default all that the rest of the run leaves.
     pub buffer_bytes: Option<u64>,
     /// Worker threads of all devices together, at most [`THREADS_MAX`](crate::engine::THREADS_MAX); 0 is taken as 1. By
-    /// default one for each hardware thread.
+    /// default one for each hardware thread. They run edge functions and vertex phases of CPUs and check the pages of
+    /// GPUs. The thread that feeds a GPU comes on top.
     pub threads: usize,
     /// How pages are read.
     pub fetcher: FetcherKind,

@@ -4,7 +4,7 @@ use crate::device::exchange::ExchangeMemory;
 #[cfg(feature = "gpu")]
 use crate::device::gpu;
 use crate::device::settings::GpuSettings;
-use crate::device::{CpuSetup, Device, DeviceChoice, Member};
+use crate::device::{CpuSetup, Device, DeviceChoice, Member, Workers};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph};
@@ -53,7 +53,7 @@ pub struct Setting<'a> {
     pub pool: Arc<PagePool>,
     /// Frames in it.
     pub frames: u32,
-    /// Threads, for all devices together.
+    /// Worker threads, which all devices share.
     pub threads: usize,
     /// What a GPU may use.
     pub gpu: GpuSettings,
@@ -150,19 +150,20 @@ impl Roster {
     /// What the devices say.
     pub fn device(&self, setting: &Setting<'_>, plan: Option<TeamPlan>) -> Result<Box<dyn Device>> {
         let seats = self.seats().clone();
+        let workers = Arc::new(Workers::new(setting.threads)?);
         let mut kept = self.exchange.lock().expect("nothing panics while it is held");
         let Some(plan) = plan else {
             *kept = None;
             let part = Part::whole(setting.graph.vertices);
-            return Ok(seats[0].member(setting, part, None, setting.threads.max(1))?);
+            return Ok(seats[0].member(setting, part, None, (&workers, workers.count()))?);
         };
         let exchange = plan.exchange(kept.take())?;
         *kept = Some(Arc::clone(&exchange));
         drop(kept);
         let cpus = seats.iter().filter(|seat| matches!(seat, Seat::Cpu)).count();
-        let threads = (setting.threads / cpus.max(1)).max(1);
+        let share = (&workers, (workers.count() / cpus.max(1)).max(1));
         let member =
-            |(seat, part): (&Seat, &Part)| seat.member(setting, part.clone(), Some(Arc::clone(&exchange)), threads);
+            |(seat, part): (&Seat, &Part)| seat.member(setting, part.clone(), Some(Arc::clone(&exchange)), share);
         let members = seats.iter().zip(&plan.parts).map(member).collect::<Result<Vec<_>>>()?;
         let (store, graph) = (Arc::clone(&setting.store), Arc::clone(&setting.graph));
         Ok(Box::new(Team::new(plan, store, graph, exchange, members)))
@@ -189,17 +190,18 @@ impl Seat {
         }
     }
 
-    /// The device that sits here, for one run.
+    /// The device in this seat, for one run. Of the worker threads, `lanes` are the share of each CPU device.
     fn member(
         &self,
         setting: &Setting<'_>,
         part: Part,
         exchange: Option<Arc<ExchangeMemory>>,
-        threads: usize,
+        (workers, lanes): (&Arc<Workers>, usize),
     ) -> Result<Box<dyn Member>> {
+        let workers = Arc::clone(workers);
         let (graph, store, trace) = (Arc::clone(&setting.graph), Arc::clone(&setting.store), setting.trace.clone());
         match self {
-            Self::Cpu => (setting.cpu)(CpuSetup { graph, store, threads, trace, part, exchange }),
+            Self::Cpu => (setting.cpu)(CpuSetup { graph, store, workers, lanes, trace, part, exchange }),
             #[cfg(feature = "gpu")]
             Self::Gpu { home: keep, adapter, .. } => {
                 let kept = keep.lock().expect("nothing panics while it is held").take();
@@ -209,8 +211,7 @@ impl Seat {
                 };
                 let algorithm = Arc::clone(&setting.algorithm);
                 let (pool, frames) = (Arc::clone(&setting.pool), setting.frames);
-                let threads = setting.threads.max(1);
-                let setup = gpu::RunSetup { algorithm, graph, store, pool, frames, threads, trace, part, exchange };
+                let setup = gpu::RunSetup { algorithm, graph, store, pool, frames, workers, trace, part, exchange };
                 Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(keep), setup)?))
             }
         }

@@ -63,6 +63,14 @@ pub enum Error {
         /// What it says.
         source: Box<Error>,
     },
+    /// The code of an algorithm panicked on a worker thread: a defect of the algorithm or of this program.
+    #[error("{algorithm} panicked on a worker thread: {message}")]
+    Panicked {
+        /// The algorithm.
+        algorithm: String,
+        /// The message of the panic.
+        message: String,
+    },
     /// An algorithm's shader is wrong, by file and line.
     #[error("{0}")]
     Shader(String),

@@ -222,11 +222,17 @@ impl Bits {
 
     /// How many vertices are in the set, and the sum of `value` over them.
     pub fn census(&self, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
-        self.census_of(0..self.len, value)
+        self.census_of(0..self.len, value, |count| count())
     }
 
-    /// How many of these vertices are in the set, and the sum of `value` over them.
-    pub fn census_of(&self, vertices: Range<u64>, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
+    /// The number of these vertices that are in the set, and the sum of `value` over them. Where there are many, they are
+    /// counted by parallel iterators within `install`, which runs its argument on a pool of threads.
+    pub fn census_of(
+        &self,
+        vertices: Range<u64>,
+        value: impl Fn(u32) -> u64 + Sync,
+        install: impl FnOnce(&(dyn Fn() -> (u64, u64) + Sync)) -> (u64, u64),
+    ) -> (u64, u64) {
         if vertices.is_empty() {
             return (0, 0);
         }
@@ -250,7 +256,7 @@ impl Bits {
         if blocks.len() < 16 {
             return blocks.into_iter().map(block).fold((0, 0), add);
         }
-        blocks.into_par_iter().map(block).reduce(|| (0, 0), add)
+        install(&|| blocks.par_iter().map(|&at| block(at)).reduce(|| (0, 0), add))
     }
 }
 

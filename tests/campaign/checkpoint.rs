@@ -1,5 +1,5 @@
-//! kill -9, system calls that fail, and damage between sessions: a run that keeps checkpoints goes on with the same command, again and again,
-//! and comes to the same bytes as a run that nobody stops.
+//! kill -9, system calls that fail, and damage between sessions: a run that keeps checkpoints goes on with the same
+//! command, again and again, and comes to the same bytes as a run that nobody stops.
 
 use crate::context::{Campaign, Case, Verdict};
 use crate::process;
@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Algorithms of every kind: with sums, with frontiers, with sets, of several runs. All have the same bits on every run.
+/// Algorithms of every kind: with sums, with frontiers, with sets, of several runs. All have the same bits on every
+/// run.
 const LINES: [&str; 8] = [
     "pagerank {data}/source --iterations 60",
     "delta-pagerank {data}/source --tolerance 1e-6",

@@ -25,8 +25,8 @@ fn collect(root: &Path, folder: &Path, found: &mut Listing) {
     }
 }
 
-/// How one listing differs from the one that is expected; nothing where it does not. Manifests have lengths of their own:
-/// tags and checksums have more or fewer digits.
+/// How one listing differs from the one that is expected; nothing where it does not. Manifests have lengths of their
+/// own: tags and checksums have more or fewer digits.
 pub fn difference(found: &Listing, expected: &Listing) -> Option<String> {
     let more = found.keys().filter(|path| !expected.contains_key(*path)).map(|path| format!("+{}", path.display()));
     let less = expected.keys().filter(|path| !found.contains_key(*path)).map(|path| format!("-{}", path.display()));

@@ -1,6 +1,7 @@
 //! Files that somebody has changed on purpose, with checksums that are right.
 //!
-//! What `verify` passes must be a store to the second reader as well, and answers must be right for what that reads. What
+//! What `verify` passes must be a store to the second reader as well, and answers must be right for what that reads.
+//! What
 //! `verify` refuses may be refused by runs or not, but ends neither in a panic, nor a signal, nor a hang.
 
 use crate::answers::QUESTIONS;

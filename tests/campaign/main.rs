@@ -1,7 +1,8 @@
 //! Campaigns: thousands of random attempts to make the program lose something or answer wrong.
 //!
 //! A campaign draws cases from a seed, runs each one and classifies its outcome; docs/reliability.md lists them. Every
-//! campaign is here twice: `share` runs a small, fixed part in every `cargo test`, and `full`, which is ignored, the rest:
+//! campaign is here twice: `share` runs a small, fixed part in every `cargo test`, and `full`, which is ignored, the
+//! rest:
 //!
 //!     cargo test --release --test campaign -- --ignored
 //!

@@ -1,8 +1,8 @@
 //! Memory: the peak of every command stays within its budget, and what a refusal hints at does.
 //!
-//! R-MAT graphs of 2^16 to 2^22 vertices, budgets of 64 MiB to 1 GiB. A command either does its work with a peak of at most its
-//! budget, or refuses with a hint; then it is run again with exactly what was hinted at. All on the CPU: what the driver of a
-//! GPU takes for itself is nothing that the program could plan.
+//! R-MAT graphs of 2^16 to 2^22 vertices, budgets of 64 MiB to 1 GiB. A command either does its work with a peak of at
+//! most its budget, or refuses with a hint; then it is run again with exactly what was hinted at. All on the CPU: what
+//! the driver of a GPU takes for itself is nothing that the program could plan.
 
 use crate::context::{Campaign, Case, Verdict, variable};
 use crate::process::{self, Ended};
@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 /// Budgets in MiB.
 const BUDGETS: [u64; 9] = [64, 96, 128, 192, 256, 384, 512, 768, 1024];
 
-/// Commands; `{in}` is the edge list, `{s}` a store with in-lists and weights, `{d}` a directed one of single edges, `{u}` an
-/// undirected one, `{o}` a store in shards whose vertices are ordered by degree.
+/// Commands; `{in}` is the edge list, `{s}` a store with in-lists and weights, `{d}` a directed one of single edges,
+/// `{u}` an undirected one, `{o}` a store in shards whose vertices are ordered by degree.
 const COMMANDS: [&str; 43] = [
     "format {in} out",
     "format {in} out --in-edges",

@@ -70,7 +70,8 @@ pub fn limited(folder: &Path, line: &str, blocks: u64) -> Command {
     command
 }
 
-/// What all processes share: the folder, temporary files within it, no input, nothing that was measured on this machine.
+/// What all processes share: the folder, temporary files within it, no input, nothing that was measured on this
+/// machine.
 pub fn set_up(command: &mut Command, folder: &Path) {
     command.current_dir(folder).stdin(Stdio::null());
     command.env("TMPDIR", folder).env("XDG_RUNTIME_DIR", folder);

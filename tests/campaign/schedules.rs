@@ -1,6 +1,7 @@
 //! Schedules of faults through the simulated fetcher: scans, searches and asynchronous runs on both kinds of device.
 //!
-//! A fault that passes is survived with the right answer; one that stays ends the run with an error that names the page.
+//! A fault that passes is survived with the right answer; one that stays ends the run with an error that names the
+//! page.
 
 use crate::common::*;
 use crate::context::{Campaign, Case, Verdict, say, text_of};
@@ -114,6 +115,7 @@ fn gpu() -> Option<DeviceChoice> {
     let all = topostream::device::gpu::adapters::list();
     if asked == "off" || all.is_empty() {
         assert!(asked != "required", "TOPOSTREAM_GPU_TESTS=required, and there is no adapter");
+        skipped("runs on GPUs: there is no adapter, or TOPOSTREAM_GPU_TESTS=off");
         return None;
     }
     let at = all.iter().position(|adapter| !adapter.is_hardware()).unwrap_or(0);
@@ -171,7 +173,8 @@ fn check_error(error: &Error, faults: Faults) -> Result<(), String> {
     }
 }
 
-/// What some work gives. Where it takes longer than it may, the process ends with a message: nothing else ends a thread.
+/// What some work gives. Where it takes longer than it may, the process ends with a message: nothing else ends a
+/// thread.
 fn watched<T>(hang: &str, work: impl FnOnce() -> T) -> T {
     let (done, wait) = mpsc::channel::<()>();
     std::thread::scope(|scope| {

@@ -1,4 +1,5 @@
-//! What the system refuses: threads, address space. Each is an error with what was wanted and what to do, never a signal.
+//! What the system refuses: threads, address space. Each is an error with what was wanted and what to do, never a
+//! signal.
 
 use crate::program::{Done, Folder};
 

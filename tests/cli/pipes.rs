@@ -24,7 +24,8 @@ fn fed(folder: &Folder, line: &str, bytes: &[u8]) -> Done {
     done
 }
 
-/// What two stores of the same edges have in common: all but the name of their input, which their pages are marked with.
+/// What two stores of the same edges have in common: all but the name of their input, which their pages are marked
+/// with.
 fn assert_same_store(folder: &Folder, expected: &str, found: &str) {
     for name in ["degrees.bin", "ids.bin"] {
         let read = |store: &str| std::fs::read(folder.path(store).join(name)).ok();

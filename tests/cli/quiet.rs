@@ -1,5 +1,5 @@
-//! In a pipe the program is quiet, and it does not mind who stops listening. (That no escape codes and no progress go into
-//! a pipe is asked of every run: see `Done::of`.)
+//! In a pipe the program is quiet, and it does not mind who stops listening. (That no escape codes and no progress go
+//! into a pipe is asked of every run: see `Done::of`.)
 
 use crate::program::{Done, Folder};
 use std::fs::File;

@@ -77,8 +77,8 @@ fn a_damaged_stripe_is_named() {
     folder.run(RUN).succeeds();
 }
 
-/// Without the mark that the formatter has left there, as in stores of version 0.1.0, a stripe elsewhere is the user's to allow:
-/// the error says how, every command takes it, and a variable keeps it.
+/// Without the mark that the formatter has left there, as in stores of version 0.1.0, a stripe elsewhere is the user's
+/// to allow: the error says how, every command takes it, and a variable keeps it.
 #[test]
 fn a_stripe_without_its_mark_needs_permission() {
     let folder = store();

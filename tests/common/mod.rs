@@ -5,7 +5,7 @@
 #[path = "../sample/mod.rs"]
 mod sample;
 
-pub use sample::{insisted, some, thorough};
+pub use sample::{skipped, some, thorough};
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;

@@ -1,11 +1,12 @@
-//! PageRank and searches against plain loops over edges, under settings that meet in pairs: every two values of two kinds.
+//! PageRank and searches against plain loops over edges, under settings that cover every value of each kind, or, where
+//! every case is tested, every two values of two kinds.
 //!
 //! Sums are exact: the same bits whichever thread, page or way comes first, with every setting of one graph.
 
 use crate::adapter;
 use crate::bits::SameBits;
 use crate::common::*;
-use crate::cover::pairwise;
+use crate::cover::{Strength, covering};
 use crate::gpu_test;
 use crate::graphs::{self, ITERATIONS, Oracle, TestGraph};
 use crate::reference::*;
@@ -46,7 +47,8 @@ const BUFFERS: [Option<u64>; 3] = [Some(4), Some(9), None];
 const BATCHES: [u32; 3] = [1, 3, 1024];
 const TRANSFERS: [PageTransfer; 3] = [PageTransfer::Auto, PageTransfer::InPlace, PageTransfer::Copy];
 
-/// Values of each kind: graphs, works, encodings, page sizes, caches, buffers, distributions, batches, transfers, fast paths, whether copies have a queue.
+/// Values of each kind: graphs, works, encodings, page sizes, caches, buffers, distributions, batches, transfers, fast
+/// paths, whether copies have a queue.
 const COUNTS: [usize; 11] = [4, WORKS.len(), ENCODINGS.len(), 2, 3, 3, DISTRIBUTIONS.len(), 3, 3, 7, 2];
 
 fn setting(row: &[usize]) -> Setting {
@@ -72,13 +74,14 @@ fn seed() -> u64 {
 }
 
 gpu_test! {
-    fn settings_in_pairs() {
+    fn settings_of_every_kind() {
         let graphs = [graphs::dense(), graphs::hubs(), graphs::giant(), graphs::sparse()];
         let mut stores = HashMap::new();
         let (oracle, mut same) = (Oracle::default(), SameBits::default());
-        let rows = pairwise(&COUNTS, seed(), |row| setting(row).is_possible());
-        // All of them take long on software: where nobody insists, every sixth.
-        for (number, row) in some(rows.iter().enumerate(), 6) {
+        // By default every value of each kind occurs; with every case, every two values of two kinds meet.
+        let strength = if thorough() { Strength::Pairs } else { Strength::Values };
+        let rows = covering(&COUNTS, strength, seed(), |row| setting(row).is_possible());
+        for (number, row) in rows.iter().enumerate() {
             let (graph, work, setting) = (&graphs[row[0]], WORKS[row[1]], setting(row));
             let key = (row[0], row[2], row[3]);
             let store = stores.entry(key).or_insert_with(|| TestStore::new(&graph.edges, &setting.store_options()));
@@ -144,8 +147,8 @@ fn check(oracle: &Oracle, graph: &TestGraph, work: Work, found: &Found, what: &s
 // ---- The same bits --------------------------------------------------------------------------------------------------
 
 gpu_test! {
-    /// Twice on one engine, with and without pages in the device's memory, in batches of one page and of all, push under every
-    /// distribution: not a bit of a rank differs.
+    /// Twice on one engine, with and without pages in the device's memory, in batches of one page and of all, push
+    /// under every distribution: not a bit of a rank differs.
     fn exact_sums_are_the_same_bits_every_time() {
         let graph = graphs::hubs();
         let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));

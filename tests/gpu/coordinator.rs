@@ -10,7 +10,7 @@ use topostream::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use topostream::device::exchange::{ExchangeMemory, Move};
 use topostream::device::gpu::{GpuDevice, Home, RunSetup, adapters};
 use topostream::device::settings::GpuSettings;
-use topostream::device::{CpuDevice, CpuSetup, Member, PageTask};
+use topostream::device::{CpuDevice, CpuSetup, Member, PageTask, Workers};
 use topostream::model::Part;
 use topostream::model::algorithm::{Algorithm, Graph, State, Step, Summary};
 use topostream::model::attributes::{Attribute, AttributeType, Role};
@@ -119,20 +119,22 @@ impl<A: Algorithm> Team<A> {
         let exchange = Arc::new(ExchangeMemory::new(PIECES, piece_bytes)?);
         let (pool, frames) = load(&store);
         let mut members: Vec<Box<dyn Member>> = Vec::new();
+        let workers = Arc::new(Workers::new(1)?);
         let mut losers: Vec<Box<dyn FnMut() + Send>> = Vec::new();
         for (kind, part) in kinds.iter().zip(&parts) {
             let (algorithm, graph, store) = (Arc::clone(&algorithm), Arc::clone(&graph), Arc::clone(&store));
             let (part, exchange) = (part.clone(), Some(Arc::clone(&exchange)));
+            let workers = Arc::clone(&workers);
             if *kind == Kind::Cpu {
-                let setup = CpuSetup { graph, store, threads: 1, trace: None, part, exchange };
-                members.push(Box::new(CpuDevice::new(algorithm, setup)?));
+                let setup = CpuSetup { graph, store, workers, lanes: 1, trace: None, part, exchange };
+                members.push(Box::new(CpuDevice::new(algorithm, setup)));
                 continue;
             }
             let adapter = adapters::choose(&adapter::device())?.expect("a GPU is asked for");
             let home = Home::open(&adapter, gpu)?;
             losers.push(Box::new(home.gpu().loser()));
             let (pool, frames) = (Arc::clone(&pool), frames.len().max(1) as u32);
-            let setup = RunSetup { algorithm, graph, store, pool, frames, threads: 1, trace: None, part, exchange };
+            let setup = RunSetup { algorithm, graph, store, pool, frames, workers, trace: None, part, exchange };
             members.push(Box::new(GpuDevice::new(home, Arc::new(Mutex::new(None)), setup)?));
         }
         Ok(Self { members, parts, exchange, graph, losers, algorithm, attributes, frames, at: 0 })

@@ -1,31 +1,47 @@
-//! Covering designs: few rows in which every two values of two kinds meet at least once.
+//! Covering designs: few rows in which every value of each kind occurs, or every two values of two kinds meet.
 //!
 //! Most defects take one setting or two to show. All combinations would take days; pairs take a minute.
 
 use crate::reference::draw;
 use std::collections::BTreeSet;
 
-/// Kind and value, twice, the lesser kind first.
+/// Kind and value, twice, the lesser kind first; the same twice for a value alone.
 type Pair = ((usize, usize), (usize, usize));
 
-/// Rows of values, one for each kind, `counts` of them to choose from. A row for which `may` is false does not occur, nor do
-/// pairs that only such rows have.
-pub fn pairwise(counts: &[usize], seed: u64, may: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
+/// What rows cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strength {
+    /// Every value of each kind occurs.
+    Values,
+    /// Every two values of two kinds meet.
+    Pairs,
+}
+
+/// Rows of values, one for each kind, `counts` of them to choose from. A row for which `may` is false does not occur,
+/// nor do values and pairs that only such rows have.
+pub fn covering(counts: &[usize], strength: Strength, seed: u64, may: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
     let mut state = seed.wrapping_mul(2) | 1 << 33 | 1;
-    let mut wanted: BTreeSet<Pair> = all_pairs(counts).collect();
+    let mut wanted: BTreeSet<Pair> = match strength {
+        Strength::Values => all_values(counts).collect(),
+        Strength::Pairs => all_pairs(counts).collect(),
+    };
     let mut rows = Vec::new();
     while let Some(&first) = wanted.iter().next() {
         let candidates = (0..200).map(|_| candidate(counts, first, &mut state)).filter(|row| may(row));
-        let news = |row: &Vec<usize>| pairs(row).filter(|pair| wanted.contains(pair)).count();
+        let news = |row: &Vec<usize>| covered(row).filter(|pair| wanted.contains(pair)).count();
         match candidates.max_by_key(news) {
             Some(row) => {
-                wanted.retain(|&wanted| pairs(&row).all(|pair| pair != wanted));
+                wanted.retain(|&wanted| covered(&row).all(|pair| pair != wanted));
                 rows.push(row);
             }
             None => drop(wanted.remove(&first)),
         }
     }
     rows
+}
+
+fn all_values(counts: &[usize]) -> impl Iterator<Item = Pair> {
+    counts.iter().enumerate().flat_map(|(kind, &count)| (0..count).map(move |value| ((kind, value), (kind, value))))
 }
 
 fn all_pairs(counts: &[usize]) -> impl Iterator<Item = Pair> {
@@ -36,11 +52,12 @@ fn all_pairs(counts: &[usize]) -> impl Iterator<Item = Pair> {
     })
 }
 
-fn pairs(row: &[usize]) -> impl Iterator<Item = Pair> {
-    (0..row.len()).flat_map(move |a| (a + 1..row.len()).map(move |b| ((a, row[a]), (b, row[b]))))
+/// The values of a row and its pairs.
+fn covered(row: &[usize]) -> impl Iterator<Item = Pair> {
+    (0..row.len()).flat_map(move |a| (a..row.len()).map(move |b| ((a, row[a]), (b, row[b]))))
 }
 
-/// A row by chance that has a pair.
+/// A random row that has a value or a pair.
 fn candidate(counts: &[usize], (a, b): Pair, state: &mut u64) -> Vec<usize> {
     let mut row: Vec<usize> = counts.iter().map(|&count| (draw(state) >> 20) as usize % count).collect();
     (row[a.0], row[b.0]) = (a.1, b.1);
@@ -51,9 +68,17 @@ fn candidate(counts: &[usize], (a, b): Pair, state: &mut u64) -> Vec<usize> {
 fn every_pair_that_may_meet_meets() {
     let counts = [3, 2, 5, 4];
     let may = |row: &[usize]| row[0] != 0 || row[2] < 3;
-    let rows = pairwise(&counts, 1, may);
+    let rows = covering(&counts, Strength::Pairs, 1, may);
     assert!(rows.iter().all(|row| may(row)) && rows.len() < 40, "{} rows", rows.len());
-    let met: BTreeSet<Pair> = rows.iter().flat_map(|row| pairs(row)).collect();
+    let met: BTreeSet<Pair> = rows.iter().flat_map(|row| covered(row)).collect();
     let missing: Vec<Pair> = all_pairs(&counts).filter(|pair| !met.contains(pair)).collect();
     assert_eq!(missing, [((0, 0), (2, 3)), ((0, 0), (2, 4))]);
+}
+
+#[test]
+fn every_value_occurs() {
+    let counts = [3, 2, 5, 4];
+    let rows = covering(&counts, Strength::Values, 1, |row| row[0] != 0 || row[2] < 3);
+    let met: BTreeSet<Pair> = rows.iter().flat_map(|row| covered(row)).collect();
+    assert!(all_values(&counts).all(|value| met.contains(&value)) && rows.len() < 9, "{rows:?}");
 }

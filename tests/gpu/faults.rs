@@ -1,6 +1,6 @@
-//! What goes wrong in the middle of a run: storage that fails, a device that is lost, a user who has had enough. A fault that
-//! passes is survived; one that stays is an error that names the page. Never a wrong answer, a panic or a hang; and the next
-//! run works.
+//! What goes wrong in the middle of a run: storage that fails, a device that is lost, a user who has had enough. A
+//! fault that passes is survived; one that stays is an error that names the page. Never a wrong answer, a panic or a
+//! hang; and the next run works.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
@@ -59,8 +59,8 @@ gpu_test! {
         let far = levels(&graph, 8999);
         let mut retries = 0;
         for (number, way) in ways().into_iter().enumerate() {
-            // Where nobody insists, one of the two.
-            for round in (0..2).filter(|round| insisted() || *round == number as u64 % 2) {
+            // By default, one of the two.
+            for round in (0..2).filter(|round| thorough() || *round == number as u64 % 2) {
                 let seed = 2 * number as u64 + round;
                 let each = 60 + (seed * 40) as u32;
                 let calm = Faults { latency_max: 1 + (seed * 5) as u32, ..Faults::none(seed) };
@@ -148,7 +148,8 @@ gpu_test! {
                 std::fs::write(&pages, &sound).unwrap();
                 result
             };
-            // With a page cache on the device there is nothing to read once a run has been: the first one meets the damage.
+            // With a page cache on the device there is nothing to read once a run has been: the first one meets the
+            // damage.
             let message = error("damaged", &damaged).expect_err("damaged").to_string();
             assert!(message.contains("pages.0"), "{way:?}: {message}");
             let before = run("sound").unwrap();

@@ -1,5 +1,5 @@
-//! Shortest paths and components on a GPU: the bits that plain loops over edges give, whatever the setting, so that both
-//! devices agree to the last bit.
+//! Shortest paths and components on a GPU: the bits that plain loops over edges give, whatever the setting, so that
+//! both devices agree to the last bit.
 
 use crate::common::*;
 use crate::gpu_test;
@@ -40,9 +40,9 @@ gpu_test! {
     /// distribution, with pages kept, passing through and in few slots, directed and not.
     fn distances_and_components() {
         let graphs = [graphs::dense(), graphs::hubs(), graphs::sparse()];
-        // Where nobody insists, these will do: each graph and cache, and pages that are read in place.
+        // By default, these will do: each graph and cache, and pages that are read in place.
         let few = [0, 5, 7, 8];
-        for number in (0..DISTRIBUTIONS.len()).filter(|number| insisted() || few.contains(number)) {
+        for number in (0..DISTRIBUTIONS.len()).filter(|number| thorough() || few.contains(number)) {
             let graph = &graphs[number % 3];
             let (directed, float) = (number / 3 % 2 == 0, number % 2 == 0);
             let setting = Setting {
@@ -74,9 +74,9 @@ gpu_test! {
     /// First values that are vertices' numbers, and frontiers, over the ends of words and of chunks.
     fn frontiers_around_powers_of_two() {
         let sizes = [1, 2, 31, 32, 33, 256, 257, 8191, 8192, 8193, 20_000];
-        // Where nobody insists, most powers on one side.
+        // By default, most powers on one side.
         let few = [1, 32, 33, 257, 8191, 8193, 20_000];
-        for (number, n) in sizes.into_iter().enumerate().filter(|(_, n)| insisted() || few.contains(n)) {
+        for (number, n) in sizes.into_iter().enumerate().filter(|(_, n)| thorough() || few.contains(n)) {
             // About half of the vertices have no edge.
             let mut edges = random_edges(0..n, n as usize / 3, n.into());
             edges.push((n - 1, n / 2));
@@ -85,8 +85,8 @@ gpu_test! {
             let fast_paths = fast_paths()[number % 7];
             let distribution = DISTRIBUTIONS[number % DISTRIBUTIONS.len()];
             let setting = Setting { binding_bytes_max, fast_paths, distribution, ..Setting::default() };
-            // Where nobody insists, one of the two.
-            for directed in [true, false].into_iter().filter(|one| insisted() || *one == (number / 2 % 2 == 0)) {
+            // By default, one of the two.
+            for directed in [true, false].into_iter().filter(|one| thorough() || *one == (number / 2 % 2 == 0)) {
                 let weighted = Weighted::by_chance(EdgeList::new(n, edges.clone()), directed == (number % 3 == 0), 9);
                 let store = TestStore::weighted(&weighted, directed, &setting.store_options());
                 let weighted = if directed { weighted } else { weighted.mirrored() };

@@ -23,8 +23,8 @@ impl TestGraph {
 /// Iterations of PageRank in these tests.
 pub const ITERATIONS: u32 = 3;
 
-/// Every list here is in small pages of 64 KiB, some longer than a workgroup takes at once; loops, repeated edges, vertices
-/// that no edge names.
+/// Every list here is in small pages of 64 KiB, some longer than a workgroup takes at once; loops, repeated edges,
+/// vertices that no edge names.
 pub fn dense() -> TestGraph {
     let n = 1000;
     let mut edges = random_edges(0..950, 12_000, 1);

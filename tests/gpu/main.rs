@@ -1,8 +1,8 @@
-//! The GPU device: the same answers as the CPU device's and as plain loops over edges, whatever is asked of it, whatever goes
-//! wrong beneath it.
+//! The GPU device: the same answers as the CPU device's and as plain loops over edges, whatever is asked of it,
+//! whatever goes wrong beneath it.
 //!
 //! These run on any Vulkan: software will do, and is what they take. Where there is none they are skipped, unless
-//! `TOPOSTREAM_GPU_TESTS=required` insists, as CI does; `off` skips them always; a name or number (`TOPOSTREAM_GPU_TESTS=h200`)
+//! `TOPOSTREAM_GPU_TESTS=required` fails without one, as in CI; `off` skips them always; a name or number (`TOPOSTREAM_GPU_TESTS=h200`)
 //! runs them on that adapter instead.
 #![cfg(feature = "gpu")]
 
@@ -27,6 +27,7 @@ mod faults;
 mod frontiers;
 mod golden;
 mod graphs;
+mod kernels;
 mod members;
 mod memory;
 mod own;

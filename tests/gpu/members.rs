@@ -44,9 +44,9 @@ fn ways() -> impl Iterator<Item = (bool, Setting, &'static [Kind])> {
     both.enumerate().map(|(number, (sharded, setting))| (sharded, setting, TEAMS[(2 * number + 1) % TEAMS.len()]))
 }
 
-/// Whether a case is run: every other one where nobody insists.
+/// Whether a case is run: every other one by default.
 fn is_run(number: usize) -> bool {
-    insisted() || number.is_multiple_of(2)
+    thorough() || number.is_multiple_of(2)
 }
 
 fn team<A: Algorithm>(
@@ -90,7 +90,8 @@ fn tested() -> [TestGraph; 2] {
 }
 
 gpu_test! {
-    /// Sums that are merged or have one owner, shares that all read: each way with one graph along edges, with the other against.
+    /// Sums that are merged or have one owner, shares that all read: each way with one graph along edges, with the
+    /// other against.
     fn ranks_are_those_of_one_device() {
         let oracle = Oracle::default();
         for (which, graph) in tested().iter().enumerate() {
@@ -376,7 +377,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// A device that is told to stop while it works towards the end of a superstep stops: whoever gives it up need not wait for ever.
+    /// A device that is told to stop while it works towards the end of a superstep stops: whoever gives it up need not
+    /// wait for ever.
     fn a_device_that_is_given_up_in_a_superstep_stops() {
         let graph = graphs::sparse();
         let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));

@@ -1,5 +1,5 @@
-//! Device memory: what does not fit is refused before anything is read, with figures that are right; what fits runs, in no
-//! more than it was given; and all of it is given back.
+//! Device memory: what does not fit is refused before anything is read, with figures that are right; what fits runs, in
+//! no more than it was given; and all of it is given back.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
@@ -42,8 +42,8 @@ fn refusal<T>(result: Result<T, Error>) -> (u64, u64, String) {
 }
 
 gpu_test! {
-    /// The figure in the message is exact: a run works with so many bytes, and not with one less. So little is slow, and as
-    /// right as any.
+    /// The figure in the message is exact: a run works with so many bytes, and not with one less. So little is slow,
+    /// and as right as any.
     fn what_a_refusal_says_is_needed_is_enough() {
         let graph = graph();
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
@@ -90,8 +90,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// What push only reads, with its page, is the first to leave where memory is tight: four bytes a vertex. Pull gathers it
-    /// from everywhere, and without a way to read main memory it must stay.
+    /// What push only reads, with its page, is the first to leave where memory is tight: four bytes a vertex. Pull
+    /// gathers it from everywhere, and without a way to read main memory it must stay.
     fn what_is_only_read_moves_to_main_memory() {
         if !in_place().is_possible() {
             return;
@@ -122,8 +122,8 @@ gpu_test! {
 // ---- In use ---------------------------------------------------------------------------------------------------------
 
 gpu_test! {
-    /// The driver's allocations, looked at from within a run, are what was allowed at most. Allocators round up, and small
-    /// uploads and readbacks come and go.
+    /// The driver's allocations, looked at from within a run, are what was allowed at most. Allocators round up, and
+    /// small uploads and readbacks come and go.
     fn a_run_takes_no_more_than_it_was_given() {
         const ROUNDING: u64 = 2 << 20;
         let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));
@@ -149,8 +149,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// More long lists in a batch than the queue for them has room for at first: the queue grows, and the answers are right
-    /// before and after.
+    /// More long lists in a batch than the queue for them has room for at first: the queue grows, and the answers are
+    /// right before and after.
     fn a_queue_that_is_too_short_grows() {
         let n = 2500;
         let hubs = (0..2200u32).flat_map(|hub| (0..2049u32).map(move |number| (hub, (hub + number) % n)));
@@ -174,7 +174,8 @@ fn resident_bytes() -> u64 {
     line.trim().strip_suffix("kB").unwrap().trim().parse::<u64>().unwrap() << 10
 }
 
-/// Runs that end well, that fail in the middle, and that are refused, on engines that live on and on engines that do not.
+/// Runs that end well, that fail in the middle, and that are refused, on engines that live on and on engines that do
+/// not.
 fn one_of_each(store: &TestStore, kept: &[Engine]) {
     for engine in kept {
         ranks(engine, push()).unwrap();
@@ -209,10 +210,10 @@ fn many_runs() {
 
 #[cfg(target_os = "linux")]
 gpu_test! {
-    /// Seventy runs, with engines and failures between them, take no more memory than the first ones. They take long: where
-    /// nobody insists they are left out.
+    /// Seventy runs, with engines and failures between them, take no more memory than the first ones.
     fn nothing_is_left_behind() {
-        if !insisted() {
+        if !thorough() {
+            skipped("seventy runs take long; TOPOSTREAM_TESTS=all has them");
             return;
         }
         let mut child = Command::new(std::env::current_exe().unwrap());

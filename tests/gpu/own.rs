@@ -1,5 +1,5 @@
-//! Algorithms that somebody else writes, with shaders of their own: what no built-in algorithm uses must work all the same,
-//! and what is wrong with a shader is said by file and line.
+//! Algorithms that somebody else writes, with shaders of their own: what no built-in algorithm uses must work all the
+//! same, and what is wrong with a shader is said by file and line.
 
 use crate::adapter;
 use crate::common::*;
@@ -39,8 +39,8 @@ gpu_test! {
         for (number, encoding) in ENCODINGS.into_iter().enumerate() {
             let setting = Setting { encoding, buffer: Some(13), ..Setting::default() };
             let store = TestStore::from_source(|| weighted(&graph), &setting.store_options());
-            // Where nobody insists, one of the two.
-            for round in (0..2).filter(|round| insisted() || *round == number / 2 % 2) {
+            // By default, one of the two.
+            for round in (0..2).filter(|round| thorough() || *round == number / 2 % 2) {
                 let setting = Setting {
                     distribution: DISTRIBUTIONS[(2 * number + 5 * round) % DISTRIBUTIONS.len()],
                     cache: [Cache::Off, Cache::All][(number + round) % 2],

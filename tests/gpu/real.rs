@@ -8,59 +8,73 @@ use topostream::Engine;
 use topostream::device::settings::{Distribution, PageTransfer};
 use topostream_formats::Encoding;
 
-/// Engines whose settings take turns with the size of the graph.
-fn engine(store: &TestStore, buffer_pages: Option<u64>) -> Engine {
-    let ways = [
-        Setting::default(),
-        Setting {
-            cache: Cache::Off,
-            transfer: PageTransfer::Copy,
-            distribution: Distribution::Hybrid,
-            ..Setting::default()
-        },
-        Setting { fast_paths: SLOW, distribution: Distribution::Segments, batch_pages: 3, ..Setting::default() },
-    ];
-    let way = ways[store.open().edges() as usize % ways.len()].clone();
-    store.engine(Setting { buffer: buffer_pages, ..way }.options())
+/// What engines are asked for.
+#[derive(Clone, Copy)]
+enum Way {
+    Usual,
+    /// Pages are copied for each superstep, and lists shared by as many threads as they are long.
+    Copied,
+    /// No fast path, equal shares of edges, few pages a launch.
+    Slow,
+}
+
+fn engine(store: &TestStore, buffer: Option<u64>, way: Way) -> Engine {
+    let setting = Setting { buffer, ..Setting::default() };
+    let (cache, transfer, distribution) = (Cache::Off, PageTransfer::Copy, Distribution::Hybrid);
+    let setting = match way {
+        Way::Usual => setting,
+        Way::Copied => Setting { cache, transfer, distribution, ..setting },
+        Way::Slow => Setting { fast_paths: SLOW, distribution: Distribution::Segments, batch_pages: 3, ..setting },
+    };
+    store.engine(setting.options())
 }
 
 gpu_test! {
     fn the_karate_club() {
-        check_karate_club(if insisted() { &KARATE } else { &KARATE[..1] }, &engine);
+        check_karate_club(if thorough() { &KARATE } else { &KARATE[..1] }, &|store, pages| engine(store, pages, Way::Usual));
     }
 }
 
 gpu_test! {
     fn graphalytics() {
-        check_graphalytics_examples(&engine);
-        if insisted() {
-            check_graphalytics_validation(&engine);
+        check_graphalytics_examples(&|store, pages| engine(store, pages, Way::Copied));
+        if thorough() {
+            check_graphalytics_validation(&|store, pages| engine(store, pages, Way::Slow));
         }
     }
 }
 
-/// Those whose files are here, and which software works through in a second or two.
+/// Those that software works through in a second or two.
 macro_rules! published {
-    ($($test:ident: $graph:literal, $file:literal, $given:expr, $encoding:expr;)*) => {
-        $(gpu_test! { fn $test() { check_published($graph, $file, $given, $encoding, &engine); } })*
+    ($($test:ident: $graph:literal, $file:literal, $given:expr, $encoding:expr, $way:expr;)*) => {
+        $(gpu_test! {
+            fn $test() {
+                check_published($graph, $file, $given, $encoding, &|store, pages| engine(store, pages, $way));
+            }
+        })*
     };
 }
 
 /// The same of distances.
 macro_rules! distances {
-    ($($test:ident: $graph:literal, $encoding:expr;)*) => {
-        $(gpu_test! { fn $test() { check_distances($graph, $encoding, &engine); } })*
+    ($($test:ident: $graph:literal, $encoding:expr, $way:expr;)*) => {
+        $(gpu_test! {
+            fn $test() { check_distances($graph, $encoding, &|store, pages| engine(store, pages, $way)); }
+        })*
     };
 }
 
 distances! {
-    pgp_distances: "PGPgiantcompo", ENCODINGS[1];
-    wiki_vote_distances: "wiki-Vote", ENCODINGS[2];
-    chicago_distances: "chicago-regional", Encoding::VertexId;
+    bremen_cut_distances: "bremen-cut", ENCODINGS[3], Way::Copied;
+    rmat_12_distances: "rmat-12", Encoding::VertexId, Way::Slow;
+    pgp_distances: "PGPgiantcompo", ENCODINGS[1], Way::Slow;
+    wiki_vote_distances: "wiki-Vote", ENCODINGS[2], Way::Usual;
+    chicago_distances: "chicago-regional", Encoding::VertexId, Way::Copied;
 }
 
 published! {
-    pgp: "PGPgiantcompo", "PGPgiantcompo.graph", Given::Both, ENCODINGS[1];
-    facebook: "facebook_combined", "facebook_combined.txt", Given::Once, ENCODINGS[3];
-    wiki_vote: "wiki-Vote", "wiki-Vote.txt", Given::Both, Encoding::VertexId;
+    rmat_12: "rmat-12", "rmat-12.el.zst", Given::Both, ENCODINGS[2], Way::Usual;
+    pgp: "PGPgiantcompo", "PGPgiantcompo.graph", Given::Both, ENCODINGS[1], Way::Copied;
+    facebook: "facebook_combined", "facebook_combined.txt", Given::Once, ENCODINGS[3], Way::Slow;
+    wiki_vote: "wiki-Vote", "wiki-Vote.txt", Given::Both, Encoding::VertexId, Way::Usual;
 }

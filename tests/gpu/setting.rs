@@ -132,7 +132,8 @@ impl Setting {
             .with_gpu(self.gpu())
     }
 
-    /// An engine that runs `work` on the GPU. `work` is tried first where it takes that to know how little memory will do.
+    /// An engine that runs `work` on the GPU. `work` is tried first where it takes that to know how little memory will
+    /// do.
     pub fn engine<T>(&self, store: &TestStore, work: impl Fn(&Engine) -> Result<T, Error>) -> Engine {
         if self.cache != Cache::Few {
             return store.engine(self.options());

@@ -1,5 +1,5 @@
-//! Small graphs: none and one vertex, and as many as words, subgroups, workgroups and chunks have room for, one more, one
-//! less.
+//! Small graphs: none and one vertex, and as many as words, subgroups, workgroups and chunks have room for, one more,
+//! one less.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
@@ -10,11 +10,10 @@ use topostream::Engine;
 use topostream::algorithms::Traffic;
 use topostream_formats::Encoding;
 
-/// Ranks both ways, and searches both ways.
+/// Ranks both ways, each with its rule for the dangling mass, and searches both ways.
 pub fn check_all(engine: &Engine, graph: &EdgeList, what: &str) {
-    let dangling = if graph.vertices.is_multiple_of(2) { Dangling::Spread } else { Dangling::Lost };
-    let expected = rank_iterations(graph, 0.85, dangling, 5);
-    for traffic in TRAFFICS {
+    for (traffic, dangling) in [(Traffic::Push, Dangling::Lost), (Traffic::Pull, Dangling::Spread)] {
+        let expected = rank_iterations(graph, 0.85, dangling, 5);
         let found = ranks(engine, pagerank(5, dangling, traffic)).unwrap_or_else(|error| panic!("{what}: {error}"));
         let error = relative_error(&found.dense(), &expected);
         assert!(error <= RANK_ERROR, "{what}, {traffic:?}: off by {error:e}");
@@ -60,9 +59,9 @@ gpu_test! {
 gpu_test! {
     fn vertex_counts_around_powers_of_two() {
         let sizes = [31, 32, 33, 63, 64, 65, 255, 256, 257, 8191, 8192, 8193];
-        // Where nobody insists, half of them, on both sides of each power.
+        // By default, half of them, on both sides of each power.
         let few = [31, 33, 64, 256, 8192, 8193];
-        for (number, n) in sizes.into_iter().enumerate().filter(|(_, n)| insisted() || few.contains(n)) {
+        for (number, n) in sizes.into_iter().enumerate().filter(|(_, n)| thorough() || few.contains(n)) {
             let mut edges = random_edges(0..n, 4 * n as usize, n.into());
             // The last vertex has a list and is in lists.
             edges.extend([(n - 1, 0), (n / 2, n - 1), (n - 1, n - 1)]);

@@ -11,10 +11,10 @@ use topostream::Direction;
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// Ranks and searches both ways over a directed graph with in-lists, and over the same edges made undirected: there, the parts
-/// of out-lists serve as in-lists. Where nobody insists, one of the two.
+/// Ranks and searches both ways over a directed graph with in-lists, and over the same edges made undirected: there,
+/// the parts of out-lists serve as in-lists. By default, one of the two.
 fn check_shards(name: &str, graph: &EdgeList, shards: u32, setting: &Setting) {
-    for symmetrize in [false, true].into_iter().filter(|&one| insisted() || one == shards.is_multiple_of(2)) {
+    for symmetrize in [false, true].into_iter().filter(|&one| thorough() || one == shards.is_multiple_of(2)) {
         let options = FormatOptions { shards, symmetrize, ..setting.store_options() };
         let store = TestStore::new(graph, &options);
         assert_eq!(store.open().topology(Direction::Out).unwrap().shards().len(), shards as usize);
@@ -40,10 +40,11 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Under every way to share out work, and without each fast path: lists of one record and of several pages in each shard.
+    /// Under every way to share out work, and without each fast path: lists of one record and of several pages in each
+    /// shard.
     fn lists_of_every_length() {
         let (dense, hubs) = (graphs::dense().edges, graphs::hubs().edges);
-        // All of them take long on software: where nobody insists, the first, the last and one between.
+        // All of them take long on software: by default, the first, the last and one between.
         for (number, distribution) in some(DISTRIBUTIONS.into_iter().enumerate(), 4) {
             let encoding = ENCODINGS[number % ENCODINGS.len()];
             let (cache, fast_paths) = ([Cache::All, Cache::Off][number % 2], fast_paths()[number % 7]);

@@ -1,5 +1,5 @@
-//! A binding limit that is far lower than the adapter's: attributes, degrees, the arena and the page buffer lie in several
-//! buffers each, and nobody notices.
+//! A binding limit that is far lower than the adapter's: attributes, degrees, the arena and the page buffer lie in
+//! several buffers each, and nobody notices.
 
 use crate::agreement::RANK_ERROR;
 use crate::common::*;
@@ -22,8 +22,8 @@ gpu_test! {
             (Distribution::Auto, PageTransfer::Copy, Cache::Off, [128, 256]),
         ];
         for (number, (distribution, transfer, cache, limits)) in ways.into_iter().enumerate() {
-            // Where nobody insists, each way with one of the graphs.
-            for (which, graph) in graphs.iter().enumerate().filter(|(which, _)| insisted() || which % 2 == number % 2) {
+            // By default, each way with one of the graphs.
+            for (which, graph) in graphs.iter().enumerate().filter(|(which, _)| thorough() || which % 2 == number % 2) {
                 let encoding = [Encoding::VertexId, ENCODINGS[1], ENCODINGS[2], ENCODINGS[4]][(number + which) % 4];
                 let binding_bytes_max = Some(limits[which] << 10);
                 let fast_paths = if number == 3 { SLOW } else { fast_paths()[0] };

@@ -27,9 +27,9 @@ fn mixed(devices: usize, draw: usize) -> EngineOptions {
     options
 }
 
-/// All of these numbers of devices where somebody insists, the second of them otherwise.
+/// The second of these numbers of devices; all of them where every case is tested.
 fn counts(all: &'static [usize]) -> &'static [usize] {
-    if insisted() { all } else { &all[1..2] }
+    if thorough() { all } else { &all[1..2] }
 }
 
 fn shape(directed: bool, float: bool, encoding: Encoding, shards: u32) -> Shape {

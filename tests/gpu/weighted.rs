@@ -11,7 +11,8 @@ use topostream::{Direction, Engine, Error};
 use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
 use topostream_formats::{Edge, EdgeSource, MemorySource};
 
-/// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another edge.
+/// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another
+/// edge.
 pub struct WeightedSum {
     pub direction: Direction,
     pub shader: Option<Shader>,

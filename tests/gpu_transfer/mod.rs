@@ -71,7 +71,8 @@ fn kernels_read_what_was_copied_once_the_ticket_is_done() {
     }
 }
 
-/// The host looks by itself, with no queue between: the bytes are there when the ticket says so, and not some time later.
+/// The host looks by itself, with no queue between: the bytes are there when the ticket says so, and not some time
+/// later.
 #[test]
 #[allow(unsafe_code)]
 fn a_ticket_that_is_done_means_that_the_bytes_are_there() {

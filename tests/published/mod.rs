@@ -1,11 +1,33 @@
 //! Published graphs: where they are, what is known of them, and the answers that came with them.
+//!
+//! Small ones that may be copied freely lie in `tests/data`. The others are looked for in the folder that
+//! `TOPOSTREAM_TEST_DATA` names, a folder for each graph as in `tests/data`; where it names one, a graph that is missing
+//! there fails its tests, and where it names none, tests of such graphs say on stderr that they are skipped.
 
 use std::cell::RefCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use crate::common::skipped;
 use npyz::NpyFile;
 use zip::ZipArchive;
+
+const VARIABLE: &str = "TOPOSTREAM_TEST_DATA";
+
+/// The folder of that name with published data, unless what needs it is skipped.
+pub fn find(name: &str) -> Option<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+    if here.is_dir() {
+        return Some(here);
+    }
+    let Some(folder) = std::env::var_os(VARIABLE) else {
+        skipped(&format!("{name} is not part of this repository, and {VARIABLE} names no folder that has it"));
+        return None;
+    };
+    let folder = PathBuf::from(folder).join(name);
+    assert!(folder.is_dir(), "{VARIABLE}: {} is not there", folder.display());
+    Some(folder)
+}
 
 /// A graph's folder and the figures in its `summary.json`.
 pub struct Published {
@@ -19,14 +41,11 @@ pub struct Published {
 }
 
 impl Published {
-    /// The graph of that name, if it is here.
+    /// The graph of that name, unless it is skipped.
     pub fn find(name: &str) -> Option<Self> {
-        let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-        let folder = std::env::var_os("TOPOSTREAM_DATA").map_or_else(beside, PathBuf::from).join(name);
-        let Ok(text) = std::fs::read_to_string(folder.join("summary.json")) else {
-            println!("skipped: {} is not here", folder.display());
-            return None;
-        };
+        let folder = find(name)?;
+        let summary = folder.join("summary.json");
+        let text = std::fs::read_to_string(&summary).unwrap_or_else(|error| panic!("{}: {error}", summary.display()));
         let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
         let number = |key: &str| summary[key].as_u64().unwrap();
         let sources = summary["sources"].as_array().unwrap().iter().map(|source| source.as_u64().unwrap());
@@ -47,6 +66,7 @@ impl Published {
         let file = NpyFile::new(answers.by_name(&format!("{array}.npy")).unwrap()).unwrap();
         let values: Vec<f64> = match file.dtype().descr().trim_matches('\'') {
             "<f8" => file.into_vec().unwrap(),
+            "<f4" => file.into_vec::<f32>().unwrap().into_iter().map(f64::from).collect(),
             "<i4" => file.into_vec::<i32>().unwrap().into_iter().map(f64::from).collect(),
             _ => file.into_vec::<i64>().unwrap().into_iter().map(|value| value as f64).collect(),
         };

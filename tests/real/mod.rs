@@ -17,7 +17,7 @@ use topostream_tools::format::{FormatOptions, IdPolicy};
 /// What ranks may be off, relative to the rank.
 const RANK_ERROR: f64 = 1e-4;
 
-/// Graphs with more edges are given fewer runs where nobody insists.
+/// Graphs with more edges are given fewer runs by default.
 const EDGES_MANY: u64 = 60_000;
 
 /// Makes an engine over a store, with a page buffer of so many pages.
@@ -64,7 +64,7 @@ fn check_answers(engine: &Engine, name: &str, sources: &[u64], mut expected: imp
     // Enough for small components too, which a tolerance on the sum of changes does not wait for.
     let converged = Stop::Iterations(80);
     let pull = if engine.store().topology(topostream::Direction::In).is_some() { Traffic::Pull } else { Traffic::Push };
-    let every = insisted() || engine.store().edges() <= EDGES_MANY;
+    let every = thorough() || engine.store().edges() <= EDGES_MANY;
     let of = |dangling, stop, traffic| PageRank { damping: 0.85, dangling, stop, traffic, ..PageRank::default() };
     let runs = [
         ("pr10_gts", of(DanglingMass::Ignored, Stop::Iterations(10), Traffic::Push)),
@@ -108,7 +108,7 @@ pub fn check_distances(name: &str, encoding: Encoding, make: MakeEngine<'_>) {
     let manifest = store.open().manifest().clone();
     assert_eq!((manifest.vertices, manifest.edges), (graph.vertices, graph.arcs), "{name}");
     let engine = make(&store, Some((manifest.out.pages * 2 / 3).max(8)));
-    let every = insisted() || graph.arcs <= EDGES_MANY;
+    let every = thorough() || graph.arcs <= EDGES_MANY;
     for (number, &source) in graph.sources.iter().enumerate().take(if every { graph.sources.len() } else { 1 }) {
         let found = distances(&engine, source).unwrap().dense();
         for (vertex, (found, expected)) in found.iter().zip(graph.expected(&format!("sssp_src{number}"))).enumerate() {

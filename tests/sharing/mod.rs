@@ -1,4 +1,5 @@
-//! What several devices that share a run must come to, whoever they are: the answers of the reference, for every algorithm.
+//! What several devices that share a run must come to, whoever they are: the answers of the reference, for every
+//! algorithm.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
@@ -78,9 +79,9 @@ impl Shared {
     pub fn check(&self, devices: &[usize], options: impl Fn(usize, usize) -> EngineOptions) {
         for (number, &devices) in devices.iter().enumerate() {
             for (way, (strategy, assignment)) in WAYS.into_iter().enumerate() {
-                // Where nobody insists, one of the four assignments, the next with another number of devices.
+                // By default, one of the four assignments, the next with another number of devices.
                 let turn = devices + way + usize::from(self.weighted.float);
-                if !insisted() && strategy == Strategy::Replicate && !turn.is_multiple_of(4) {
+                if !thorough() && strategy == Strategy::Replicate && !turn.is_multiple_of(4) {
                     continue;
                 }
                 let options = options(devices, number + way).with_strategy(strategy).with_assignment(assignment);

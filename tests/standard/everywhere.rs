@@ -1,7 +1,7 @@
 //! One algorithm over one store, on every kind of device, alone and shared.
 
 use crate::adapter;
-use crate::common::{FETCHERS, TestStore, engine_options, insisted, some};
+use crate::common::{FETCHERS, TestStore, engine_options, some, thorough};
 use std::collections::BTreeMap;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{FastPaths, GpuSettings};
@@ -10,8 +10,8 @@ use topostream::report::RunReport;
 use topostream::team::Strategy;
 use topostream::{Engine, EngineOptions, Error, Run, VertexId};
 
-/// How many turns the ways take: two of them each, on a GPU one at least.
-const TURNS: usize = 3;
+/// The ways that are tested by default, by their number in `all_ways`: the CPU alone and shared, a GPU alone and sharded.
+const USUAL: [usize; 5] = [0, 1, 2, 3, 5];
 
 /// What a run came to.
 pub struct Found {
@@ -31,8 +31,8 @@ impl Found {
     }
 }
 
-/// Runs what `make` gives in every way, and has `check` look at what was found; it is told the way, for messages. Where nobody
-/// insists, it runs on the CPU alone and in those ways whose turn it is by the store's number of edges.
+/// Runs what `make` gives in every way, by default in the usual ones, and has `check` look at what was found; it is told the
+/// way, for messages.
 pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, check: impl Fn(&Found, &str)) {
     everywhere_by(store, |engine| engine.run(make(engine)), check);
 }
@@ -43,9 +43,8 @@ pub fn everywhere_by<A: Algorithm>(
     run: impl Fn(&Engine) -> Result<Run<A>, Error>,
     check: impl Fn(&Found, &str),
 ) {
-    let turn = store.open().edges() as usize % TURNS;
     for (number, (way, options)) in all_ways().into_iter().enumerate() {
-        if !insisted() && number > 0 && number % TURNS != turn {
+        if !thorough() && !USUAL.contains(&number) {
             continue;
         }
         let engine = store.engine(options);
@@ -77,8 +76,8 @@ pub fn found<A: Algorithm>(engine: &Engine, run: &Run<A>) -> Result<Found, Error
     Ok(Found { columns: columns.collect(), report: run.report.clone() })
 }
 
-/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, where there is one. Every other of
-/// these where nobody insists.
+/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, where there is one. By default every
+/// other of these.
 pub fn ways() -> Vec<(String, EngineOptions)> {
     some(all_ways(), 2).collect()
 }

@@ -33,5 +33,7 @@ mod reference;
 mod refusals;
 mod scc;
 mod searches;
+#[cfg(target_os = "linux")]
+mod threads;
 mod widest;
 mod without_pages;

@@ -1,14 +1,14 @@
 //! Published graphs with answers that others computed: what the standard algorithms find is held against them. Small graphs
 //! are run everywhere, large ones on the CPU.
 
-use crate::common::{ENCODINGS, TestStore, insisted, small_pages};
+use crate::common::{ENCODINGS, TestStore, small_pages, thorough};
 use crate::everywhere::{Found, found, ways};
 use crate::published::Published;
 use std::collections::HashMap;
 use topostream::algorithms::{Betweenness, Clustering, KCore, LabelPropagation, Scc};
 use topostream::model::algorithm::Algorithm;
 use topostream::{Engine, Error, Run, VertexId};
-use topostream_formats::readers;
+use topostream_formats::{Encoding, readers};
 use topostream_tools::format::{FormatOptions, IdPolicy};
 
 /// Graphs with more edges are not run on software GPUs.
@@ -24,7 +24,7 @@ struct Case {
 }
 
 impl Case {
-    fn new(name: &'static str) -> Option<Self> {
+    fn new(name: &'static str, encoding: Encoding) -> Option<Self> {
         let graph = Published::find(name)?;
         let weighted = graph.folder.join(format!("{name}.wel.zst"));
         let file = if weighted.exists() { weighted } else { graph.folder.join(format!("{name}.el.zst")) };
@@ -32,7 +32,7 @@ impl Case {
             ids: IdPolicy::Below(graph.vertices),
             symmetrize: !graph.directed,
             keep_weights: false,
-            ..small_pages(ENCODINGS[name.len() % ENCODINGS.len()])
+            ..small_pages(encoding)
         };
         let store = TestStore::from_source(|| readers::open(&file, &readers::Options::default()).unwrap(), &options);
         Some(Self { name, graph, store })
@@ -99,7 +99,7 @@ impl Case {
     }
 
     fn check_betweenness(&self) {
-        for (number, &source) in self.graph.sources.iter().enumerate().take(if insisted() { 3 } else { 1 }) {
+        for (number, &source) in self.graph.sources.iter().enumerate().take(if thorough() { 3 } else { 1 }) {
             let sources = [VertexId(source as u32)];
             self.run(
                 |engine| engine.run(Betweenness::of_sources(&sources)),
@@ -113,7 +113,7 @@ impl Case {
 }
 
 /// Graphs with hundreds of levels.
-const LONG: [&str; 4] = ["wing", "bremen_dist", "luxembourg_osm", "chicago-regional"];
+const LONG: [&str; 5] = ["bremen-cut", "wing", "bremen_dist", "luxembourg_osm", "chicago-regional"];
 
 /// Within [`ERROR`], vertex by vertex.
 fn near(found: &[f64], expected: &[f64], what: &str) {
@@ -124,9 +124,9 @@ fn near(found: &[f64], expected: &[f64], what: &str) {
 }
 
 macro_rules! published {
-    ($($test:ident: $graph:literal;)*) => {
+    ($($test:ident: $graph:literal, $encoding:expr;)*) => {
         $(#[test] fn $test() {
-            if let Some(case) = Case::new($graph) {
+            if let Some(case) = Case::new($graph, $encoding) {
                 case.check();
             }
         })*
@@ -134,15 +134,17 @@ macro_rules! published {
 }
 
 published! {
-    karate: "karate";
-    pgp: "PGPgiantcompo";
-    wing: "wing";
-    facebook: "facebook_combined";
-    wiki_vote: "wiki-Vote";
-    bremen: "bremen_dist";
-    luxembourg: "luxembourg_osm";
-    chicago: "chicago-regional";
-    cornell: "Cornell5";
-    uk_2007: "uk-2007-05-100k";
-    kronecker: "synth-kron16";
+    karate: "karate", ENCODINGS[0];
+    bremen_cut: "bremen-cut", ENCODINGS[4];
+    rmat_12: "rmat-12", ENCODINGS[1];
+    pgp: "PGPgiantcompo", ENCODINGS[1];
+    wing: "wing", ENCODINGS[4];
+    facebook: "facebook_combined", ENCODINGS[5];
+    wiki_vote: "wiki-Vote", ENCODINGS[3];
+    bremen: "bremen_dist", ENCODINGS[5];
+    luxembourg: "luxembourg_osm", ENCODINGS[2];
+    chicago: "chicago-regional", ENCODINGS[4];
+    cornell: "Cornell5", ENCODINGS[2];
+    uk_2007: "uk-2007-05-100k", ENCODINGS[3];
+    kronecker: "synth-kron16", ENCODINGS[0];
 }

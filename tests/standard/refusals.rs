@@ -25,10 +25,19 @@ struct Own {
     seeds: Seeds,
     traversal: bool,
     text: &'static str,
-    panics: bool,
+    panics: Panics,
 }
 
-struct Nothing;
+/// Where the algorithm panics.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Panics {
+    Nowhere,
+    InDriver,
+    InEdge,
+    InVertexPhase,
+}
+
+struct Nothing(Panics);
 
 impl Kernel for Nothing {
     type Record = ();
@@ -38,6 +47,7 @@ impl Kernel for Nothing {
     }
 
     fn edge(&self, _record: &mut (), _neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        assert!(self.0 != Panics::InEdge, "an algorithm that panics");
         ControlFlow::Continue(())
     }
 }
@@ -65,7 +75,7 @@ impl Algorithm for Own {
 
     fn seeds(&self) -> Seeds {
         let driver = std::thread::current().name() == Some("gpu driver");
-        assert!(!(self.panics && driver), "an algorithm that panics");
+        assert!(!(self.panics == Panics::InDriver && driver), "an algorithm that panics");
         self.seeds.clone()
     }
 
@@ -83,10 +93,11 @@ impl Algorithm for Own {
     }
 
     fn kernel<'a>(&'a self, _state: &'a State, _step: &Step) -> Nothing {
-        Nothing
+        Nothing(self.panics)
     }
 
     fn vertex_phase(&self, _state: &State, _step: &Step, _vertices: Range<u64>) -> Scalars {
+        assert!(self.panics != Panics::InVertexPhase, "an algorithm that panics");
         Scalars::default()
     }
 
@@ -112,7 +123,7 @@ pub const ALL: (Direction, Visit) = (Direction::Out, Visit::All);
 
 fn sound() -> Own {
     let (of, seeds) = (AttributeType::U32, Seeds::default());
-    Own { of, visits: vec![ALL], first: ALL, seeds, traversal: false, text: TEXT, panics: false }
+    Own { of, visits: vec![ALL], first: ALL, seeds, traversal: false, text: TEXT, panics: Panics::Nowhere }
 }
 
 pub fn graph() -> EdgeList {
@@ -256,8 +267,22 @@ fn a_panic_in_the_driver_is_an_error() {
         return;
     }
     for device in [vec![adapter::device()], vec![adapter::device(), DeviceChoice::Cpu]] {
-        let error = run(Own { panics: true, ..sound() }, options(&device)).expect_err("it panics").to_string();
+        let error =
+            run(Own { panics: Panics::InDriver, ..sound() }, options(&device)).expect_err("it panics").to_string();
         assert!(error.contains("panicked") && error.contains("an algorithm that panics"), "{error}");
+    }
+}
+
+/// A panic in an edge function or a vertex phase of the CPU device, too; other devices of the run are let go of.
+#[test]
+fn a_panic_on_a_worker_thread_is_an_error() {
+    for panics in [Panics::InEdge, Panics::InVertexPhase] {
+        for devices in [1, 2] {
+            let error =
+                run(Own { panics, ..sound() }, options(&vec![DeviceChoice::Cpu; devices])).expect_err("it panics");
+            let error = error.to_string();
+            assert!(error.contains("own panicked on a worker thread: an algorithm that panics"), "{error}");
+        }
     }
 }
 

@@ -1,8 +1,10 @@
-//! Graphs as others published them. The files are not part of this repository: where their folder is missing (it is
-//! `shared/data` beside the checkout, or what `TOPOSTREAM_DATA` names), these tests say so and pass.
+//! Graphs as others published them. Small ones lie in `tests/data` of the repository. The others are looked for in the
+//! folder that `TOPOSTREAM_TEST_DATA` names: one that is missing there fails its test, and where no folder is named,
+//! that is said on stderr and they are skipped.
 
 use std::collections::HashSet;
 use std::env;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use topostream_formats::readers::{Kind, Options};
@@ -10,15 +12,19 @@ use topostream_formats::{IdSpace, WeightType};
 
 use super::{Graph, assert_fails, read};
 
-/// The file at `relative` among the published graphs, if they are here.
+/// The file at `relative` among the published graphs, unless it is skipped.
 fn file(relative: &str) -> Option<PathBuf> {
-    let folder = env::var_os("TOPOSTREAM_DATA")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"), PathBuf::from);
-    let path = folder.join(relative);
-    if !path.exists() {
-        println!("skipped: {} is not here", path.display());
-        return None;
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(relative);
+    if here.exists() {
+        return Some(here);
     }
+    let Some(folder) = env::var_os("TOPOSTREAM_TEST_DATA") else {
+        let why = "is not part of this repository, and TOPOSTREAM_TEST_DATA names no folder that has it";
+        let _ = writeln!(std::io::stderr(), "skipped: {relative} {why}");
+        return None;
+    };
+    let path = PathBuf::from(folder).join(relative);
+    assert!(path.exists(), "TOPOSTREAM_TEST_DATA: {} is not there", path.display());
     Some(path)
 }
 
@@ -68,17 +74,24 @@ fn snap_text() {
 
 #[test]
 fn a_dimacs_graph_without_its_p_line() {
-    let Some(graph) = open("bremen_dist/bremen_dist.gr") else { return };
-    assert_eq!(figures(&graph, false), [86_475, 305, 1_059]);
-    assert_eq!(graph.info.ids, IdSpace::Named);
-    assert_eq!(graph.info.weights, Some(WeightType::U32));
-    assert_eq!(graph.edges.iter().filter(|edge| edge.weight == 0).count(), 21);
+    for (path, expected, zeros) in [
+        ("bremen-cut/bremen-cut.gr.xz", [19_226, 100, 209], 8),
+        ("bremen_dist/bremen_dist.gr", [86_475, 305, 1_059], 21),
+    ] {
+        let Some(graph) = open(path) else { continue };
+        assert_eq!(figures(&graph, false), expected);
+        assert_eq!(graph.info.ids, IdSpace::Named);
+        assert_eq!(graph.info.weights, Some(WeightType::U32));
+        assert_eq!(graph.edges.iter().filter(|edge| edge.weight == 0).count(), zeros);
+    }
 }
 
 #[test]
 fn canonical_files() {
     for (path, edges, weights) in [
         ("karate/karate.el.zst", 78, None),
+        ("rmat-12/rmat-12.el.zst", 31_274, None),
+        ("bremen-cut/bremen-cut.wel.zst", 18_917, Some(WeightType::U32)),
         ("PGPgiantcompo/PGPgiantcompo.el.zst", 24_316, None),
         ("wing/wing.el.zst", 121_544, None),
         ("facebook_combined/facebook_combined.el.zst", 88_234, None),
@@ -115,7 +128,7 @@ fn files_that_are_not_what_they_are_called() {
 fn graphalytics_examples() {
     for (name, directed, vertices, edges) in [("example-directed", true, 10, 17), ("example-undirected", false, 9, 12)]
     {
-        let Some(properties) = file(&format!("graphalytics/properties/{name}.properties")) else { continue };
+        let Some(properties) = file(&format!("graphalytics/example/{name}.properties")) else { continue };
         let folder = tempfile::tempdir().unwrap();
         let copy = |from: &Path| std::fs::copy(from, folder.path().join(from.file_name().unwrap())).unwrap();
         copy(&properties);

@@ -14,8 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 impl<A: Algorithm> Member for CpuDevice<A> {
     fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
-        self.pool.install(|| moves.iter().for_each(|one| self.make(one)));
-        Ok(())
+        self.install(|| moves.iter().for_each(|one| self.make(one)))
     }
 
     fn end_round(&mut self) -> Result<()> {
@@ -27,13 +26,12 @@ impl<A: Algorithm> Member for CpuDevice<A> {
     }
 
     fn begin_end(&mut self, _step: &Step, told: Vec<Move>) -> Result<()> {
-        self.told = told;
+        self.after_phase = told;
         Ok(())
     }
 
     fn contribute(&mut self, state: &State) -> Result<()> {
-        self.pool.install(|| self.shared.state.copy_own(&self.declared, state));
-        Ok(())
+        self.install(|| self.shared.state.copy_own(&self.declared, state))
     }
 
     fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()> {
@@ -47,8 +45,7 @@ impl<A: Algorithm> Member for CpuDevice<A> {
     }
 
     fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()> {
-        self.pool.install(|| state.give(&self.declared, next.superstep, &self.shared.state));
-        Ok(())
+        self.install(|| state.give(&self.declared, next.superstep, &self.shared.state))
     }
 }
 

@@ -1,20 +1,22 @@
-//! Messages: what a traversal has changed on one device, for the others. Only vertices that the superstep has activated are in
-//! it (vertex refinement: Khorasani, Gupta and Bhuyan, PACT 2015).
+//! Messages: the changes that a traversal has made on one device, for the others. Only vertices that the superstep has
+//! activated are in it (vertex refinement: Khorasani, Gupta and Bhuyan, PACT 2015).
 //!
-//! A message is about a range of vertices that begins at a multiple of [`BLOCK_VERTICES`], and takes these words of 4 bytes:
+//! A message is about a range of vertices that begins at a multiple of [`BLOCK_VERTICES`], and takes these words of 4
+//! bytes:
 //!
 //! ```text
-//!             0        1      2 3   4
-//!  sparse:  │ count │ 0 │ 0 0 │ vertex × count                       │ flags × count, if there are bits │ values │ values │ …
-//!  dense:   │ count │ 1 │ 0 0 │ active bits │ bits of each bit set … │ bases                            │ values │ values │ …
+//!             0       1   2 3   4
+//!  sparse:  │ count │ 0 │ 0 0 │ vertex × count                     │ flags × count, if any bits │ values │ values │ …
+//!  dense:   │ count │ 1 │ 0 0 │ active bits │ bits of each bit set │ bases                      │ values │ values │ …
 //! ```
 //!
 //! - `count`: activated vertices. A message without any is its header alone.
-//! - Sparse: the vertices, in any order; then, where the algorithm has bit attributes, one word for each vertex with bit k set if it
-//!   is in the k-th of those; then for each other attribute that edges write, in the order of declaration, a value for each vertex.
-//! - Dense: a bit for each vertex of the range; the words of each bit attribute over the range (whole sets: they merge by OR);
-//!   for each block of [`BLOCK_VERTICES`] the number of values before its own; then the values of activated vertices, in
-//!   ascending order within a block, the blocks in any order.
+//! - Sparse: the vertices, in any order; then, where the algorithm has bit attributes, one word for each vertex with
+//!   bit k set if it is in the k-th of those; then for each other attribute that edges write, in the order of
+//!   declaration, a value for each vertex.
+//! - Dense: a bit for each vertex of the range; the words of each bit attribute over the range (whole sets: they merge
+//!   by OR); for each block of [`BLOCK_VERTICES`] the number of values before its own; then the values of activated
+//!   vertices, in ascending order within a block, the blocks in any order.
 //!
 //! Whichever takes fewer words is sent; where they take as many, the sparse one.
 
@@ -30,12 +32,12 @@ pub const SPARSE: u32 = 0;
 /// The second word of a dense message.
 pub const DENSE: u32 = 1;
 
-/// Which attributes a message carries, and so where its parts lie.
+/// The attributes that a message carries, which decide where its parts lie.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MessageLayout {
-    /// Bit attributes, by place in the declaration.
+    /// Bit attributes, by their places in the declaration.
     pub bits: Vec<usize>,
-    /// Attributes of one word a vertex, by place in the declaration.
+    /// Attributes of one word a vertex, by their places in the declaration.
     pub values: Vec<usize>,
 }
 
@@ -44,22 +46,22 @@ pub struct MessageLayout {
 pub struct Places {
     /// Sparse: the vertices. Dense: the active bits.
     pub vertices: u64,
-    /// Sparse: the flags. Dense: the words of bit attributes, one set behind the other.
+    /// Sparse: the flags. Dense: the words of bit attributes, one set after the other.
     pub bits: u64,
     /// Dense: the bases of blocks.
     pub bases: u64,
-    /// The values, one attribute behind the other.
+    /// The values, one attribute after the other.
     pub values: u64,
-    /// Words of all of it.
+    /// Words of the whole message.
     pub words: u64,
 }
 
 impl MessageLayout {
-    /// What the messages of an algorithm carry: everything that edges write under Strategy-P; under Strategy-S, where values have
-    /// one owner, only what others read.
+    /// The messages of an algorithm. Under Strategy-P they carry everything that edges write; under Strategy-S, where
+    /// values have one owner, only what other devices read.
     ///
     /// # Panics
-    /// Where a traversal writes numbers of 64 bits: their changes cannot be told apart from what was there.
+    /// Where a traversal writes numbers of 64 bits: a sum does not show what has been added to it.
     pub fn new(declared: &[Attribute], sharded: bool) -> Self {
         let sent = |attribute: &Attribute| match sharded {
             false => attribute.role.is_written(),
@@ -94,7 +96,7 @@ impl MessageLayout {
         Places { vertices: HEADER_WORDS, bits, bases, values, words: values + self.values.len() as u64 * count }
     }
 
-    /// Whether a message with so many vertices is sparse, and where its parts lie.
+    /// Whether a message with `count` vertices is sparse, and where its parts lie.
     pub fn choose(&self, vertices: &Range<u64>, count: u64) -> (bool, Places) {
         let (sparse, dense) = (self.sparse(count), self.dense(vertices, count));
         if sparse.words <= dense.words { (true, sparse) } else { (false, dense) }
@@ -105,7 +107,7 @@ impl MessageLayout {
         self.dense(vertices, vertices.end - vertices.start).words.next_multiple_of(4)
     }
 
-    /// The most blocks that a message can be about within so many bytes.
+    /// The most blocks that a message of at most `bytes` bytes can cover.
     pub fn blocks_max(&self, bytes: u64) -> u64 {
         let words = |blocks: u64| self.words_max(&(0..blocks * BLOCK_VERTICES));
         let by_block = words(1) - HEADER_WORDS;
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn few_vertices_are_told_by_number_and_many_by_bits() {
+    fn few_vertices_are_sent_by_number_and_many_as_bits() {
         let (layout, vertices) = (layout(), 0..100 * BLOCK_VERTICES);
         let words = words_of(&vertices);
         // A sparse message has two words more for each vertex; a dense one the words of two sets, and the bases.

@@ -1,14 +1,17 @@
-//! What devices tell each other between supersteps, through pinned main memory.
+//! Exchange between devices: moves of values from one to another, between supersteps, through pinned main memory.
 //!
 //! ```text
-//!  device 0 ── Put ──▶ ┌──────────────────┐ ──▶ Merge ── device 1       a round: every device does its moves, all at once;
-//!  device 1 ── Put ──▶ │ exchange memory  │ ──▶ Merge ── device 0       what one reads, another wrote a round before
+//!  device 0 ── Put ──▶ ┌──────────────────┐ ──▶ Merge ── device 1     a round: all devices make their moves at once,
+//!  device 1 ── Put ──▶ │ exchange memory  │ ──▶ Merge ── device 0     and read what was written a round before
 //!           Collect ─▶ └──────────────────┘ ──▶ Take, Apply
 //! ```
 //!
-//! There are no portable copies between devices, and two adapters of one host read and write main memory at full speed at the same time
-//! (docs/benchmarks.md), so that nothing is lost by going through it. Which moves are made when is decided by a
-//! schedule that the team plans; a device only does as it is told.
+//! There are no portable copies between devices, and two adapters of one host read and write main memory at full speed
+//! at the same time (docs/benchmarks.md), so that nothing is lost by going through it. Which moves are made when is
+//! decided by the schedule of a team; a device makes the moves that it is given.
+//!
+//! Used by the devices, which make moves, and by `team`, which plans them. Knows attributes and vertices; not devices,
+//! and not schedules.
 
 pub mod message;
 
@@ -21,15 +24,16 @@ use topostream_formats::{Direction, Result};
 
 /// The most bytes of a piece.
 pub const PIECE_BYTES_MAX: u64 = 64 << 20;
-/// The most bytes of a piece of consecutive values: little beside the memory of any device, and enough to keep a bus busy.
+/// The most bytes of a piece of consecutive values: little beside the memory of any device, and enough to keep a bus
+/// busy.
 pub const DENSE_BYTES_MAX: u64 = 8 << 20;
 
-/// One thing that a device does in a round. Places (`at`) are in bytes from the beginning of the exchange memory, and multiples of
-/// 16.
+/// One step of a round on one device. Places (`at`) are in bytes from the beginning of the exchange memory, and
+/// multiples of 16.
 ///
-/// Dense moves speak of the values of consecutive vertices: one word of 4 bytes each for `u32` and `f32`, two for fixed-point sums
-/// (low word first), and for bits the words of 32 vertices that the range touches (the first is that of `vertices.start / 32`),
-/// in which only the bits of the range count.
+/// Dense moves are of the values of consecutive vertices: one word of 4 bytes each for `u32` and `f32`, two for
+/// fixed-point sums (low word first), and for bits the words of 32 vertices that the range touches (the first is that
+/// of `vertices.start / 32`), in which only the bits of the range count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
     /// Writes the device's values to the exchange memory.
@@ -59,8 +63,8 @@ pub enum Move {
         /// Where from.
         at: u64,
     },
-    /// As [`Put`](Self::Put), of those vertices only that have out-edges, one behind the other: all that is ever read at the other
-    /// end of an in-edge. Of attributes of one word a vertex.
+    /// As [`Put`](Self::Put), of those vertices only that have out-edges, one after the other: all that is ever read
+    /// at the other end of an in-edge. Of attributes of one word a vertex.
     Pack {
         /// The attribute, by its place in the declaration.
         attribute: usize,
@@ -92,7 +96,7 @@ pub enum Move {
         /// Where to.
         at: u64,
     },
-    /// Takes in a message of another device about these vertices.
+    /// Applies a message of another device about these vertices.
     Apply {
         /// Which vertices were looked at.
         vertices: Range<u64>,
@@ -109,19 +113,20 @@ pub struct ExchangeMemory {
 }
 
 impl ExchangeMemory {
-    /// Allocates so many pieces, zeroed, of `piece_bytes` each: a power of two from 4096 to [`PIECE_BYTES_MAX`]. What one move
-    /// writes or reads lies within a piece, so that a device may bind the memory in chunks of any number of pieces.
+    /// Allocates so many pieces, zeroed, of `piece_bytes` each: a power of two from 4096 to [`PIECE_BYTES_MAX`]. What
+    /// one move writes or reads lies within a piece, so that a device may bind the memory in chunks of any number of
+    /// pieces.
     ///
     /// # Errors
     /// [`Error::Allocation`](topostream_formats::Error::Allocation) where the system refuses the memory.
     pub fn new(pieces: u64, piece_bytes: u64) -> Result<Self> {
         let sound = piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes);
         assert!(sound, "pieces of {piece_bytes} bytes");
-        let memory = SharedMemory::new("what devices tell each other", pieces.max(1).saturating_mul(piece_bytes))?;
+        let memory = SharedMemory::new("the exchange between devices", pieces.max(1).saturating_mul(piece_bytes))?;
         Ok(Self { memory, piece_bytes })
     }
 
-    /// Whether it has so many pieces of so many bytes.
+    /// Whether it has `pieces` pieces of `piece_bytes` bytes.
     pub fn is_of(&self, pieces: u64, piece_bytes: u64) -> bool {
         (self.memory.len() as u64, self.piece_bytes) == (pieces.max(1) * piece_bytes, piece_bytes)
     }
@@ -131,12 +136,12 @@ impl ExchangeMemory {
         &self.memory
     }
 
-    /// What one move writes or reads at most lies within a piece of so many bytes.
+    /// The size of a piece: what one move writes or reads lies within one.
     pub fn piece_bytes(&self) -> u64 {
         self.piece_bytes
     }
 
-    /// So many words from a place on.
+    /// The `count` words from byte `at` on.
     ///
     /// # Panics
     /// Where they are not within the memory.
@@ -146,20 +151,21 @@ impl ExchangeMemory {
         assert!(at.is_multiple_of(4) && within, "{count} words at {at} of the exchange");
         let start = self.memory.as_mut_ptr().wrapping_add(at as usize).cast::<AtomicU32>();
         #[allow(unsafe_code)]
-        // SAFETY: the words are within the memory, aligned, and initialised (zeroed, or written as words); they are only ever seen
-        // as atomics. A device that writes here is waited for before its words are read.
+        // SAFETY: the words are within the memory, aligned, and initialised (zeroed, or written as words); they are
+        // only ever seen as atomics. A device that writes here is waited for before its words are read.
         unsafe {
             std::slice::from_raw_parts(start, count as usize)
         }
     }
 }
 
-/// Whether an algorithm has something that is read at the other end of in-edges only: those are vertices with out-edges.
+/// Whether an algorithm has something that is read at the other end of in-edges only: those are vertices with
+/// out-edges.
 pub fn packs(declared: &[Attribute], visits: &[(Direction, Visit)]) -> bool {
     declared.iter().any(is_packed) && visits.iter().all(|&(direction, _)| direction == Direction::In)
 }
 
-/// Whether an attribute is told of vertices with out-edges only, where that is done at all.
+/// Whether an attribute is sent for vertices with out-edges only, where that is done at all.
 pub fn is_packed(attribute: &Attribute) -> bool {
     attribute.role == Role::Gathered && matches!(attribute.of, AttributeType::U32 | AttributeType::F32)
 }

@@ -1,16 +1,15 @@
-//! Kernels: composed modules made into pipelines, each once, and what is bound to them.
+//! Kernels: composed modules made into pipelines, each once, and their dispatches.
 
+use super::adapter::import::shader_module;
+use super::adapter::open::Gpu;
 use super::compose::{self, Access, Binding, Declared, KernelName, ModuleOptions, Resource};
-use super::import::shader_module;
-use super::open::Gpu;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A kernel that can be launched.
 pub struct Kernel {
-    /// The pipeline.
-    pub pipeline: wgpu::ComputePipeline,
+    pipeline: wgpu::ComputePipeline,
     layouts: Vec<wgpu::BindGroupLayout>,
     bindings: Vec<Binding>,
 }
@@ -92,7 +91,27 @@ impl Kernel {
         self.layouts.len() as u32
     }
 
-    /// Binds what `find` gives to one of its groups.
+    /// Encodes one dispatch of so many workgroups in a pass of its own, timed where there is room for its times: a
+    /// query set and two places in it.
+    pub fn dispatch(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bound: &[&wgpu::BindGroup],
+        (x, y): (u32, u32),
+        stamps: Option<(&wgpu::QuerySet, u32, u32)>,
+    ) {
+        let timestamp_writes = stamps.map(|(query_set, begin, end)| wgpu::ComputePassTimestampWrites {
+            query_set,
+            beginning_of_pass_write_index: Some(begin),
+            end_of_pass_write_index: Some(end),
+        });
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+        pass.set_pipeline(&self.pipeline);
+        bound.iter().enumerate().for_each(|(group, bound)| pass.set_bind_group(group as u32, *bound, &[]));
+        pass.dispatch_workgroups(x, y, 1);
+    }
+
+    /// Binds what `find` returns to one of its groups.
     pub fn bind<'a>(&self, gpu: &Gpu, group: u32, find: impl Fn(&Resource) -> &'a wgpu::Buffer) -> wgpu::BindGroup {
         let of_group = self.bindings.iter().filter(|binding| binding.group == group);
         let entries: Vec<_> = of_group

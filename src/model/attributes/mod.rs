@@ -339,7 +339,7 @@ mod tests {
         use AttributeType::{Bit, F32, Fixed63, U32, U64};
         for (of, bits) in [(U32, 32), (F32, 32), (Fixed63, 64), (U64, 64), (Bit, 1)] {
             assert_eq!((of.bits(), of.is_wide()), (bits, bits == 64));
-            for words in [1, 2, 1 << 18] {
+            for words in [2, 6, 1 << 18] {
                 let vertices = of.vertices_in(words);
                 assert_eq!((of.words(vertices), of.word_range(&(vertices..vertices)).start), (words, words));
             }

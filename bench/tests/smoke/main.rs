@@ -1,0 +1,268 @@
+//! Every subcommand on graphs so small that only its working is seen: whether it runs, checks answers, and writes JSON.
+#![cfg(target_os = "linux")]
+
+mod figures;
+
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a benchmark in a folder on this disk; returns what it printed and its JSON.
+fn bench(folder: &Path, name: &str, arguments: &[&str]) -> (String, Value) {
+    let json = folder.join(format!("{name}.json"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.arg(name).args(arguments).args(["--runs", "2", "--page-size", "64KiB"]);
+    let output = command.arg("--dir").arg(folder).arg("--json").arg(&json).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{name}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    let value: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    assert_eq!(value["name"], name);
+    assert!(value["expectation"].as_str().unwrap().len() > 20);
+    assert!(!value["verified"].as_array().unwrap().is_empty(), "{name} says how answers were checked");
+    assert!(!value["tables"][0]["rows"].as_array().unwrap().is_empty());
+    (text, value)
+}
+
+/// The build's own folder: on a disk, where the system's temporary folder may be memory.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+#[test]
+fn overlap() {
+    let folder = folder();
+    let (text, value) = bench(folder.path(), "overlap", &["--scale", "11,12", "--threads", "2"]);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 6);
+    assert!(text.contains("BFS direction-optimizing") && text.contains("| at most 1.10 |"), "{text}");
+}
+
+#[test]
+fn overlap_of_a_given_store() {
+    let folder = folder();
+    bench(folder.path(), "overlap", &["--scale", "10"]);
+    let made = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir());
+    bench(folder.path(), "overlap", &["--store", made.unwrap().to_str().unwrap()]);
+}
+
+#[test]
+fn format() {
+    let folder = folder();
+    let (_, value) = bench(folder.path(), "format", &["--scale", "12", "--memory", "64MiB", "--in-edges"]);
+    let claims = value["claims"].as_array().unwrap();
+    assert!(claims.iter().all(|claim| claim["measured"]["median"].as_f64().unwrap() > 0.0), "{claims:?}");
+    assert_eq!(claims[1]["met"], true, "a small graph does not need more memory than its budget");
+}
+
+#[test]
+fn billion() {
+    let folder = folder();
+    let (text, _) = bench(folder.path(), "billion", &["--scale", "12", "--memory", "64MiB", "--buffer", "1MiB"]);
+    assert!(text.contains("| BFS |") && text.contains("bytes an edge"), "{text}");
+    assert!(!folder.path().join("billion-12").exists(), "the store is removed");
+}
+
+#[test]
+fn buffered() {
+    let folder = folder();
+    bench(folder.path(), "buffered", &["--scale", "11"]);
+}
+
+#[test]
+fn checks_and_fetchers() {
+    let folder = folder();
+    bench(folder.path(), "checks", &["--scale", "11"]);
+    let (_, value) = bench(folder.path(), "fetchers", &["--scale", "11"]);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn stripes() {
+    let folder = folder();
+    let (text, value) = bench(folder.path(), "stripes", &["--scale", "13", "--threads", "2"]);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 2, "{text}");
+    let stripes: Vec<usize> = ["one stripe", "two stripes"]
+        .iter()
+        .zip(value["reports"].as_array().unwrap())
+        .map(|(name, report)| {
+            assert_eq!(report[0], *name);
+            report[1]["stripes"].as_array().unwrap().len()
+        })
+        .collect();
+    assert_eq!(stripes, [1, 2]);
+    // Kept stores are used again, with the second stripe elsewhere only if they were made so.
+    let elsewhere = folder.path().join("elsewhere");
+    let arguments = ["--scale", "13", "--threads", "2", "--second", elsewhere.to_str().unwrap()];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.arg("stripes").args(arguments).args(["--page-size", "64KiB", "--dir"]).arg(folder.path());
+    let output = command.output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("remove it"), "{output:?}");
+}
+
+/// A directed graph of 4 vertices as GAP serializes it: 0 → 1 → 2 → 0, and 3 alone.
+fn serialized_graph() -> Vec<u8> {
+    let mut bytes = vec![1];
+    bytes.extend([3u64, 4].map(u64::to_le_bytes).concat());
+    for neighbours in [[1u32, 2, 0], [2, 0, 1]] {
+        bytes.extend([0u64, 1, 2, 3, 3].map(u64::to_le_bytes).concat());
+        bytes.extend(neighbours.map(u32::to_le_bytes).concat());
+    }
+    bytes
+}
+
+/// A peer that prints what a real one does.
+fn stand_in(path: &Path, prints: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, format!("#!/bin/sh\nprintf '{prints}'\n")).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+const ACGRAPH: &str = "n_pedges: 3\\ntotal_time: 3.0ms, calc: 2.0ms\\nIO_read: 4096B\\nans: (3, 3)\\n";
+
+fn peer_arguments(folder: &Path) -> Vec<String> {
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("g.sg"), serialized_graph()).unwrap();
+    std::fs::write(path("v2id"), [0u32, 1, 2, 3].map(u32::to_le_bytes).concat()).unwrap();
+    ["bfs", "pr"].iter().for_each(|name| stand_in(&folder.join("build").join(name), ACGRAPH));
+    stand_in(&folder.join("bin/bfs"), "discovered 3 vertices from 0 in 0.01 seconds.\\n");
+    stand_in(&folder.join("bin/pagerank"), "10 iterations of pagerank took 0.02 seconds\\n");
+    ["bfs", "pr_spmv"].iter().for_each(|name| stand_in(&folder.join(name), "Trial Time:   0.001\\n"));
+    let flags = ["--acgraph", "--acgraph-data", "--gridgraph", "--gridgraph-data", "--gapbs"];
+    let mut arguments: Vec<String> = flags.iter().flat_map(|flag| [(*flag).to_owned(), path("")]).collect();
+    arguments.extend(["--graph".into(), path("g.sg"), "--keep-page-cache".into(), "--source".into(), "0,1".into()]);
+    arguments
+}
+
+#[test]
+fn peers() {
+    let folder = folder();
+    let arguments = peer_arguments(folder.path());
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (text, value) = bench(folder.path(), "peers", &arguments);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 12, "{text}");
+    assert_eq!(value["claims"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_peer_with_another_answer_is_an_error() {
+    let folder = folder();
+    let arguments = peer_arguments(folder.path());
+    stand_in(&folder.path().join("bin/bfs"), "discovered 2 vertices from 0 in 0.01 seconds.\\n");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    let output = command.arg("peers").args(&arguments).arg("--dir").arg(folder.path()).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("GridGraph reaches 2 vertices, not 3"));
+}
+
+#[test]
+fn suite() {
+    let folder = folder();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.args(["suite", "--scale", "9", "--runs", "1", "--page-size", "64KiB"]).arg("--dir").arg(folder.path());
+    let output = command.arg("--results").arg(folder.path().join("results")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(folder.path().join("results")).unwrap().count(), 7);
+}
+
+/// On the CPU device: whether it runs is seen on any machine, what it measures only on a GPU.
+#[test]
+fn gpu() {
+    let folder = folder();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.args([
+        "gpu",
+        "--quick",
+        "--device",
+        "cpu",
+        "--scale",
+        "9,10",
+        "--density-scale",
+        "8",
+        "--page-size",
+        "64KiB",
+    ]);
+    let output = command.arg("--dir").arg(folder.path()).arg("--results").arg(folder.path()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("## All claims") && text.contains("| R-MAT 10, 1:16 | PageRank push |"), "{text}");
+    for (name, rows) in
+        [("vram", 12), ("bus", 12), ("ssd", 8), ("cache", 40), ("work", 16), ("batch", 18), ("sums", 16)]
+    {
+        let file = folder.path().join(format!("gpu-{name}.json"));
+        let value: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), rows, "{name}");
+        assert!(
+            value["expectation"].as_str().unwrap().len() > 100 && !value["verified"].as_array().unwrap().is_empty()
+        );
+    }
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cuda: left out"));
+}
+
+/// Runs a benchmark that has a folder for its results; returns the JSON of one of them.
+fn results(folder: &Path, name: &str, arguments: &[&str], file: &str) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    command.arg(name).args(arguments).args(["--page-size", "64KiB", "--dir"]).arg(folder);
+    let output = command.arg("--results").arg(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&std::fs::read(folder.join(file)).unwrap()).unwrap()
+}
+
+fn rows(value: &Value, table: usize) -> usize {
+    value["tables"][table]["rows"].as_array().unwrap().len()
+}
+
+#[test]
+fn every_algorithm() {
+    let folder = folder();
+    let arguments = ["--scale", "9", "--runs", "2", "--threads", "2"];
+    let value = results(folder.path(), "algorithms", &arguments, "algorithms-rmat-9-cpu.json");
+    assert!(rows(&value, 0) > 20 && rows(&value, 0) == rows(&value, 1), "{value}");
+    assert!(!value["notes"].to_string().contains("left out"), "{}", value["notes"]);
+    assert_eq!(value["claims"].as_array().unwrap().len(), rows(&value, 0));
+}
+
+#[test]
+fn algorithms_of_a_file_and_of_a_store() {
+    let folder = folder();
+    let file = folder.path().join("ring.txt");
+    let ring: String =
+        (0..50).map(|vertex| format!("{vertex} {}\n{vertex} {}\n", (vertex + 1) % 50, (vertex * 7) % 50)).collect();
+    std::fs::write(&file, ring).unwrap();
+    let graph = file.to_str().unwrap();
+    let some = ["--runs", "1", "--only", "bfs,scc,sssp,clustering,circuit"];
+    let of_file = [&["--graph", graph][..], &some].concat();
+    let value =
+        results(folder.path(), "algorithms", &of_file, "algorithms-ring-cpu-bfs-scc-sssp-clustering-circuit.json");
+    assert_eq!(rows(&value, 0), 5, "{value}");
+    let store = folder.path().join("ring.txt-64k-vertexid-undirected-distinct");
+    let of_store = [&["--graph", store.to_str().unwrap()][..], &some].concat();
+    let file = "algorithms-ring-cpu-bfs-scc-sssp-clustering-circuit.json";
+    let value = results(folder.path(), "algorithms", &of_store, file);
+    assert_eq!(rows(&value, 0), 2, "{value}");
+    let notes = value["notes"].to_string();
+    for left_out in ["scc: left out: the graph is undirected", "sssp: left out: no such weights", "circuit: left out"] {
+        assert!(notes.contains(left_out), "{notes}");
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+    let output = command.args(["algorithms", "--only", "bfs,nothing"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--only nothing: there are bfs, pagerank"));
+}
+
+#[test]
+fn asynchronous() {
+    let folder = folder();
+    let arguments = ["--scale", "10", "--grid", "200"];
+    let value = results(folder.path(), "asynchronous", &arguments, "asynchronous-10-200-cpu.json");
+    // With and without, for four algorithms on two graphs.
+    assert_eq!(rows(&value, 0), 16);
+    let claims = value["claims"].as_array().unwrap();
+    assert!(claims.iter().all(|claim| claim["measured"]["median"].as_f64().unwrap() > 0.0), "{claims:?}");
+}
+
+#[test]
+fn checkpoint() {
+    let folder = folder();
+    let arguments = ["--scale", "10", "--runs", "2", "--every", "1"];
+    let value = results(folder.path(), "checkpoint", &arguments, "checkpoint-10-cpu.json");
+    assert_eq!((rows(&value, 0), value["claims"].as_array().unwrap().len()), (3, 6));
+    assert!(value["tables"][0].to_string().contains("components"), "{value}");
+}

@@ -1,0 +1,258 @@
+//! The CPU device: attributes in main memory, and the edge function compiled in, on the run's worker threads.
+//!
+//! A job checks a fresh page, then runs the edge function over the lists that the step visits. Pages with many edges
+//! are cut into segments of equal edges, so that a last large page does not keep one core busy and the others idle.
+//! Segments are cut by the page alone, never by the number of threads: results do not depend on it. Vertex phases and
+//! moves run on the same threads, after all pages of the superstep.
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `pages` | pages as jobs for the worker threads: checks, segments, reports |
+//! | `lists` | the edge loops over one page |
+//! | `exchange` | what the device sends to others of a team and receives from them |
+//!
+//! Created by the engine, which alone knows the algorithm's type; used as a [`Device`] or a [`Member`](super::Member).
+//! It does not know who reads pages, what other devices there are, or which pages are theirs.
+
+mod exchange;
+mod lists;
+mod pages;
+
+use super::workers::{Workers, panic_message};
+use super::{Device, PageDone, PageTask, StepEnd};
+use crate::device::exchange::message::MessageLayout;
+use crate::device::exchange::{ExchangeMemory, Move};
+use crate::error::{Error, Result};
+use crate::model::Part;
+use crate::model::algorithm::{Algorithm, Graph, Scalars, State, Step, Summary, Visit};
+use crate::model::attributes::Attribute;
+use crate::pages::PagePlan;
+use crate::pages::fetch::PageRef;
+use crate::trace::Timeline;
+use crossbeam_channel::{Receiver, bounded};
+use pages::{Report, Running, Shared};
+use rayon::prelude::*;
+use std::convert::Infallible;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use tokio::sync::mpsc;
+use topostream_formats::{Direction, Store};
+
+/// The vertex phase works through this many vertices at a time; sums are added up in the order of these parts.
+const VERTICES_PER_PART: u64 = 1 << 16;
+
+/// The CPU device.
+pub struct CpuDevice<A: Algorithm> {
+    shared: Arc<Shared<A>>,
+    declared: Vec<Attribute>,
+    /// What messages to other devices carry, in a traversal.
+    layout: Option<MessageLayout>,
+    exchange: Option<Arc<ExchangeMemory>>,
+    /// Moves to be made after the vertex phase.
+    after_phase: Vec<Move>,
+    step: Arc<Step>,
+    lanes: usize,
+    done: mpsc::UnboundedReceiver<Report>,
+    /// Cloned for each job; taken when the device is dropped.
+    running: Option<Running>,
+    ended: Receiver<Infallible>,
+}
+
+/// What a CPU device is given for a run, beside the algorithm.
+pub struct CpuSetup {
+    /// The graph.
+    pub graph: Arc<Graph>,
+    /// The store.
+    pub store: Arc<Store>,
+    /// The threads that it works on, with other devices of the run.
+    pub workers: Arc<Workers>,
+    /// How many of them are its share, where several CPU devices have them together.
+    pub lanes: usize,
+    /// Takes spans of checks and edge functions.
+    pub trace: Option<Arc<Timeline>>,
+    /// Which vertices are the device's.
+    pub part: Part,
+    /// The memory that it exchanges values with other devices through; none where it is alone.
+    pub exchange: Option<Arc<ExchangeMemory>>,
+}
+
+impl<A: Algorithm> CpuDevice<A> {
+    /// Allocates what the algorithm keeps of its part of the vertices.
+    pub fn new(algorithm: Arc<A>, setup: CpuSetup) -> Self {
+        let CpuSetup { graph, store, workers, lanes, trace, part, exchange } = setup;
+        let declared = algorithm.attributes(graph.has_in_lists);
+        // A device that is alone sends nothing, and may have attributes that no message carries.
+        let sends = algorithm.is_traversal() && exchange.is_some();
+        let layout = sends.then(|| MessageLayout::new(&declared, part.sharded));
+        let state = State::new(graph, &declared, algorithm.is_traversal(), part).with_tables(&algorithm.tables());
+        let state = state.with_activations(algorithm.keeps_activations());
+        let (report, done) = mpsc::unbounded_channel();
+        let (weights, abandoned) = (algorithm.needs_weights(), AtomicBool::new(false));
+        let shared = Arc::new(Shared { algorithm, state, store, weights, trace, workers, report, abandoned });
+        let step = Arc::new(Step::new(0, Direction::Out, Visit::All));
+        let (running, ended) = bounded(0);
+        let (running, after_phase) = (Some(running), Vec::new());
+        Self { shared, declared, layout, exchange, after_phase, step, lanes: lanes.max(1), done, running, ended }
+    }
+
+    /// Runs work on the worker threads; a panic in it, which an algorithm may have, is an error.
+    fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T> {
+        let done = catch_unwind(AssertUnwindSafe(|| self.shared.workers.install(work)));
+        done.map_err(|panic| self.panicked(panic_message(&*panic)))
+    }
+
+    fn panicked(&self, message: String) -> Error {
+        Error::Panicked { algorithm: self.shared.algorithm.name().into(), message }
+    }
+
+    /// Runs `part` over all of its own vertices in parallel and adds the results up in vertex order.
+    fn over_vertices(&self, part: impl Fn(Range<u64>) -> Scalars + Sync) -> Scalars {
+        let own = self.shared.state.part.own.clone();
+        let range = |number: u64| {
+            let first = own.start + number * VERTICES_PER_PART;
+            first..(first + VERTICES_PER_PART).min(own.end)
+        };
+        let parts = 0..(own.end - own.start).div_ceil(VERTICES_PER_PART);
+        let sums: Vec<Scalars> = parts.into_par_iter().map(|number| part(range(number))).collect();
+        let mut total = Scalars::default();
+        for sum in sums {
+            total.iter_mut().zip(sum).for_each(|(total, sum)| *total += sum);
+        }
+        total
+    }
+}
+
+impl<A: Algorithm> Device for CpuDevice<A> {
+    fn name(&self) -> String {
+        format!("cpu, {} threads", self.lanes)
+    }
+
+    fn lanes(&self) -> u32 {
+        self.lanes as u32
+    }
+
+    fn initialise(&mut self) -> Result<Scalars> {
+        let Shared { algorithm, state, .. } = &*self.shared;
+        self.install(|| {
+            state.attributes.set_initial(&self.declared, &state.part);
+            let seeds = algorithm.seeds();
+            state.plant(&self.declared, &seeds);
+            if let Some(activations) = state.activations() {
+                let own = seeds.active.iter().filter(|&&vertex| state.part.owns(vertex));
+                own.for_each(|&vertex| activations.note(vertex, 0));
+            }
+            state.plant_sets(&self.declared, &algorithm.seed_sets());
+            self.over_vertices(|vertices| algorithm.initialise(state, vertices))
+        })
+    }
+
+    fn pages(&mut self, step: &Step) -> Result<PagePlan> {
+        Ok(PagePlan::new(&self.shared.store, &self.shared.state, step))
+    }
+
+    fn begin(&mut self, step: &Step) -> Result<()> {
+        self.step = Arc::new(*step);
+        Ok(())
+    }
+
+    fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
+        let Shared { algorithm, state, store, .. } = &*self.shared;
+        let (active, next) = match (step.visit, algorithm.left_out()) {
+            (Visit::Within(set), Some(left_out)) => (state.attributes.bits(set), state.attributes.bits(left_out)),
+            _ => (state.frontier(step.superstep), state.next_frontier(step.superstep)),
+        };
+        for page in pages {
+            let topology = store.topology(page.direction).expect("pages of topologies that exist");
+            let entry = &topology.directory().entries()[page.page.index()];
+            let last = entry.start_vertex + (entry.slot_count - 1);
+            next.learn_from(active, entry.start_vertex..=last);
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, task: PageTask) {
+        let running = self.running.as_ref().expect("taken when the device is dropped");
+        self.shared.submit(running, task, Arc::clone(&self.step));
+    }
+
+    fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>> {
+        let mut reports = Vec::new();
+        self.done.poll_recv_many(context, &mut reports, 64).map(|_| {
+            for report in reports {
+                match report {
+                    Report::Done(page) => done.push(page),
+                    Report::Panicked(message) => return Err(self.panicked(message)),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn end(&mut self, step: &Step) -> Result<StepEnd> {
+        let Shared { algorithm, state, .. } = &*self.shared;
+        let summary = if state.is_traversal() {
+            self.census(step)
+        } else {
+            let phase = |vertices| algorithm.vertex_phase(state, step, vertices);
+            Summary { totals: self.install(|| self.over_vertices(phase))?, ..Summary::default() }
+        };
+        let after_phase = std::mem::take(&mut self.after_phase);
+        if !after_phase.is_empty() {
+            self.install(|| after_phase.iter().for_each(|one| self.make(one)))?;
+        }
+        Ok(StepEnd { summary, ..StepEnd::default() })
+    }
+
+    fn save(&mut self, _next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {
+        look(&self.shared.state);
+        Ok(())
+    }
+
+    fn restore(&mut self, _next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()> {
+        load(&self.shared.state)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<State> {
+        self.stop();
+        let shared = Arc::clone(&self.shared);
+        drop(self);
+        Ok(Arc::into_inner(shared).expect("all jobs have ended").state)
+    }
+}
+
+impl<A: Algorithm> CpuDevice<A> {
+    /// Empties the frontier of a superstep, and counts the next one. Small frontiers are counted on the calling thread:
+    /// waking up another takes longer.
+    fn census(&self, step: &Step) -> Summary {
+        let Shared { state, workers, .. } = &*self.shared;
+        state.frontier(step.superstep).clear();
+        let next = state.next_frontier(step.superstep);
+        let activations = state.activations();
+        let degree = |vertex| {
+            if let Some(activations) = activations {
+                activations.note(vertex, step.superstep + 1);
+            }
+            state.graph.out_degree(vertex).into()
+        };
+        let own = state.part.own.clone();
+        let (activated, activated_edges) = next.census_of(own, degree, |count| workers.install(count));
+        Summary { activated, activated_edges, ..Summary::default() }
+    }
+
+    /// Waits until all jobs have ended; those that have not begun do nothing.
+    fn stop(&mut self) {
+        self.shared.abandoned.store(true, Ordering::Relaxed);
+        self.running = None;
+        // No job sends: the channel closes when the last of them ends.
+        self.ended.recv().ok();
+    }
+}
+
+impl<A: Algorithm> Drop for CpuDevice<A> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

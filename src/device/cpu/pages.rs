@@ -1,0 +1,199 @@
+//! Pages on the worker threads: each is checked where it is fresh, cut into segments where it has many edges, and the
+//! edge function is run over it.
+//!
+//! ```text
+//!   submit ─▶ page: check ─┬ few edges: its lists ──────────────────────────▶ PageDone
+//!                          └ many: segment 0, 1, 2 … on all worker threads ─▶ PageDone, by the last to end
+//! ```
+//!
+//! Called by the CPU device only. What a job has to say goes to the device by a channel; a job that panics says so.
+
+use super::lists::{Lengths, PageLists, Selection};
+use crate::device::workers::{Workers, panic_message};
+use crate::device::{PageDone, PageTask, Work};
+use crate::model::algorithm::{Algorithm, State, Step, Visit};
+use crate::trace::{Detail, Lane, Timeline};
+use crossbeam_channel::Sender;
+use std::convert::Infallible;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+use tokio::sync::mpsc;
+use topostream_formats::directory::DirectoryEntry;
+use topostream_formats::page::{Page, weights};
+use topostream_formats::with_neighbours;
+use topostream_formats::{Result, Store, Topology};
+
+/// A segment has this many edges; a page is cut where it has more than twice as many.
+const SEGMENT_EDGES: u32 = 1 << 18;
+
+/// What all jobs of a device see.
+pub(super) struct Shared<A> {
+    pub algorithm: Arc<A>,
+    pub state: State,
+    pub store: Arc<Store>,
+    pub weights: bool,
+    pub trace: Option<Arc<Timeline>>,
+    pub workers: Arc<Workers>,
+    pub report: mpsc::UnboundedSender<Report>,
+    /// Raised when the device is dropped: jobs that have not begun do nothing.
+    pub abandoned: AtomicBool,
+}
+
+/// What a job tells the device.
+pub(super) enum Report {
+    Done(PageDone),
+    /// The message of a panic. The page of it may be reported as done afterwards.
+    Panicked(String),
+}
+
+/// Held by every job that is waiting or running: when the channel of the last one closes, all have ended.
+pub(super) type Running = Sender<Infallible>;
+
+/// A page that several threads have segments of; the last one reports it.
+struct SharedPage {
+    task: PageTask,
+    step: Arc<Step>,
+    segments: u32,
+    edges: AtomicU64,
+    compute_ns: AtomicU64,
+    check_ns: u64,
+}
+
+impl<A: Algorithm> Shared<A> {
+    /// Has a page worked through by the worker threads.
+    pub fn submit(self: &Arc<Self>, running: &Running, task: PageTask, step: Arc<Step>) {
+        let more = running.clone();
+        self.spawn(running, move |shared| shared.begin_page(&more, task, step));
+    }
+
+    fn spawn(self: &Arc<Self>, running: &Running, job: impl FnOnce(&Arc<Self>) + Send + 'static) {
+        let (shared, running) = (Arc::clone(self), running.clone());
+        self.workers.spawn(move || {
+            if !shared.abandoned.load(Ordering::Relaxed) {
+                job(&shared);
+            }
+            // Whoever waits for the end of all jobs then has the state to itself.
+            drop(shared);
+            drop(running);
+        });
+    }
+
+    /// Checks a page, and works through it or its first segment; the other segments are jobs of their own.
+    fn begin_page(self: &Arc<Self>, running: &Running, task: PageTask, step: Arc<Step>) {
+        let started = Instant::now();
+        match catch_unwind(AssertUnwindSafe(|| self.check(&task))) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                let done = PageDone { page: task.page, frame: task.frame, kept: false, result: Err(error) };
+                return self.tell(Report::Done(done));
+            }
+            Err(panic) => return self.tell(Report::Panicked(panic_message(&*panic))),
+        }
+        let check_ns = elapsed_ns(started);
+        if task.fresh {
+            let bytes = task.frame.page().len() + if self.weights { task.frame.weights().len() } else { 0 };
+            self.span(Lane::Checks, "check", started, Detail::page(task.page, bytes as u64));
+        }
+        let edges = self.entry(&task).edge_count;
+        let segments = if edges > 2 * SEGMENT_EDGES { edges.div_ceil(SEGMENT_EDGES) } else { 1 };
+        let (edges, compute_ns) = (AtomicU64::new(0), AtomicU64::new(0));
+        let page = Arc::new(SharedPage { task, step, segments, edges, compute_ns, check_ns });
+        for number in 1..segments {
+            let page = Arc::clone(&page);
+            self.spawn(running, move |shared| shared.work_segment(page, number));
+        }
+        self.work_segment(page, 0);
+    }
+
+    /// Works through a segment. The last thread to let go of the page reports it.
+    fn work_segment(&self, page: Arc<SharedPage>, number: u32) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_segment(&page, number))) {
+            // Before the page is let go of: the device hears of the panic first.
+            self.tell(Report::Panicked(panic_message(&*panic)));
+        }
+        let Some(SharedPage { task, edges, compute_ns, check_ns, .. }) = Arc::into_inner(page) else { return };
+        let work = Work { edges: edges.into_inner(), compute_ns: compute_ns.into_inner(), check_ns };
+        self.tell(Report::Done(PageDone { page: task.page, frame: task.frame, kept: false, result: Ok(work) }));
+    }
+
+    fn run_segment(&self, page: &SharedPage, number: u32) {
+        let started = Instant::now();
+        let result = self.run(&page.task, &page.step, (page.segments > 1).then(|| segment(number, page.segments)));
+        let edges = result.unwrap_or_else(|error| panic!("a page that has been checked is sound: {error}"));
+        page.edges.fetch_add(edges, Ordering::Relaxed);
+        let detail = Detail { page: Some(page.task.page), edges, ..Detail::default() };
+        self.span(Lane::HostKernels, self.algorithm.name(), started, detail);
+        page.compute_ns.fetch_add(elapsed_ns(started), Ordering::Relaxed);
+    }
+
+    /// A device that has been dropped meanwhile wants no reports.
+    fn tell(&self, report: Report) {
+        self.report.send(report).ok();
+    }
+
+    /// Adds a span that ends now to the timeline, where there is one.
+    fn span(&self, lane: Lane, name: &'static str, begin: Instant, detail: Detail) {
+        if let Some(trace) = &self.trace {
+            trace.span(lane, name, begin, Instant::now(), detail);
+        }
+    }
+
+    fn topology(&self, task: &PageTask) -> &Topology {
+        self.store.topology(task.page.direction).expect("pages of topologies that exist")
+    }
+
+    fn entry(&self, task: &PageTask) -> &DirectoryEntry {
+        &self.topology(task).directory().entries()[task.page.page.index()]
+    }
+
+    fn check(&self, task: &PageTask) -> Result<()> {
+        if !task.fresh {
+            return Ok(());
+        }
+        let topology = self.topology(task);
+        let weights = self.weights.then(|| task.frame.weights());
+        topology.check(task.page.page, task.frame.page(), weights, &self.store.page_context(topology))
+    }
+
+    /// Runs the step's edge function over a page, or over the edges of a segment.
+    fn run(&self, task: &PageTask, step: &Step, segment: Option<Range<u32>>) -> Result<u64> {
+        let topology = self.topology(task);
+        let encoding = self.store.manifest().encoding;
+        let page = Page::open(task.frame.page(), encoding)
+            .map_err(|defect| topology.page_error(task.page.page, false, defect))?;
+        let header = *page.header();
+        let lengths = match (topology.is_grouped(), header.large) {
+            (true, _) => Lengths::Elsewhere(&self.state.graph),
+            (false, 1) => Lengths::Run(topology.directory().run_degree(task.page.page)),
+            (false, _) => Lengths::Here,
+        };
+        let weights = if self.weights { weights(task.frame.weights(), header.edge_count) } else { &[] };
+        let lists = PageLists { page, weights, lengths, selection: self.selection(step), segment };
+        let kernel = self.algorithm.kernel(&self.state, step);
+        let starts = topology.directory().starts();
+        Ok(with_neighbours!(&page, encoding, starts, |neighbours| lists.run(&kernel, neighbours)))
+    }
+
+    fn selection(&self, step: &Step) -> Selection<'_> {
+        match step.visit {
+            // A superstep without pages selects from no list.
+            Visit::All | Visit::None => Selection::All,
+            Visit::Frontier => Selection::In(self.state.frontier(step.superstep)),
+            Visit::Within(attribute) => Selection::In(self.state.attributes.bits(attribute)),
+            Visit::Without(attribute) => Selection::NotIn(self.state.attributes.bits(attribute)),
+        }
+    }
+}
+
+/// The edges of a segment. The last one is open-ended, so that empty lists after the last edge are visited too.
+fn segment(number: u32, segments: u32) -> Range<u32> {
+    let end = if number + 1 == segments { u32::MAX } else { (number + 1) * SEGMENT_EDGES };
+    number * SEGMENT_EDGES..end
+}
+
+fn elapsed_ns(since: Instant) -> u64 {
+    since.elapsed().as_nanos() as u64
+}

@@ -1,0 +1,222 @@
+//! Host memory that the GPU reads in place, and arenas that both of its queues may use.
+//!
+//! ```text
+//!   host memory (pages, O_DIRECT target)      │ chunk 0 │ chunk 1 │ … │ tail │     one storage buffer for each
+//!                                                  │
+//!                    a kernel reads it over the bus │ or a copy fills a slot
+//!                                                  ▼
+//!   device memory                             │ arena: slot │ slot │ slot │ …
+//! ```
+//!
+//! # Contract
+//!
+//! Ensured by the types:
+//!
+//! - Imported memory outlives every use of it: each buffer owns a share of the host memory, and gives it back when wgpu
+//!   (and the transfer queue, where there is one) is done with the buffer, not when the handle is dropped.
+//! - The memory is host-coherent. What the host, the kernel or a disk wrote before a submission is seen by that
+//!   submission; what a device wrote is seen by the host once the submission has been waited for.
+//!
+//! Ensured by callers:
+//!
+//! - A frame belongs to one party at a time. From the submission that reads it until that submission has been waited
+//!   for, nobody writes to it: the device would read a mixture (but nothing worse: page kernels check what they index
+//!   with).
+//! - Kernels bind memory from [`HostImport::new`] as `read`, never as `read_write`.
+//! - The contents of a [`device_buffer`] are undefined until something is written there.
+//!
+//! Linux with Vulkan only: elsewhere an import is [`GpuError::Unavailable`], and pages go through staging buffers.
+
+pub use super::host_memory::HostMemory;
+
+use super::open::Gpu;
+use super::vulkan;
+use crate::device::exchange::ExchangeMemory;
+use crate::error::{Error, GpuError};
+use std::ops::Deref;
+use std::sync::Arc;
+use topostream_formats::buffer::AlignedBuffer;
+use wgpu::BufferUsages;
+
+/// A buffer that the transfer queue may use as well as wgpu. It is a [`wgpu::Buffer`] for everything else.
+#[derive(Clone, Debug)]
+pub struct SharedBuffer {
+    // Before the buffer, which keeps the device alive that this is freed with.
+    raw: Option<Arc<vulkan::RawBuffer>>,
+    buffer: wgpu::Buffer,
+}
+
+impl SharedBuffer {
+    pub(in crate::device::gpu) fn raw(&self) -> Option<&Arc<vulkan::RawBuffer>> {
+        self.raw.as_ref()
+    }
+}
+
+impl Deref for SharedBuffer {
+    type Target = wgpu::Buffer;
+
+    fn deref(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+}
+
+/// Host memory as storage buffers, one for each chunk.
+#[derive(Clone, Debug)]
+pub struct HostImport {
+    chunks: Vec<SharedBuffer>,
+    chunk_bytes: u64,
+}
+
+impl HostImport {
+    /// Imports all of the memory, for reading, in chunks of `chunk_bytes` (the last one may be smaller): a multiple of
+    /// the frame's size and of [`super::Caps::import_alignment`], and at most [`super::Caps::binding_bytes_max`].
+    ///
+    /// # Errors
+    /// [`GpuError::Unavailable`] where memory cannot be imported, or not this one; [`GpuError::OutOfMemory`] where the
+    /// driver can pin no more; what [`Gpu::check`] says.
+    pub fn new(gpu: &Gpu, memory: Arc<dyn HostMemory>, chunk_bytes: u64) -> Result<Self, Error> {
+        Self::import(gpu, &memory, chunk_bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC)
+    }
+
+    /// Imports all of the memory, for reading and writing by the device.
+    ///
+    /// # Errors
+    /// As of [`HostImport::new`].
+    ///
+    /// # Safety
+    /// From a submission that writes to a part of the memory until that submission has been waited for, no reference to
+    /// that part may exist in this program: the device is a writer that the compiler does not know of.
+    #[allow(unsafe_code)]
+    pub unsafe fn writable(gpu: &Gpu, memory: Arc<dyn HostMemory>, chunk_bytes: u64) -> Result<Self, Error> {
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        Self::import(gpu, &memory, chunk_bytes, usage)
+    }
+
+    /// Imports exchange memory, for reading and writing.
+    ///
+    /// # Errors
+    /// As of [`HostImport::new`].
+    pub fn exchange(gpu: &Gpu, memory: &Arc<ExchangeMemory>, chunk_bytes: u64) -> Result<Self, Error> {
+        let memory: Arc<dyn HostMemory> = Arc::clone(memory) as _;
+        #[allow(unsafe_code)]
+        // SAFETY: the host sees this memory as atomic words only, and what a device writes is looked at once its round
+        // has been waited for.
+        unsafe {
+            Self::writable(gpu, memory, chunk_bytes)
+        }
+    }
+
+    /// Memory in main memory that only the device reads and writes, at least `bytes` of it, zeroed.
+    ///
+    /// # Errors
+    /// As of [`HostImport::new`].
+    pub fn private(gpu: &Gpu, bytes: u64, chunk_bytes: u64) -> Result<Self, Error> {
+        let alignment = gpu.caps().import_alignment.max(1);
+        let bytes = bytes.next_multiple_of(alignment);
+        let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::try_new("what a GPU keeps in main memory", bytes)?);
+        #[allow(unsafe_code)]
+        // SAFETY: nobody else ever sees this memory.
+        unsafe {
+            Self::writable(gpu, memory, chunk_bytes.min(bytes))
+        }
+    }
+
+    fn import(gpu: &Gpu, memory: &Arc<dyn HostMemory>, chunk_bytes: u64, usage: BufferUsages) -> Result<Self, Error> {
+        gpu.check()?;
+        let refusal = |message: &str| Err(gpu.health().unavailable("host memory import", message).into());
+        let (caps, bytes) = (gpu.caps(), memory.memory().len() as u64);
+        let address = memory.memory().as_mut_ptr() as u64;
+        let Some(vulkan) = gpu.vulkan().filter(|_| caps.host_import) else {
+            return refusal("the driver has no VK_EXT_external_memory_host, or it may not be used");
+        };
+        if chunk_bytes == 0 || [chunk_bytes, bytes, address].iter().any(|at| !at.is_multiple_of(caps.import_alignment))
+        {
+            let alignment = caps.import_alignment;
+            return refusal(&format!(
+                "{bytes} bytes at {address:#x} in chunks of {chunk_bytes}: all must be multiples of {alignment}"
+            ));
+        }
+        let most = caps.binding_bytes_max.min(caps.buffer_bytes_max);
+        if chunk_bytes > most {
+            return refusal(&format!("chunks of {chunk_bytes} bytes: a kernel reaches at most {most} at once"));
+        }
+        let mut chunks = Vec::new();
+        for offset in (0..bytes).step_by(chunk_bytes as usize) {
+            let raw = vulkan.import(Arc::clone(memory), offset, chunk_bytes.min(bytes - offset), gpu.health())?;
+            chunks.push(wrap(gpu, vulkan, "imported host memory", raw, usage)?);
+        }
+        Ok(Self { chunks, chunk_bytes })
+    }
+
+    /// The buffers, in the order of the memory.
+    pub fn chunks(&self) -> &[SharedBuffer] {
+        &self.chunks
+    }
+
+    /// Bytes of every buffer but the last.
+    pub fn chunk_bytes(&self) -> u64 {
+        self.chunk_bytes
+    }
+
+    /// The buffer that holds a byte of the memory, and the byte's offset in it.
+    pub fn locate(&self, offset: u64) -> (usize, u64) {
+        ((offset / self.chunk_bytes) as usize, offset % self.chunk_bytes)
+    }
+}
+
+/// A buffer of device memory that kernels may read and write, and both queues may copy from and to. Its contents are
+/// undefined until something is written there.
+///
+/// Where neither memory is imported nor a transfer queue used, it is an ordinary buffer of wgpu.
+///
+/// # Errors
+/// As of [`Gpu::buffer`].
+pub fn device_buffer(gpu: &Gpu, label: &str, bytes: u64) -> Result<SharedBuffer, Error> {
+    let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+    match gpu.vulkan() {
+        None => Ok(SharedBuffer { raw: None, buffer: gpu.buffer(label, bytes, usage)? }),
+        Some(vulkan) => {
+            gpu.check()?;
+            let what = format!("{label} of {bytes} bytes");
+            let most = gpu.caps().buffer_bytes_max;
+            if bytes == 0 || bytes > most {
+                let limit = format!("a buffer has from 1 to {most} bytes");
+                return Err(gpu.health().out_of_memory(&what, &limit).into());
+            }
+            let raw = vulkan.device_local(bytes, &what, gpu.health())?;
+            Ok(wrap(gpu, vulkan, label, raw, usage)?)
+        }
+    }
+}
+
+fn wrap(
+    gpu: &Gpu,
+    vulkan: &vulkan::Context,
+    label: &str,
+    raw: vulkan::RawBuffer,
+    usage: BufferUsages,
+) -> Result<SharedBuffer, GpuError> {
+    let (raw, buffer) = gpu.scoped(label, || vulkan.wrap(gpu.device(), label, raw, usage))?;
+    Ok(SharedBuffer { raw: Some(raw), buffer })
+}
+
+/// A shader module. Where its text is `trusted` (it is the program's own, or its author has vouched for it by an unsafe
+/// call) and the device's interface is Vulkan, it is without the checks that wgpu adds: bounds of loops, and of arrays
+/// where the driver does not see to them itself.
+pub(in crate::device::gpu) fn shader_module(
+    gpu: &Gpu,
+    descriptor: wgpu::ShaderModuleDescriptor<'_>,
+    trusted: bool,
+) -> wgpu::ShaderModule {
+    if !trusted || !gpu.is_vulkan() {
+        return gpu.device().create_shader_module(descriptor);
+    }
+    #[allow(unsafe_code)]
+    // SAFETY: kernels index with what pages say, and pages have passed their checks (header, slots, every neighbour in
+    // range) before a kernel sees them; loops run over ranges that these bound. Hooks are trusted: the program's own
+    // pass on such vertices, and `Shader::unchecked` asks as much of others. Vulkan devices are opened with robust
+    // access on top, so that a wrong index reads or writes within its buffer.
+    unsafe {
+        gpu.device().create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+    }
+}

@@ -1,0 +1,90 @@
+//! Opens an adapter: asks for the features that it has and the options allow, and tries its loops.
+
+use super::adapters::{Adapter, AdapterKind, TIMESTAMPS, WIDE_ATOMICS};
+use super::health::Health;
+use super::open::{Caps, Gpu, GpuOptions};
+use super::{rounds, vulkan};
+use crate::error::Error;
+use std::sync::Arc;
+use wgpu::Features;
+
+impl Gpu {
+    /// Opens an adapter with everything that it has and the options allow.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`] where the driver refuses; [`Error::Parameter`] for a binding limit that nothing fits in.
+    pub fn open(adapter: &Adapter, options: &GpuOptions) -> Result<Self, Error> {
+        let health = Arc::new(Health::new(&adapter.report.name));
+        let mut features = TIMESTAMPS;
+        features.set(Features::SHADER_FLOAT32_ATOMIC, options.float_atomics);
+        features.set(WIDE_ATOMICS, options.wide_atomics);
+        features.set(Features::SUBGROUP, options.subgroups);
+        features &= adapter.raw.features();
+        let mut limits = adapter.raw.limits();
+        if let Some(bytes) = options.binding_bytes_max {
+            if bytes < 4096 || !bytes.is_multiple_of(256) {
+                return Err(Error::Parameter(format!(
+                    "a binding of {bytes} bytes: expected a multiple of 256, from 4096"
+                )));
+            }
+            limits.max_storage_buffer_binding_size = limits.max_storage_buffer_binding_size.min(bytes);
+        }
+        let mut facts = vulkan::facts(&adapter.raw);
+        if let Some(facts) = &mut facts {
+            facts.import_alignment = facts.import_alignment.filter(|_| options.host_import);
+            facts.transfer_family = facts.transfer_family.filter(|_| options.transfer_queue);
+        }
+        let caps = caps(features, &limits, facts.as_ref());
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("topostream"),
+            required_features: features,
+            required_limits: limits,
+            // Buffers here are few and large: blocks that are reserved ahead would only be lost to the page cache.
+            memory_hints: wgpu::MemoryHints::MemoryUsage,
+            ..Default::default()
+        };
+        let opened = vulkan::open(&adapter.raw, facts, &descriptor);
+        let (device, queue, vulkan) = opened.map_err(|message| health.unavailable("the device", &message))?;
+        listen(&device, &health);
+        let is_vulkan = adapter.report.backend == "vulkan";
+        let mut gpu = Self { vulkan, queue, device, caps, health, is_vulkan };
+        // Drivers of cards are known to run loops to their end.
+        if !matches!(adapter.report.kind, AdapterKind::Discrete | AdapterKind::Integrated) {
+            gpu.caps.loops_limited = rounds::are_limited(&gpu)?;
+        }
+        Ok(gpu)
+    }
+}
+
+fn caps(features: Features, limits: &wgpu::Limits, facts: Option<&vulkan::Facts>) -> Caps {
+    let import_alignment = facts.and_then(|facts| facts.import_alignment);
+    Caps {
+        host_import: import_alignment.is_some(),
+        import_alignment: import_alignment.unwrap_or(1),
+        transfer_family: facts.and_then(|facts| facts.transfer_family),
+        float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
+        wide_atomics: features.contains(WIDE_ATOMICS),
+        subgroups: features.contains(Features::SUBGROUP),
+        timestamps: features.contains(TIMESTAMPS),
+        binding_bytes_max: limits.max_storage_buffer_binding_size,
+        binding_alignment: limits.min_storage_buffer_offset_alignment.into(),
+        buffer_bytes_max: limits.max_buffer_size,
+        memory_bytes: facts.and_then(|facts| facts.memory_bytes),
+        storage_buffers_max: limits.max_storage_buffers_per_shader_stage,
+        workgroups_max: limits.max_compute_workgroups_per_dimension,
+        loops_limited: false,
+    }
+}
+
+/// Has the device tell its health what goes wrong.
+fn listen(device: &wgpu::Device, health: &Arc<Health>) {
+    let hears = Arc::clone(health);
+    device.set_device_lost_callback(move |reason, message| {
+        let message = if message.is_empty() { format!("{reason:?}").to_lowercase() } else { message };
+        hears.record(hears.lost(&message));
+    });
+    let hears = Arc::clone(health);
+    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+        hears.record(hears.wgpu_error("a command", &error));
+    }));
+}

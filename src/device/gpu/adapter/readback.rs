@@ -1,0 +1,40 @@
+//! Small buffers between host and device: uniforms, and buffers that are read back.
+
+use super::open::Gpu;
+use crate::error::Result;
+use std::time::Duration;
+
+/// How long a readback may take: the longest of kernels is far below it.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The usage of buffers that are read back.
+pub const READBACK: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu::BufferUsages::COPY_DST);
+
+/// A small uniform with these bytes.
+///
+/// # Errors
+/// Where the device has no memory left.
+pub fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
+    let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+    let buffer = gpu.buffer("uniform", bytes.len() as u64, usage)?;
+    gpu.queue().write_buffer(&buffer, 0, bytes);
+    Ok(buffer)
+}
+
+/// Waits for a submission and reads the first bytes of a buffer that it has filled.
+///
+/// # Errors
+/// [`Lost`](crate::error::GpuError::Lost) where the submission takes longer than [`PATIENCE`]; what the device says.
+pub fn read_buffer(gpu: &Gpu, buffer: &wgpu::Buffer, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<Vec<u8>> {
+    let range = 0..bytes.next_multiple_of(8);
+    buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});
+    if !gpu.wait(submission, PATIENCE)? {
+        return Err(gpu.health().lost("a superstep did not end").into());
+    }
+    let view = buffer.get_mapped_range(range);
+    let view = view.map_err(|error| gpu.health().fault("readback", &format!("{error:?}")))?;
+    let read = view[..bytes as usize].to_vec();
+    drop(view);
+    buffer.unmap();
+    Ok(read)
+}

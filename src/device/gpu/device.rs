@@ -1,0 +1,296 @@
+//! The device as the engine sees it: questions to the driver's thread, and its answers.
+
+use super::driver::{Driver, Ended, Message, NextPages, Piece, RunSetup};
+use super::memory::home::Home;
+use crate::device::exchange::Move;
+use crate::device::{Device, Member, PageDone, PageTask, StepEnd};
+use crate::error::{Error, GpuError, Result};
+use crate::model::Part;
+use crate::model::activations::Activations;
+use crate::model::algorithm::{Graph, Scalars, State, Step, Visit};
+use crate::model::attributes::Attribute;
+use crate::pages::PagePlan;
+use crate::pages::cache::Policy;
+use crate::pages::fetch::PageRef;
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use topostream_formats::{PageId, Store};
+
+/// How long an answer is looked for before sleeping: waking up takes as long.
+const SPIN: Duration = Duration::from_micros(60);
+
+/// Pieces of attributes that may be downloaded before they are taken.
+const PIECES_AHEAD: usize = 2;
+
+/// A GPU for one run.
+pub struct GpuDevice {
+    name: String,
+    store: Arc<Store>,
+    graph: Arc<Graph>,
+    attributes: Vec<Attribute>,
+    activations: Option<Arc<Activations>>,
+    traversal: bool,
+    part: Part,
+    next_pages: NextPages,
+    messages: Sender<Message>,
+    /// Answers to come: to a round, and to the end of a superstep.
+    round: Option<Receiver<Result<()>>>,
+    ending: Option<Receiver<Ended>>,
+    /// Pages that are done; `None` when the run has failed.
+    done: mpsc::UnboundedReceiver<Option<Vec<PageDone>>>,
+    driver: Option<JoinHandle<Home>>,
+    home: Arc<Mutex<Option<Home>>>,
+}
+
+impl GpuDevice {
+    /// Prepares an open adapter for a run: plans its memory, allocates, and starts the driver. When the run is over the
+    /// adapter goes back to `keep`, with the parts of the graph that it holds.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] with the figures where the run does not fit, [`Error::Shader`], [`Error::Parameter`].
+    pub fn new(home: Home, keep: Arc<Mutex<Option<Home>>>, setup: RunSetup) -> Result<Self> {
+        let (messages, take) = unbounded();
+        let (report, done) = mpsc::unbounded_channel();
+        let (name, store, graph) = (home.name(), Arc::clone(&setup.store), Arc::clone(&setup.graph));
+        let attributes = setup.algorithm.attributes(graph.has_in_lists);
+        let (wanted, traversal) = (setup.algorithm.keeps_activations(), setup.algorithm.is_traversal());
+        let part = setup.part.clone();
+        let activations = wanted.then(|| Arc::new(Activations::new(&setup.part.own)));
+        let driver = Driver::new(home, setup, activations.clone(), messages.clone(), report)?;
+        let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
+        let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
+        let (next_pages, round, ending, driver) = (NextPages::new(), None, None, Some(driver));
+        Ok(Self {
+            name,
+            store,
+            graph,
+            attributes,
+            activations,
+            traversal,
+            part,
+            next_pages,
+            messages,
+            round,
+            ending,
+            done,
+            driver,
+            home: keep,
+        })
+    }
+
+    /// Asks the driver, and waits for its answer.
+    fn ask<T>(&self, question: impl FnOnce(Sender<T>) -> Message) -> Result<T> {
+        self.wait(&self.begin_asking(1, question)?)
+    }
+
+    /// Asks the driver, which may give so many answers before they are taken.
+    fn begin_asking<T>(&self, ahead: usize, question: impl FnOnce(Sender<T>) -> Message) -> Result<Receiver<T>> {
+        let (reply, answer) = bounded(ahead);
+        self.messages.send(question(reply)).map_err(|_| self.gone())?;
+        Ok(answer)
+    }
+
+    /// Waits for an answer of the driver.
+    fn wait<T>(&self, answer: &Receiver<T>) -> Result<T> {
+        // Most answers come at once.
+        let begun = Instant::now();
+        while begun.elapsed() < SPIN {
+            if let Ok(answer) = answer.try_recv() {
+                return Ok(answer);
+            }
+            std::hint::spin_loop();
+        }
+        answer.recv().map_err(|_| self.gone())
+    }
+
+    /// A state for the values of all vertices, zeroed, with the device's notes of when vertices were first active.
+    fn whole(&self, traversal: bool) -> State {
+        let whole = Part::whole(self.graph.vertices);
+        let state = State::new(Arc::clone(&self.graph), &self.attributes, traversal, whole);
+        state.with_noted(self.activations.clone())
+    }
+
+    /// Copies the values of the device's own vertices to a state.
+    fn bring(&self, how: impl FnOnce(Sender<Result<Option<Piece>>>) -> Message, state: &State) -> Result<()> {
+        let pieces = self.begin_asking(PIECES_AHEAD, how)?;
+        while let Some(Piece { attribute, vertices, words }) = self.wait(&pieces)?? {
+            state.attributes.set_words(attribute, &vertices, &words);
+        }
+        if let (Some(noted), Some(all)) = (self.activations.as_deref(), state.activations())
+            && !std::ptr::eq(noted, all)
+        {
+            noted.copy_to(all);
+        }
+        Ok(())
+    }
+
+    /// Why there is no answer: what the driver says, if its thread still runs.
+    fn gone(&self) -> Error {
+        let ended = || stopped(&self.name, "its thread has ended");
+        let (reply, answer) = bounded(1);
+        if self.messages.send(Message::Why(reply)).is_err() {
+            return ended();
+        }
+        answer.recv().unwrap_or_else(|_| ended())
+    }
+}
+
+impl Device for GpuDevice {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn lanes(&self) -> u32 {
+        1
+    }
+
+    fn initialise(&mut self) -> Result<Scalars> {
+        let (totals, next_pages) = self.ask(Message::Initialise)??;
+        self.next_pages = next_pages;
+        Ok(totals)
+    }
+
+    fn pages(&mut self, step: &Step) -> Result<PagePlan> {
+        if step.visit == Visit::None {
+            return Ok(PagePlan::none());
+        }
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let direction = topology.direction();
+        let page_ref = |page| PageRef { direction, page: PageId(page) };
+        let all = 0..topology.page_count();
+        Ok(match self.next_pages.get(&(step.direction, step.visit)) {
+            None => PagePlan { pages: all.map(page_ref).collect(), policy: Policy::Scan },
+            Some(bits) => {
+                let set = |&page: &u32| bits[page as usize / 32] >> (page % 32) & 1 != 0;
+                PagePlan { pages: all.filter(set).map(page_ref).collect(), policy: Policy::Lru }
+            }
+        })
+    }
+
+    fn begin(&mut self, step: &Step) -> Result<()> {
+        self.messages.send(Message::Begin(*step)).map_err(|_| self.gone())
+    }
+
+    fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
+        let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
+        let mut bits = vec![0; topology.page_count().div_ceil(32).max(1) as usize];
+        pages.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
+        self.messages.send(Message::PutOff(step.direction, bits)).map_err(|_| self.gone())
+    }
+
+    fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
+        self.ask(|reply| Message::Resident(pages, policy, reply)).unwrap_or_default()
+    }
+
+    fn submit(&mut self, task: PageTask) {
+        // A driver that has stopped says so at the next question.
+        self.messages.send(Message::Page(task)).ok();
+    }
+
+    fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>> {
+        self.done.poll_recv(context).map(|report| {
+            let mut report = report.ok_or_else(|| self.gone())?;
+            loop {
+                match report {
+                    Some(pages) => done.extend(pages),
+                    None => return Err(self.ask(Message::Why)?),
+                }
+                match self.done.try_recv() {
+                    Ok(more) => report = more,
+                    Err(_) => return Ok(()),
+                }
+            }
+        })
+    }
+
+    fn end(&mut self, step: &Step) -> Result<StepEnd> {
+        if self.ending.is_none() {
+            self.begin_end(step, Vec::new())?;
+        }
+        let answer = self.ending.take().expect("just begun");
+        let (end, next_pages) = self.wait(&answer)??;
+        self.next_pages = next_pages;
+        Ok(end)
+    }
+
+    fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {
+        let state = self.whole(self.traversal);
+        self.contribute_before(next, &state)?;
+        look(&state);
+        Ok(())
+    }
+
+    fn restore(&mut self, next: &Step, load: &mut dyn FnMut(&State) -> Result<()>) -> Result<()> {
+        let state = Arc::new(self.whole(self.traversal));
+        load(&state)?;
+        self.go_on_from(next, &state)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<State> {
+        let state = self.whole(false);
+        self.activations = None;
+        self.contribute(&state)?;
+        Ok(state)
+    }
+}
+
+impl Member for GpuDevice {
+    fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
+        self.round = Some(self.begin_asking(1, |reply| Message::Round(moves, reply))?);
+        Ok(())
+    }
+
+    fn end_round(&mut self) -> Result<()> {
+        let answer = self.round.take();
+        answer.map_or(Ok(()), |answer| self.wait(&answer)?)
+    }
+
+    fn hear(&mut self, moves: Vec<Move>) -> Result<()> {
+        self.messages.send(Message::Hear(moves)).map_err(|_| self.gone())
+    }
+
+    fn begin_end(&mut self, _step: &Step, told: Vec<Move>) -> Result<()> {
+        self.ending = Some(self.begin_asking(1, |reply| Message::End(told, reply))?);
+        Ok(())
+    }
+
+    fn contribute(&mut self, state: &State) -> Result<()> {
+        self.bring(Message::Download, state)
+    }
+
+    fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()> {
+        if self.traversal {
+            let words = self.ask(|reply| Message::Frontier(next.superstep, reply))??;
+            state.frontier(next.superstep).set_words((self.part.own_words().start / 32) as usize, &words);
+        }
+        self.bring(Message::Save, state)
+    }
+
+    fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()> {
+        if let (Some(noted), Some(all)) = (&self.activations, state.activations()) {
+            all.copy_to(noted);
+        }
+        self.next_pages = self.ask(|reply| Message::Restore(*next, Arc::clone(state), reply))??;
+        Ok(())
+    }
+}
+
+impl Drop for GpuDevice {
+    fn drop(&mut self) {
+        self.messages.send(Message::Stop).ok();
+        if let Some(Ok(home)) = self.driver.take().map(JoinHandle::join)
+            && home.is_sound()
+        {
+            *self.home.lock().expect("nothing panics while it is held") = Some(home);
+        }
+    }
+}
+
+/// The error of a driver whose thread does not run.
+fn stopped(device: &str, message: &str) -> Error {
+    Error::Gpu(GpuError::Fault { device: device.into(), what: "device driver".into(), message: message.into() })
+}

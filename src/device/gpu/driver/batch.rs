@@ -1,0 +1,156 @@
+//! Batches: pages in one buffer that one launch works through.
+
+use crate::device::Work;
+use crate::device::gpu::compose::layout::{
+    BatchHeader, BatchPage, HUB_EDGES, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid,
+};
+use crate::device::gpu::memory::arena::Slot;
+use crate::device::settings::Distribution;
+use crate::pages::fetch::{Frame, PageRef};
+use std::sync::Arc;
+use topostream_formats::directory::DirectoryEntry;
+
+/// Workgroups that look for parts of long lists, at most: they take one after another.
+const HUB_GROUPS: u32 = 1024;
+
+/// A page on its way through the device.
+#[derive(Debug)]
+pub struct Job {
+    /// The page.
+    pub page: PageRef,
+    /// The frame that it came in; none once it is in a slot.
+    pub frame: Option<Arc<Frame>>,
+    /// Where it lies in the arena, or will; none for a page that is read in its frame.
+    pub slot: Option<Slot>,
+    /// The unit row, where it has to be uploaded.
+    pub row: Option<Vec<u32>>,
+    /// What was done for it so far.
+    pub work: Work,
+}
+
+/// Which buffer a page lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// One of the arena's.
+    Arena(u32),
+    /// One of the imported page buffer's.
+    Frames(u32),
+}
+
+/// A batch as kernels see it: a header, and an entry for each page. The layout is that of `Batch` in shaders/lib.
+#[derive(Debug)]
+pub struct BatchTable {
+    entries: Vec<BatchPage>,
+    units: u32,
+    /// Parts that the batch's long lists are cut into, at most.
+    hub_parts_max: u32,
+    distribution: Distribution,
+    weights: bool,
+}
+
+impl BatchTable {
+    /// An empty batch.
+    pub fn new(distribution: Distribution, weights: bool) -> Self {
+        Self { entries: Vec::new(), units: 0, hub_parts_max: 0, distribution, weights }
+    }
+
+    /// Adds a page that begins at byte `offset` of the batch's buffer and has its unit row at `row`. `degree` is the
+    /// length of the list in a large page, 0 in a small one.
+    pub fn add(&mut self, entry: &DirectoryEntry, offset: u64, row: u64, degree: u64) {
+        let lanes_log2 = lanes_log2(entry, self.distribution);
+        let units = self.units_of(entry);
+        self.entries.push(BatchPage {
+            word: (offset / 4) as u32,
+            first_unit: self.units,
+            start_vertex: entry.start_vertex,
+            slot_count: entry.slot_count,
+            edge_count: entry.edge_count,
+            degree: u32::try_from(degree).unwrap_or(u32::MAX),
+            row: row as u32,
+            lanes_log2,
+        });
+        self.units += units;
+        self.hub_parts_max = self.hub_parts_max.saturating_add(hub_parts_max(entry));
+    }
+
+    /// How many workgroups a page takes.
+    fn units_of(&self, entry: &DirectoryEntry) -> u32 {
+        match self.distribution {
+            Distribution::Segments => entry.edge_count.div_ceil(edges_per_unit(self.weights)),
+            _ if entry.run > 0 => entry.edge_count.div_ceil(LARGE_CHUNK),
+            _ => entry.slot_count.div_ceil(WORKGROUP),
+        }
+    }
+
+    /// The workgroups to launch, in two dimensions; none for a batch without work.
+    pub fn groups(&self) -> (u32, u32) {
+        grid(self.units).into()
+    }
+
+    /// The workgroups that look for parts of long lists: never more than there may be parts, and none where no list is
+    /// long.
+    pub fn hub_groups(&self) -> u32 {
+        self.hub_parts_max.min(HUB_GROUPS)
+    }
+
+    /// The bytes that kernels read.
+    pub fn bytes(&self) -> Vec<u8> {
+        let (page_count, unit_count) = (self.entries.len() as u32, self.units);
+        let header = BatchHeader { page_count, unit_count, ..BatchHeader::default() };
+        [bytemuck::bytes_of(&header), bytemuck::cast_slice(&self.entries)].concat()
+    }
+}
+
+/// How many parts of long lists a page can have. A list of more than [`HUB_EDGES`] edges has fewer than twice as many
+/// parts as it has that many edges; a large page's list is cut by itself.
+fn hub_parts_max(entry: &DirectoryEntry) -> u32 {
+    if entry.run > 0 || entry.edge_count <= HUB_EDGES { 0 } else { entry.edge_count / (HUB_EDGES / 2) }
+}
+
+/// The lanes that share a list, as a power of two.
+fn lanes_log2(entry: &DirectoryEntry, distribution: Distribution) -> u32 {
+    match distribution {
+        Distribution::Vertex | Distribution::Segments => 0,
+        Distribution::Warp(lanes) => lanes.ilog2(),
+        // As many as a list has edges on average.
+        Distribution::Auto | Distribution::Hybrid => (entry.edge_count / entry.slot_count.max(1)).clamp(1, 32).ilog2(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_edge_or_slot_has_a_workgroup() {
+        let small = DirectoryEntry { slot_count: 1000, edge_count: 16_000, ..DirectoryEntry::default() };
+        let large = DirectoryEntry { slot_count: 1, edge_count: 16_000, run: 2, ..DirectoryEntry::default() };
+        let units = |entry: &DirectoryEntry, distribution| {
+            let mut table = BatchTable::new(distribution, false);
+            table.add(entry, 0, 0, 0);
+            table.units
+        };
+        assert_eq!(units(&small, Distribution::Vertex), 4);
+        assert_eq!(units(&small, Distribution::Warp(32)), 4);
+        assert_eq!(units(&small, Distribution::Hybrid), 4);
+        assert_eq!(units(&large, Distribution::Vertex), 16_000u32.div_ceil(LARGE_CHUNK));
+        for entry in [&small, &large] {
+            assert_eq!(units(entry, Distribution::Segments), 16_000u32.div_ceil(edges_per_unit(false)));
+        }
+    }
+
+    #[test]
+    fn every_part_of_a_long_list_may_have_a_workgroup() {
+        let groups = |edge_count, run| {
+            let mut table = BatchTable::new(Distribution::Hybrid, false);
+            table.add(&DirectoryEntry { slot_count: 9, edge_count, run, ..DirectoryEntry::default() }, 0, 0, 0);
+            table.hub_groups()
+        };
+        assert_eq!((groups(HUB_EDGES, 0), groups(100 * HUB_EDGES, 1)), (0, 0));
+        for (lists, length) in [(1, HUB_EDGES + 1), (9, HUB_EDGES + 1), (1, 2 * HUB_EDGES + 1), (3, 5 * HUB_EDGES)] {
+            let parts = lists * length.div_ceil(HUB_EDGES);
+            assert!((parts..=2 * parts).contains(&groups(lists * length, 0)), "{lists} lists of {length} edges");
+        }
+        assert_eq!(groups(u32::MAX, 0), HUB_GROUPS);
+    }
+}

@@ -1,0 +1,266 @@
+//! What the owners of a run's state share and are passed: the adapter, the run's buffers and plan, and what it runs.
+//!
+//! All of it is fixed when the run begins, but for three things: the numbers of the superstep, which `superstep` alone
+//! writes; the kernels that have been composed so far; and the places for timestamps. It does not know pages, launches
+//! or moves.
+
+use super::timing::Timing;
+use crate::device::Workers;
+use crate::device::exchange::{ExchangeMemory, packs};
+use crate::device::gpu::adapter::import::{HostImport, SharedBuffer};
+use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource};
+use crate::device::gpu::kernels::Kernel;
+use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span};
+use crate::device::gpu::memory::home::Home;
+use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes};
+use crate::error::{Error, Result};
+use crate::model::Part;
+use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
+use crate::model::attributes::Role;
+use crate::pages::fetch::{PagePool, PageRef};
+use crate::trace::Timeline;
+use std::ops::Range;
+use std::sync::Arc;
+use topostream_formats::{Direction, Store, Topology};
+
+/// What a GPU device is given for a run.
+pub struct RunSetup {
+    /// The algorithm.
+    pub algorithm: Arc<dyn Algorithm>,
+    /// The graph.
+    pub graph: Arc<Graph>,
+    /// The store.
+    pub store: Arc<Store>,
+    /// The page buffer's memory.
+    pub pool: Arc<PagePool>,
+    /// The number of frames in it.
+    pub frames: u32,
+    /// The threads that check pages, with other devices of the run.
+    pub workers: Arc<Workers>,
+    /// Takes spans of kernels, copies and checks.
+    pub trace: Option<Arc<Timeline>>,
+    /// Which vertices are the device's.
+    pub part: Part,
+    /// The memory that it exchanges values with other devices through; none where it is alone.
+    pub exchange: Option<Arc<ExchangeMemory>>,
+}
+
+/// One run on one GPU.
+pub struct Context {
+    /// The algorithm.
+    pub algorithm: Arc<dyn Algorithm>,
+    /// Its declaration, as kernels are composed from it.
+    pub declared: Declared,
+    /// The graph.
+    pub graph: Arc<Graph>,
+    /// The store.
+    pub store: Arc<Store>,
+    /// Which vertices are the device's.
+    pub part: Part,
+    /// The device's memory.
+    pub plan: DevicePlan,
+    /// Attributes, frontiers and small buffers.
+    pub buffers: RunBuffers,
+    /// The buffers of the page arena.
+    pub arena_buffers: Vec<SharedBuffer>,
+    /// Takes spans, if there is a timeline.
+    pub trace: Option<Arc<Timeline>>,
+    /// The superstep that is under way.
+    pub step: Step,
+    /// Timestamps of passes.
+    pub timing: Timing,
+    /// The adapter and what outlives the run. Its arena and unit rows are with their owners.
+    pub home: Home,
+}
+
+impl Context {
+    /// Plans the device's memory and allocates attributes.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] with the figures where the run does not fit, [`Error::Parameter`] for an algorithm
+    /// without a shader; what the device says.
+    pub fn new(mut home: Home, setup: &RunSetup) -> Result<Self> {
+        let (declared, plan) = plan_for(&home, setup)?;
+        let RunSetup { algorithm, graph, store, pool, frames, trace, part, exchange, .. } = setup;
+        home.prepare(&plan, store, graph, pool, *frames, part)?;
+        // Exchange memory of an earlier run goes before anything is allocated.
+        if exchange.is_none() {
+            home.forget_exchange()?;
+        }
+        let attributes = (&declared.attributes[..], &algorithm.tables()[..]);
+        let buffers = RunBuffers::new(&home.gpu, &plan, attributes, part, declared.traversal)?;
+        let arena_buffers = home.arena.as_ref().expect("prepared with the run").buffers().to_vec();
+        let mut timing = Timing::new(&home.gpu);
+        if let Some(timeline) = trace {
+            timing.calibrate(&home.gpu, timeline)?;
+        }
+        Ok(Self {
+            algorithm: Arc::clone(algorithm),
+            declared,
+            graph: Arc::clone(graph),
+            store: Arc::clone(store),
+            part: part.clone(),
+            plan,
+            buffers,
+            arena_buffers,
+            trace: trace.clone(),
+            step: Step::new(0, Direction::Out, Visit::All),
+            timing,
+            home,
+        })
+    }
+
+    /// The adapter.
+    pub fn gpu(&self) -> &Gpu {
+        &self.home.gpu
+    }
+
+    /// The store's degrees and directories on the device.
+    pub fn graph_buffers(&self) -> &GraphBuffers {
+        self.home.graph.as_ref().expect("prepared with the run")
+    }
+
+    /// The page buffer as the device reads it.
+    ///
+    /// # Panics
+    /// Where it is not imported.
+    pub fn import(&self) -> &HostImport {
+        &self.home.import.as_ref().expect("frames are read in place only where they are imported").1
+    }
+
+    /// The buffer of the import that a frame lies in, and the byte where it begins there.
+    pub fn frame_place(&self, frame: u32) -> (u32, u64) {
+        let (chunk, offset) = self.import().locate(u64::from(frame) * self.plan.slot_bytes);
+        (chunk as u32, offset)
+    }
+
+    /// The topology of a page.
+    pub fn topology(&self, direction: Direction) -> &Topology {
+        self.store.topology(direction).expect("pages of topologies that exist")
+    }
+
+    /// Neighbours in a page, where the superstep visits all lists; otherwise 0, and the kernels count.
+    pub fn edges(&self, page: PageRef) -> u64 {
+        let entries = self.topology(page.direction).directory().entries();
+        if self.step.visit == Visit::All { entries[page.page.index()].edge_count.into() } else { 0 }
+    }
+
+    /// The parts of some vertices' values, by buffer.
+    pub fn spans(&self, attribute: usize, vertices: &Range<u64>) -> Vec<Span<'_>> {
+        self.buffers.spans(attribute, vertices, self.plan.chunk_vertices_log2)
+    }
+
+    /// Sets values of whole words to zero.
+    pub fn clear_values(&self, encoder: &mut wgpu::CommandEncoder, attribute: usize, vertices: &Range<u64>) {
+        for span in self.spans(attribute, vertices) {
+            let words = span.words(&self.declared.attributes[attribute]);
+            encoder.clear_buffer(span.buffer, 4 * words.start, Some(4 * (words.end - words.start)));
+        }
+    }
+
+    /// An empty list of commands.
+    pub fn encoder(&self) -> wgpu::CommandEncoder {
+        self.gpu().device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+    }
+
+    /// A kernel of this run.
+    ///
+    /// # Errors
+    /// [`Error::Shader`] by file and line; what the device says.
+    pub fn kernel(
+        &mut self,
+        name: KernelName,
+        direction: Direction,
+        visit: Visit,
+        in_place: bool,
+    ) -> Result<Arc<Kernel>> {
+        let options = ModuleOptions { in_place, ..self.options(direction, visit) };
+        self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
+    }
+
+    fn options(&self, direction: Direction, visit: Visit) -> ModuleOptions {
+        let (caps, manifest) = (self.gpu().caps(), self.store.manifest());
+        let held = self.part.held(Role::Own);
+        ModuleOptions {
+            encoding: manifest.encoding,
+            page_bytes: manifest.page_bytes,
+            weights: self.algorithm.needs_weights(),
+            direction,
+            visit,
+            grouped: self.store.topology(direction).is_some_and(Topology::is_grouped),
+            attribute_chunk_vertices_log2: self.plan.chunk_vertices_log2,
+            vertices: self.graph.vertices,
+            sharded: self.part.sharded,
+            held_vertices: held.end - held.start,
+            float_atomics: caps.float_atomics,
+            wide_integers: caps.wide_atomics,
+            in_place: false,
+            loops_limited: caps.loops_limited,
+            subgroups: caps.subgroups,
+        }
+    }
+
+    /// Encodes one pass of a kernel that works on no batch of pages. It binds what `find` returns, and otherwise the
+    /// run's buffers.
+    ///
+    /// # Errors
+    /// As of [`kernel`](Self::kernel).
+    pub fn pass<'b>(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        name: KernelName,
+        (direction, visit): (Direction, Visit),
+        groups: u32,
+        find: impl Fn(&Resource) -> Option<&'b wgpu::Buffer>,
+    ) -> Result<()> {
+        let kernel = self.kernel(name, direction, visit, false)?;
+        let graph = self.graph_buffers();
+        let run = |resource: &Resource| self.buffers.find(graph, self.step.superstep, direction, resource);
+        let bind = |group| kernel.bind(self.gpu(), group, |resource| find(resource).unwrap_or_else(|| run(resource)));
+        let bound: Vec<_> = (0..kernel.groups()).map(bind).collect();
+        let stamps = self.timing.next(&self.home.gpu, name.name());
+        kernel.dispatch(encoder, &bound.iter().collect::<Vec<_>>(), (groups, 1), stamps);
+        Ok(())
+    }
+}
+
+/// An algorithm's declaration, and its share of the device's memory.
+fn plan_for(home: &Home, setup: &RunSetup) -> Result<(Declared, DevicePlan)> {
+    let RunSetup { algorithm, graph, store, pool, frames, part, exchange, .. } = setup;
+    let name = algorithm.name();
+    let missing = || Error::Parameter(format!("{name} has no shader: it runs on the CPU device only (`--device cpu`)"));
+    let declared = Declared::of(&**algorithm, graph.has_in_lists).ok_or_else(missing)?;
+    let visits = algorithm.visits(graph.has_in_lists);
+    let mut directions = Vec::new();
+    for &(direction, _) in &visits {
+        // One topology serves both ways where the graph is undirected.
+        let own = store.topology(direction).expect("algorithms visit topologies that exist").direction();
+        if !directions.contains(&own) {
+            directions.push(own);
+        }
+    }
+    let caps = home.gpu.caps();
+    let listed = match exchange {
+        Some(_) if packs(&declared.attributes, &visits) => graph.outgoing().len() as u64,
+        _ => 0,
+    };
+    let request = Request {
+        outgoing_bytes: if 4 * listed <= caps.binding_bytes_max { 4 * listed } else { 0 },
+        device: home.gpu.name(),
+        algorithm: name,
+        part,
+        exchange_bytes: exchange.as_ref().map_or(0, |memory| exchange_bytes(caps, memory, &declared, part)),
+        attributes: &declared.attributes,
+        tables: &algorithm.tables(),
+        traversal: declared.traversal,
+        weights: algorithm.needs_weights(),
+        directions: &directions,
+        store,
+        slot_bytes: pool.frame_bytes() as u64,
+        frames: *frames,
+        host_import: caps.host_import,
+    };
+    let plan = DevicePlan::new(&request, &home.settings, caps)?;
+    Ok((declared, plan))
+}

@@ -1,0 +1,196 @@
+//! Dense moves: values of ranges of vertices between attributes and the exchange memory, by copies and by the `merge`
+//! kernel.
+
+use super::Exchange;
+use crate::device::exchange::Move;
+use crate::device::gpu::adapter::readback::{PATIENCE, uniform};
+use crate::device::gpu::adapter::transfer::{Copy, TransferTicket, TransferTime};
+use crate::device::gpu::compose::layout::{self, Merge as MergeLayout};
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::driver::context::Context;
+use crate::device::gpu::driver::timing::DeviceSpan;
+use crate::device::gpu::memory::buffers::Span;
+use crate::error::Result;
+use crate::model::attributes::{Attribute, AttributeType};
+use crate::trace::Lane;
+use std::ops::Range;
+
+pub(super) fn is_bits(context: &Context, attribute: usize) -> bool {
+    context.declared.attributes[attribute].of == AttributeType::Bit
+}
+
+/// Words of a dense move.
+pub(super) fn move_words(context: &Context, attribute: usize, vertices: &Range<u64>) -> u64 {
+    let words = context.declared.attributes[attribute].of.word_range(vertices);
+    words.end - words.start
+}
+
+/// The parts of a move, by buffer, and where each lies in the exchange memory.
+pub(super) fn parts<'a>(
+    context: &'a Context,
+    attribute: usize,
+    vertices: &Range<u64>,
+    at: u64,
+) -> impl Iterator<Item = (Span<'a>, u64)> + use<'a> {
+    let (declared, first) = (context.declared.attributes[attribute], vertices.start);
+    context.spans(attribute, vertices).into_iter().map(move |span| {
+        let words = words_before(&declared, first, span.vertices.start);
+        (span, at + 4 * words)
+    })
+}
+
+impl Exchange {
+    /// Copies values to the exchange memory.
+    pub(super) fn put(
+        &self,
+        context: &Context,
+        encoder: &mut wgpu::CommandEncoder,
+        attribute: usize,
+        vertices: &Range<u64>,
+        at: u64,
+    ) {
+        for (span, at) in parts(context, attribute, vertices, at) {
+            let words = span.words(&context.declared.attributes[attribute]);
+            let (chunk, offset) = self.locate(at);
+            encoder.copy_buffer_to_buffer(span.buffer, 4 * words.start, chunk, offset, 4 * (words.end - words.start));
+        }
+    }
+
+    /// Replaces values of whole words.
+    pub(super) fn take(
+        &self,
+        context: &Context,
+        encoder: &mut wgpu::CommandEncoder,
+        attribute: usize,
+        vertices: &Range<u64>,
+        at: u64,
+    ) {
+        for (span, at) in parts(context, attribute, vertices, at) {
+            let words = span.words(&context.declared.attributes[attribute]);
+            let (chunk, offset) = self.locate(at);
+            encoder.copy_buffer_to_buffer(chunk, offset, span.buffer, 4 * words.start, 4 * (words.end - words.start));
+        }
+    }
+
+    /// Merges words of the exchange memory into values, or replaces them.
+    pub(super) fn merge(
+        &self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        operation: u32,
+        attribute: usize,
+        vertices: &Range<u64>,
+        at: u64,
+    ) -> Result<()> {
+        let declared = context.declared.attributes[attribute];
+        let kind = match declared.of {
+            AttributeType::U32 => layout::WORDS_U32,
+            AttributeType::F32 => layout::WORDS_F32,
+            AttributeType::Fixed63 | AttributeType::U64 => layout::WORDS_WIDE,
+            AttributeType::Bit => layout::WORDS_BIT,
+        };
+        let parts: Vec<_> = parts(context, attribute, vertices, at)
+            .map(|(span, at)| (span.buffer.clone(), span.words(&declared), span.vertices, at))
+            .collect();
+        for (buffer, words, vertices, at) in parts {
+            let (mut chunk, mut offset) = self.locate(at);
+            let bytes = 4 * (words.end - words.start);
+            if operation != layout::MERGE_CLEAR && !offset.is_multiple_of(16) {
+                // After the border of an attribute's chunk, words need not be aligned as the kernel reads them.
+                encoder.copy_buffer_to_buffer(chunk, offset, &self.scratch, 0, bytes);
+                (chunk, offset) = (&self.scratch, 0);
+            }
+            let last = 31 - (vertices.end - 1) % 32;
+            let layout = MergeLayout {
+                operation,
+                kind,
+                words: (words.end - words.start) as u32,
+                to: words.start as u32,
+                begin: (offset / 4) as u32,
+                first_mask: u32::MAX << (vertices.start % 32),
+                last_mask: u32::MAX >> last,
+                spare: 0,
+            };
+            let told = uniform(&context.home.gpu, bytemuck::bytes_of(&layout))?;
+            let groups = layout::merge_groups(layout.words);
+            context.pass(encoder, KernelName::Merge, super::VISIT, groups, |resource| match resource {
+                Resource::Merge => Some(&told),
+                Resource::Merged => Some(&buffer),
+                Resource::Received => Some(chunk),
+                _ => None,
+            })?;
+        }
+        Ok(())
+    }
+
+    // ---- Beside the kernels -----------------------------------------------------------------------------------------
+
+    /// Whether a move of a round is a copy for the transfer queue, which runs while other moves read: the bus goes both
+    /// ways. No other move of the round may change what it reads.
+    pub(super) fn goes_beside(&self, context: &Context, one: &Move, round: &[Move]) -> bool {
+        let Move::Put { attribute, vertices, .. } = one else { return false };
+        let changed = |other: &Move| match other {
+            Move::Merge { attribute: of, vertices: those, .. }
+            | Move::Take { attribute: of, vertices: those, .. }
+            | Move::Unpack { attribute: of, vertices: those, .. }
+            | Move::Clear { attribute: of, vertices: those } => {
+                // Bits of neighbours are in one word.
+                let (begin, end) = (vertices.start / 32 * 32, vertices.end.next_multiple_of(32));
+                of == attribute && those.start < end && begin < those.end
+            }
+            Move::Apply { .. } => true,
+            Move::Put { .. } | Move::Pack { .. } | Move::Collect { .. } => false,
+        };
+        let reads = |other: &Move| matches!(other, Move::Merge { .. } | Move::Take { .. });
+        let queue = context.home.transfer.is_some() && !self.mirrored;
+        queue && round.iter().any(reads) && !round.iter().any(changed)
+    }
+
+    /// Starts these copies on the transfer queue.
+    pub(super) fn put_beside<'m>(
+        &self,
+        context: &mut Context,
+        puts: impl Iterator<Item = (&'m Move, &'m bool)>,
+    ) -> Result<Option<TransferTicket>> {
+        let mut copies = Vec::new();
+        for (one, _) in puts {
+            let Move::Put { attribute, vertices, at } = one else { continue };
+            let declared = &context.declared.attributes[*attribute];
+            let spans = context.buffers.spans(*attribute, vertices, context.plan.chunk_vertices_log2);
+            copies.extend(spans.into_iter().map(|span| {
+                let (words, before) =
+                    (span.words(declared), words_before(declared, vertices.start, span.vertices.start));
+                let (dest, dest_offset) = self.locate(at + 4 * before);
+                let (source, source_offset) = (span.buffer, 4 * words.start);
+                Copy { source, source_offset, dest, dest_offset, bytes: 4 * (words.end - words.start) }
+            }));
+        }
+        let Some(transfer) = context.home.transfer.as_mut().filter(|_| !copies.is_empty()) else { return Ok(None) };
+        // Kernels that write what they read may still be under way.
+        let gpu = &context.home.gpu;
+        if !gpu.wait(gpu.queue().submit([]), PATIENCE)? {
+            return Err(gpu.health().lost("kernels before a round of exchange did not end").into());
+        }
+        Ok(Some(transfer.submit(&copies)?))
+    }
+
+    pub(super) fn await_copies(&self, context: &mut Context, ticket: TransferTicket) -> Result<()> {
+        let transfer = context.home.transfer.as_mut().expect("it was submitted there");
+        if !transfer.wait(ticket, PATIENCE)? {
+            return Err(context.home.gpu.health().lost("copies of a round of exchange did not end").into());
+        }
+        let span =
+            |time: TransferTime| DeviceSpan { name: "put", begin_ns: time.begin_ns as f64, end_ns: time.end_ns as f64 };
+        let spans: Vec<DeviceSpan> = transfer.finished().into_iter().map(span).collect();
+        if let Some(timeline) = &context.trace {
+            context.timing.tell(timeline, Lane::Copies, &spans);
+        }
+        Ok(())
+    }
+}
+
+/// Words of a dense move from vertex `first` on that come before that of a vertex.
+fn words_before(attribute: &Attribute, first: u64, vertex: u64) -> u64 {
+    let begin = |vertex: u64| attribute.of.word_range(&(vertex..vertex)).start;
+    begin(vertex) - begin(first)
+}

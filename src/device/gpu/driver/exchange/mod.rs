@@ -1,0 +1,251 @@
+//! Moves: values that this device sends to others and receives from them.
+//!
+//! ```text
+//!   attributes ── copies ──────────▶ ┌──────────────────────────────┐ ── copies, merge ──▶ attributes
+//!              ── collect ─▶ ship ─▶ │ exchange memory, imported    │ ── apply ──────────▶ attributes, next frontier
+//!                                    └──────────────────────────────┘
+//!                                    or a mirror of it in device memory: copied in before a round, and out after it
+//! ```
+//!
+//! | module | what |
+//! | --- | --- |
+//! | `dense` | values of ranges of vertices: sent, received, merged |
+//! | `pack` | values of those vertices only that have out-edges |
+//! | `messages` | vertices that a traversal has activated |
+//!
+//! Owns the import of the exchange memory (or its mirror) and the scratch memory of messages. Called by the driver; it
+//! knows the moves that it is given, and neither the schedule that they are from nor what other devices do.
+
+mod dense;
+mod messages;
+mod pack;
+
+use super::context::Context;
+use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
+use crate::device::exchange::{ExchangeMemory, Move};
+use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};
+use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::adapter::readback::{PATIENCE, READBACK, read_buffer};
+use crate::device::gpu::compose::KernelName;
+use crate::device::gpu::compose::layout;
+use crate::device::gpu::memory::plan::{message_layout, scratch_bytes};
+use crate::error::{Error, Result};
+use crate::model::algorithm::Visit;
+use crate::model::attributes::Merge;
+use dense::{is_bits, move_words};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use topostream_formats::Direction;
+
+/// Kernels of moves look at no lists: this is what they are composed for.
+const VISIT: (Direction, Visit) = (Direction::Out, Visit::All);
+
+/// Exchange memory as one device sees it.
+pub(super) struct Exchange {
+    memory: Arc<ExchangeMemory>,
+    /// The memory, or its mirror: no move crosses a chunk.
+    chunks: Vec<SharedBuffer>,
+    chunk_bytes: u64,
+    /// Whether the device cannot reach the memory itself.
+    mirrored: bool,
+    /// What messages carry, in a traversal.
+    layout: Option<MessageLayout>,
+    /// Where messages are collected, and where unaligned words are copied to first.
+    scratch: SharedBuffer,
+}
+
+impl Exchange {
+    /// Imports exchange memory, or makes a mirror of it where the device cannot import.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where a piece is more than the device binds; what the driver says.
+    pub fn new(context: &mut Context, memory: Arc<ExchangeMemory>) -> Result<Self> {
+        let layout = message_layout(&context.declared, &context.part);
+        let home = &mut context.home;
+        let caps = home.gpu.caps().clone();
+        let (piece, scratch) = (memory.piece_bytes(), scratch_bytes(&memory, layout.as_ref(), &context.part));
+        let most = caps.binding_bytes_max.min(caps.buffer_bytes_max);
+        // Both are powers of two.
+        let step = piece.max(caps.import_alignment);
+        if step.max(scratch) > most {
+            let message =
+                format!("{} binds at most {most} bytes at once, and exchange takes pieces of {step}", home.name());
+            return Err(Error::Parameter(message));
+        }
+        let bytes = memory.memory().len() as u64;
+        let chunk_bytes = (most / step * step).min(bytes);
+        let chunks = match caps.host_import {
+            true => home.import_exchange(&memory, chunk_bytes)?.chunks().to_vec(),
+            false => {
+                let chunk = |from| device_buffer(&home.gpu, "exchange", chunk_bytes.min(bytes - from));
+                (0..bytes).step_by(chunk_bytes as usize).map(chunk).collect::<Result<_>>()?
+            }
+        };
+        let scratch = device_buffer(&home.gpu, "exchange scratch", scratch)?;
+        Ok(Self { memory, chunks, chunk_bytes, mirrored: !caps.host_import, layout, scratch })
+    }
+
+    /// The chunk with a place, and where in it.
+    pub(super) fn locate(&self, at: u64) -> (&SharedBuffer, u64) {
+        (&self.chunks[(at / self.chunk_bytes) as usize], at % self.chunk_bytes)
+    }
+
+    /// Copies words of the memory to the mirror, before anything that is submitted from here on.
+    fn copy_in(&self, gpu: &Gpu, at: u64, words: u64) {
+        let values: Vec<u32> = self.memory.words(at, words).iter().map(|word| word.load(Relaxed)).collect();
+        let (chunk, offset) = self.locate(at);
+        gpu.queue().write_buffer(chunk, offset, bytemuck::cast_slice(&values));
+    }
+
+    /// Copies words of the mirror, by place and number, to the memory.
+    fn copy_out(&self, gpu: &Gpu, parts: &[(u64, u64)]) -> Result<()> {
+        let bytes = parts.iter().map(|(_, words)| 4 * words).sum::<u64>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        let staging = gpu.buffer("exchange staging", bytes.next_multiple_of(8), READBACK)?;
+        let mut encoder = gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut to = 0;
+        for &(at, words) in parts {
+            let (chunk, offset) = self.locate(at);
+            encoder.copy_buffer_to_buffer(chunk, offset, &staging, to, 4 * words);
+            to += 4 * words;
+        }
+        let submission = gpu.queue().submit([encoder.finish()]);
+        let read: Vec<u32> = bytemuck::pod_collect_to_vec(&read_buffer(gpu, &staging, submission, bytes)?);
+        let mut values = read.into_iter();
+        for &(at, words) in parts {
+            let cells = self.memory.words(at, words).iter();
+            cells.zip(&mut values).for_each(|(cell, value)| cell.store(value, Relaxed));
+        }
+        Ok(())
+    }
+}
+
+impl Exchange {
+    /// Makes moves that write nothing to the exchange memory, without waiting for them.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn hear(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        if self.mirrored {
+            self.mirror_in(context, moves);
+        }
+        let mut encoder = context.encoder();
+        self.encode(context, &mut encoder, moves)?;
+        context.gpu().queue().submit([encoder.finish()]);
+        Ok(())
+    }
+
+    /// Encodes moves that write to the exchange memory; what they have written is [brought out](Self::bring_out) when
+    /// they are done.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn encode(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, moves: &[Move]) -> Result<()> {
+        moves.iter().try_for_each(|one| self.encode_move(context, encoder, one))
+    }
+
+    /// Copies what moves that are done have written to the exchange memory, where the device cannot write there itself.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn bring_out(&self, context: &Context, moves: &[Move]) -> Result<()> {
+        if self.mirrored { self.mirror_out(context, moves) } else { Ok(()) }
+    }
+
+    /// Makes the moves of a round, in order, and waits for them.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn round(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+        if self.mirrored {
+            self.mirror_in(context, moves);
+        }
+        let beside: Vec<bool> = moves.iter().map(|one| self.goes_beside(context, one, moves)).collect();
+        let mut encoder = context.encoder();
+        for (one, _) in moves.iter().zip(&beside).filter(|(_, beside)| !**beside) {
+            self.encode_move(context, &mut encoder, one)?;
+        }
+        let ticket = self.put_beside(context, moves.iter().zip(&beside).filter(|(_, beside)| **beside))?;
+        let gpu = context.gpu();
+        if !gpu.wait(gpu.queue().submit([encoder.finish()]), PATIENCE)? {
+            return Err(gpu.health().lost("a round of exchange did not end").into());
+        }
+        if let Some(ticket) = ticket {
+            self.await_copies(context, ticket)?;
+        }
+        self.bring_out(context, moves)
+    }
+
+    // ---- One move ---------------------------------------------------------------------------------------------------
+
+    fn encode_move(&self, context: &mut Context, encoder: &mut wgpu::CommandEncoder, one: &Move) -> Result<()> {
+        match one {
+            Move::Put { attribute, vertices, at } => self.put(context, encoder, *attribute, vertices, *at),
+            Move::Merge { attribute, vertices, at } => {
+                let operation = match context.declared.attributes[*attribute].merge {
+                    Merge::Add => layout::MERGE_ADD,
+                    Merge::Min => layout::MERGE_MIN,
+                    Merge::Max => layout::MERGE_MAX,
+                    Merge::Or => layout::MERGE_OR,
+                };
+                return self.merge(context, encoder, operation, *attribute, vertices, *at);
+            }
+            Move::Take { attribute, vertices, at } if is_bits(context, *attribute) => {
+                return self.merge(context, encoder, layout::MERGE_REPLACE, *attribute, vertices, *at);
+            }
+            Move::Take { attribute, vertices, at } => self.take(context, encoder, *attribute, vertices, *at),
+            Move::Pack { attribute, vertices, at } => {
+                return self.pack(context, encoder, KernelName::Pack, *attribute, vertices, *at);
+            }
+            Move::Unpack { attribute, vertices, at } => {
+                return self.pack(context, encoder, KernelName::Unpack, *attribute, vertices, *at);
+            }
+            Move::Clear { attribute, vertices } if is_bits(context, *attribute) => {
+                return self.merge(context, encoder, layout::MERGE_CLEAR, *attribute, vertices, 0);
+            }
+            Move::Clear { attribute, vertices } => context.clear_values(encoder, *attribute, vertices),
+            Move::Collect { vertices, at } => return self.collect_message(context, encoder, vertices, *at),
+            Move::Apply { vertices, at } => return self.apply_message(context, encoder, vertices, *at),
+        }
+        Ok(())
+    }
+
+    // ---- Without import ---------------------------------------------------------------------------------------------
+
+    /// Copies what a round's moves read to the mirror.
+    fn mirror_in(&self, context: &Context, moves: &[Move]) {
+        for one in moves {
+            match one {
+                Move::Merge { attribute, vertices, at } | Move::Take { attribute, vertices, at } => {
+                    self.copy_in(context.gpu(), *at, move_words(context, *attribute, vertices));
+                }
+                Move::Apply { vertices, at } => {
+                    self.copy_in(context.gpu(), *at, self.message_words(vertices, *at));
+                }
+                Move::Unpack { vertices, at, .. } => {
+                    self.copy_in(context.gpu(), *at, context.graph.outgoing_among(vertices).len() as u64);
+                }
+                Move::Put { .. } | Move::Pack { .. } | Move::Collect { .. } | Move::Clear { .. } => {}
+            }
+        }
+    }
+
+    /// Copies what a round's moves have written to the memory: of messages the headers first, which say how long they
+    /// are.
+    fn mirror_out(&self, context: &Context, moves: &[Move]) -> Result<()> {
+        let of_messages = |one: &Move| match one {
+            Move::Collect { at, .. } => Some((*at, HEADER_WORDS)),
+            _ => None,
+        };
+        self.copy_out(context.gpu(), &moves.iter().filter_map(of_messages).collect::<Vec<_>>())?;
+        let written = |one: &Move| match one {
+            Move::Put { attribute, vertices, at } => Some((*at, move_words(context, *attribute, vertices))),
+            Move::Pack { vertices, at, .. } => Some((*at, context.graph.outgoing_among(vertices).len() as u64)),
+            Move::Collect { vertices, at } => Some((*at, self.message_words(vertices, *at))),
+            _ => None,
+        };
+        self.copy_out(context.gpu(), &moves.iter().filter_map(written).collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,63 @@
+//! Packing: values of those vertices only that have out-edges, between an attribute and the exchange memory.
+
+use super::{Exchange, dense};
+use crate::device::gpu::adapter::readback::uniform;
+use crate::device::gpu::compose::layout::{self, Pack as PackLayout};
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::driver::context::Context;
+use crate::device::gpu::memory::buffers::Span;
+use crate::error::Result;
+use std::ops::Range;
+
+impl Exchange {
+    /// One move by the `pack` or the `unpack` kernel: a pass for each buffer that the vertices lie in.
+    pub(super) fn pack(
+        &self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        name: KernelName,
+        attribute: usize,
+        vertices: &Range<u64>,
+        at: u64,
+    ) -> Result<()> {
+        let first = context.graph.outgoing_among(vertices).start;
+        // A graph without edges has no such list: nothing is sent.
+        let Some(outgoing) = context.graph_buffers().outgoing().cloned() else {
+            return Ok(());
+        };
+        let declared = context.declared.attributes[attribute];
+        let part = |(span, _): (Span<'_>, u64)| {
+            let base = span.vertices.start - span.words(&declared).start;
+            (span.buffer.clone(), base, span.vertices)
+        };
+        let parts: Vec<_> = dense::parts(context, attribute, vertices, at).map(part).collect();
+        for (buffer, base, vertices) in parts {
+            let listed = context.graph.outgoing_among(&vertices);
+            if listed.is_empty() {
+                continue;
+            }
+            let (chunk, offset) = self.locate(at);
+            let layout = PackLayout {
+                first: listed.start as u32,
+                count: listed.len() as u32,
+                begin: (offset / 4) as u32 + (listed.start - first) as u32,
+                base: base as u32,
+            };
+            let told = uniform(&context.home.gpu, bytemuck::bytes_of(&layout))?;
+            context.pass(
+                encoder,
+                name,
+                super::VISIT,
+                layout::pack_groups(layout.count),
+                |resource| match resource {
+                    Resource::Pack => Some(&told),
+                    Resource::Merged => Some(&buffer),
+                    Resource::Outgoing => Some(&outgoing),
+                    Resource::Sent | Resource::Received => Some(chunk),
+                    _ => None,
+                },
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! First values: of attributes, seeds and the first frontier.
+
+use super::context::Context;
+use crate::device::gpu::adapter::readback::uniform;
+use crate::device::gpu::compose::layout::{Fill, WORKGROUP};
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::memory::plan::TOTALS_MAX;
+use crate::error::Result;
+use crate::model::algorithm::{Seeds, Visit};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge};
+use crate::model::bits::Bits;
+use std::collections::BTreeMap;
+use topostream_formats::Direction;
+
+/// Words of a set that are uploaded at once.
+const PIECE_WORDS: usize = 1 << 20;
+
+/// Sets all attributes and frontiers to the values that a run begins with.
+///
+/// # Errors
+/// What the device says.
+pub fn set(context: &mut Context) -> Result<()> {
+    let mut encoder = context.encoder();
+    for place in 0..context.declared.attributes.len() {
+        fill_attribute(context, &mut encoder, place)?;
+    }
+    for superstep in 0..2 {
+        context.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
+    }
+    context.gpu().queue().submit([encoder.finish()]);
+    let algorithm = &context.algorithm;
+    plant(context, &algorithm.seeds());
+    algorithm.seed_sets().iter().try_for_each(|(place, set)| plant_set(context, *place, set))
+}
+
+/// Sets the first values of an attribute. Those that will be added to other devices' are set by the owner of the vertex
+/// only.
+fn fill_attribute(context: &mut Context, encoder: &mut wgpu::CommandEncoder, place: usize) -> Result<()> {
+    let Attribute { initial, merge, .. } = context.declared.attributes[place];
+    let buffers = context.buffers.attribute(place, context.plan.chunk_vertices_log2);
+    let buffers: Vec<_> = buffers.map(|(first, buffer)| (first, buffer.clone())).collect();
+    buffers.iter().try_for_each(|(first, buffer)| fill(context, encoder, buffer, initial, *first))?;
+    if initial != Initial::Bits(0) && merge == Merge::Add {
+        for others in [0..context.part.own.start, context.part.own.end..context.part.vertices] {
+            context.clear_values(encoder, place, &others);
+        }
+    }
+    Ok(())
+}
+
+/// Sets the first values of one buffer of an attribute, which begins with `first_vertex`.
+fn fill(
+    context: &mut Context,
+    encoder: &mut wgpu::CommandEncoder,
+    buffer: &wgpu::Buffer,
+    initial: Initial,
+    first_vertex: u64,
+) -> Result<()> {
+    if initial == Initial::Bits(0) {
+        encoder.clear_buffer(buffer, 0, None);
+        return Ok(());
+    }
+    let kernel = context.kernel(KernelName::Fill, Direction::Out, Visit::All, false)?;
+    let words = (buffer.size() / 4) as u32;
+    let (value, increment) = (initial.of(first_vertex as u32), u32::from(initial == Initial::Vertex));
+    let fill = Fill { value, words, increment, ..Fill::default() };
+    let fill = uniform(context.gpu(), bytemuck::bytes_of(&fill))?;
+    let find = |resource: &Resource| if *resource == Resource::Filled { buffer } else { &fill };
+    let bound: Vec<_> = (0..kernel.groups()).map(|group| kernel.bind(context.gpu(), group, find)).collect();
+    let groups = words.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX);
+    kernel.dispatch(encoder, &bound.iter().collect::<Vec<_>>(), (groups, 1), None);
+    Ok(())
+}
+
+/// Sets the values that a run begins from: of vertices that are held here, or whose owners' values are kept here.
+fn plant(context: &Context, seeds: &Seeds) {
+    let (attributes, part) = (&context.declared.attributes, &context.part);
+    // By attribute (none: the frontier), whether the value is written here, which may differ within a word of bits, and
+    // word.
+    let mut words = BTreeMap::new();
+    for seed in &seeds.values {
+        let Attribute { of, merge, role, .. } = attributes[seed.attribute];
+        if merge == Merge::Add && !part.owns(seed.vertex) {
+            continue;
+        }
+        let vertex = u64::from(seed.vertex);
+        let here = !role.is_written() || part.writable().contains(&vertex);
+        match of {
+            AttributeType::Bit => {
+                let (_, bits) = words.entry((Some(seed.attribute), here, vertex / 32)).or_insert((vertex, 0u32));
+                *bits |= (seed.bits & 1) << (vertex % 32);
+            }
+            _ => drop(words.insert((Some(seed.attribute), here, vertex), (vertex, seed.bits))),
+        }
+    }
+    for vertex in seeds.active.iter().copied().map(u64::from) {
+        let (_, bits) = words.entry((None, true, vertex / 32)).or_insert((vertex, 0));
+        *bits |= 1 << (vertex % 32);
+    }
+    let (queue, log2) = (context.gpu().queue(), context.plan.chunk_vertices_log2);
+    for ((attribute, _, _), (vertex, value)) in words {
+        let Some(place) = attribute else {
+            let word = (vertex & ((1 << log2) - 1)) / 32;
+            let chunk = &context.buffers.frontier(0)[(vertex >> log2) as usize];
+            queue.write_buffer(chunk, 4 * word, &value.to_le_bytes());
+            continue;
+        };
+        for span in context.spans(place, &(vertex..vertex + 1)) {
+            let words = span.words(&attributes[place]);
+            queue.write_buffer(span.buffer, 4 * words.start, &value.to_le_bytes());
+        }
+    }
+}
+
+/// Sets the bits of an attribute that edges do not write: all vertices' values are held here.
+fn plant_set(context: &Context, place: usize, set: &Bits) -> Result<()> {
+    let attribute = &context.declared.attributes[place];
+    assert!(!attribute.role.is_written(), "sets are planted where edges do not write");
+    for span in context.spans(place, &(0..context.part.vertices)) {
+        let words = span.words(attribute);
+        for begin in words.clone().step_by(PIECE_WORDS) {
+            let piece = begin..words.end.min(begin + PIECE_WORDS as u64);
+            let bits: Vec<u32> = piece.map(|word| set.half_word((span.first / 32 + word) as u32)).collect();
+            context.gpu().queue().write_buffer(span.buffer, 4 * begin, bytemuck::cast_slice(&bits));
+            // Staging memory is given back piece by piece.
+            context.gpu().queue().submit([]);
+            context.gpu().poll()?;
+        }
+    }
+    Ok(())
+}

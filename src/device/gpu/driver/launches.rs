@@ -1,0 +1,312 @@
+//! Launches: batches of pages that are ready, one dispatch each.
+//!
+//! At most [`BATCHES_MAX`] launches are under way. Pages that become ready meanwhile go with the next one, so that
+//! batches grow with the load.
+//!
+//! Owns the pages that are ready, the launches under way, and the buffers that describe batches, long lists and units.
+//! Takes [`Job`]s, and returns those of a launch that is done. Does not know where pages come from or what becomes of
+//! their frames.
+
+use super::batch::{BatchTable, Job, Place};
+use super::context::Context;
+use super::message::Message;
+use super::tally::Tally;
+use crate::device::PageTask;
+use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::compose::layout::HubHeader;
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::kernels::Kernel;
+use crate::device::gpu::memory::plan::{BATCHES_MAX, batch_bytes, hub_bytes};
+use crate::device::gpu::memory::rows::UnitRows;
+use crate::device::settings::Distribution;
+use crate::error::Result;
+use crate::model::algorithm::{Step, Visit};
+use crossbeam_channel::Sender;
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroU64;
+use topostream_formats::Direction;
+use wgpu::BufferUsages as Usage;
+
+/// One launch that is under way.
+struct Launch {
+    number: u64,
+    /// Which of the batch buffers it uses.
+    ring: usize,
+    jobs: Vec<Job>,
+}
+
+/// Room for parts of long lists.
+struct Hubs {
+    buffer: wgpu::Buffer,
+    entries: u32,
+}
+
+/// The owner of pages from the time that they can be launched until their launch is done.
+pub(super) struct Launches {
+    /// By the buffer that pages are in.
+    ready: HashMap<Place, VecDeque<Job>>,
+    under_way: VecDeque<Launch>,
+    /// How many there have been.
+    count: u64,
+    batch_buffers: Vec<wgpu::Buffer>,
+    free_rings: Vec<usize>,
+    /// What kernels bind in this superstep.
+    groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
+    hubs: Hubs,
+    rows: UnitRows,
+    messages: Sender<Message>,
+    tally: Tally,
+}
+
+impl Launches {
+    /// Allocates the buffers that describe launches.
+    ///
+    /// # Errors
+    /// Where the device has no memory left.
+    pub fn new(context: &Context, rows: UnitRows, messages: Sender<Message>) -> Result<Self> {
+        let (gpu, pages) = (context.gpu(), context.home.settings.batch_pages);
+        let buffer = |_| gpu.buffer("batch", batch_bytes(pages), Usage::STORAGE | Usage::COPY_DST);
+        Ok(Self {
+            ready: HashMap::new(),
+            under_way: VecDeque::new(),
+            count: 0,
+            batch_buffers: (0..BATCHES_MAX).map(buffer).collect::<Result<_>>()?,
+            free_rings: (0..BATCHES_MAX).collect(),
+            groups: HashMap::new(),
+            hubs: Hubs::new(gpu, context.plan.hub_entries)?,
+            rows,
+            messages,
+            tally: Tally::default(),
+        })
+    }
+
+    /// Whether the unit row of a page's frame is this page's. That of a fresh page never is.
+    pub fn has_row(&mut self, task: &PageTask) -> bool {
+        let frame = task.frame.index();
+        if task.fresh {
+            self.rows.forget(frame);
+        }
+        self.rows.has(frame, task.page)
+    }
+
+    /// Takes a page that can be launched.
+    pub fn add(&mut self, context: &Context, job: Job) {
+        let place = match &job.slot {
+            Some(slot) => Place::Arena(slot.buffer),
+            None => {
+                let frame = job.frame.as_ref().expect("in a slot or in a frame");
+                Place::Frames(context.frame_place(frame.index()).0)
+            }
+        };
+        self.ready.entry(place).or_default().push_back(job);
+    }
+
+    /// Whether there are pages to be launched.
+    pub fn is_waiting(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Whether launches are under way.
+    pub fn is_running(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    /// The superstep's work so far, which is then counted anew.
+    pub fn take_tally(&mut self) -> Tally {
+        std::mem::take(&mut self.tally)
+    }
+
+    /// Launches what is ready, as far as there may be more launches.
+    ///
+    /// # Errors
+    /// A shader that is wrong; what the device says.
+    pub fn launch(&mut self, context: &mut Context) -> Result<()> {
+        while !self.free_rings.is_empty() {
+            // The buffer with the most pages goes first.
+            let Some((&place, _)) = self.ready.iter().max_by_key(|(_, jobs)| jobs.len()) else { return Ok(()) };
+            let jobs = self.ready.get_mut(&place).expect("just seen");
+            let count = jobs.len().min(context.home.settings.batch_pages as usize);
+            let batch: Vec<Job> = jobs.drain(..count).collect();
+            if jobs.is_empty() {
+                self.ready.remove(&place);
+            }
+            self.launch_batch(context, place, batch)?;
+        }
+        Ok(())
+    }
+
+    fn launch_batch(&mut self, context: &mut Context, place: Place, mut jobs: Vec<Job>) -> Result<()> {
+        let ring = self.free_rings.pop().expect("asked by the caller");
+        let table = self.table(context, place, &mut jobs);
+        let mut encoder = context.encoder();
+        self.encode_copies(context, &mut encoder, &jobs);
+        context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes());
+        let (x, y) = table.groups();
+        if x > 0 {
+            let segments = distribution(context, place) == Distribution::Segments;
+            let name = if segments { KernelName::Segments } else { KernelName::Lists };
+            if !segments {
+                // The count; the room for entries comes after it.
+                encoder.clear_buffer(&self.hubs.buffer, 0, Some(4));
+            }
+            self.encode(context, &mut encoder, name, place, ring, (x, y))?;
+            if !segments && table.hub_groups() > 0 {
+                self.encode(context, &mut encoder, KernelName::Hubs, place, ring, (table.hub_groups(), 1))?;
+            }
+        }
+        self.count += 1;
+        self.tally.transfer.batches += 1;
+        let (number, messages) = (self.count, self.messages.clone());
+        let queue = context.gpu().queue();
+        queue.submit([encoder.finish()]);
+        queue.on_submitted_work_done(move || drop(messages.send(Message::Completed(number))));
+        self.under_way.push_back(Launch { number, ring, jobs });
+        Ok(())
+    }
+
+    /// Describes a batch, and uploads the unit rows that are new.
+    fn table(&mut self, context: &Context, place: Place, jobs: &mut [Job]) -> BatchTable {
+        let mut table = BatchTable::new(distribution(context, place), context.algorithm.needs_weights());
+        let plan = &context.plan;
+        for job in jobs {
+            let topology = context.topology(job.page.direction);
+            let entry = topology.directory().entries()[job.page.page.index()];
+            let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(job.page.page) };
+            let (offset, place) = match (&job.slot, &job.frame) {
+                (Some(slot), _) => (u64::from(slot.index) * plan.slot_bytes, slot.number),
+                (None, Some(frame)) => (context.frame_place(frame.index()).1, plan.slots + frame.index()),
+                (None, None) => unreachable!("a job has a slot or a frame"),
+            };
+            if let Some(words) = job.row.take() {
+                let frame = job.slot.is_none().then(|| (place - plan.slots, job.page));
+                self.rows.write(context.gpu().queue(), place, &words, frame);
+            }
+            if job.slot.is_none() {
+                self.tally.transfer.in_place_bytes += plan.slot_bytes;
+            }
+            table.add(&entry, offset, self.rows.begin(place), degree);
+        }
+        table
+    }
+
+    /// Copies pages that have a slot but are still in their frames, before the kernel of the same launch.
+    fn encode_copies(&mut self, context: &Context, encoder: &mut wgpu::CommandEncoder, jobs: &[Job]) {
+        let bytes = context.plan.slot_bytes;
+        for job in jobs {
+            let (Some(frame), Some(slot)) = (&job.frame, &job.slot) else { continue };
+            let (dest, to) = (&context.arena_buffers[slot.buffer as usize], u64::from(slot.index) * bytes);
+            if context.home.import.is_some() {
+                let (chunk, from) = context.frame_place(frame.index());
+                encoder.copy_buffer_to_buffer(&context.import().chunks()[chunk as usize], from, dest, to, bytes);
+            } else {
+                let size = NonZeroU64::new(bytes).expect("pages have bytes");
+                if let Some(mut view) = context.gpu().queue().write_buffer_with(dest, to, size) {
+                    let page = frame.page();
+                    view.slice(..page.len()).copy_from_slice(page);
+                    view.slice(page.len()..).copy_from_slice(frame.weights());
+                }
+            }
+            self.tally.transfer.copied_bytes += bytes;
+        }
+    }
+
+    /// Encodes one pass of a kernel over a batch.
+    fn encode(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        name: KernelName,
+        place: Place,
+        ring: usize,
+        groups: (u32, u32),
+    ) -> Result<()> {
+        let in_place = matches!(place, Place::Frames(_));
+        let kernel = context.kernel(name, context.step.direction, context.step.visit, in_place)?;
+        for group in 0..kernel.groups() {
+            let key = (name, group, place, ring);
+            if !self.groups.contains_key(&key) {
+                let made = self.bind(context, &kernel, group, place, ring);
+                self.groups.insert(key, made);
+            }
+        }
+        let bound: Vec<_> = (0..kernel.groups()).map(|group| &self.groups[&(name, group, place, ring)]).collect();
+        let stamps = context.timing.next(&context.home.gpu, name.name());
+        kernel.dispatch(encoder, &bound, groups, stamps);
+        Ok(())
+    }
+
+    fn bind(&self, context: &Context, kernel: &Kernel, group: u32, place: Place, ring: usize) -> wgpu::BindGroup {
+        let (graph, Step { superstep, direction, .. }) = (context.graph_buffers(), context.step);
+        kernel.bind(context.gpu(), group, |resource| match resource {
+            Resource::Pages => match place {
+                Place::Arena(buffer) => &context.arena_buffers[buffer as usize],
+                Place::Frames(chunk) => &context.import().chunks()[chunk as usize],
+            },
+            Resource::Batch => &self.batch_buffers[ring],
+            Resource::Rows => self.rows.buffer(),
+            Resource::HubQueue => &self.hubs.buffer,
+            other => context.buffers.find(graph, superstep, direction, other),
+        })
+    }
+
+    /// The pages of a launch that is done.
+    pub fn completed(&mut self, number: u64) -> Vec<Job> {
+        let Some(at) = self.under_way.iter().position(|launch| launch.number == number) else { return Vec::new() };
+        let Launch { ring, jobs, .. } = self.under_way.remove(at).expect("just found");
+        self.free_rings.push(ring);
+        jobs
+    }
+
+    /// Begins a superstep: what was bound in the last one may not be the same.
+    pub fn begin(&mut self) {
+        self.groups.clear();
+    }
+
+    /// Just-enough allocation: makes room for as many parts of long lists as the superstep had. Without room they were
+    /// worked on where they were found, only more slowly.
+    pub fn make_room_for_hubs(&mut self, gpu: &Gpu, wanted: u32) {
+        if wanted <= self.hubs.entries {
+            return;
+        }
+        let mut entries = wanted.checked_next_power_of_two().unwrap_or(1 << 31);
+        while hub_bytes(entries) > gpu.caps().binding_bytes_max {
+            entries /= 2;
+        }
+        if entries > self.hubs.entries
+            && let Ok(hubs) = Hubs::new(gpu, entries)
+        {
+            self.hubs = hubs;
+            self.groups.clear();
+        }
+    }
+
+    /// All pages that are still here at the end of a run, and the unit rows.
+    pub fn give_up(self) -> (Vec<Job>, UnitRows) {
+        let under_way = self.under_way.into_iter().flat_map(|launch| launch.jobs);
+        (under_way.chain(self.ready.into_values().flatten()).collect(), self.rows)
+    }
+}
+
+/// How work is shared out in a batch of pages in one place: what measured best there (docs/benchmarks.md), where
+/// nothing else is asked for.
+fn distribution(context: &Context, place: Place) -> Distribution {
+    let Step { visit, direction, .. } = context.step;
+    match (context.home.settings.distribution, visit, place) {
+        // Over the bus each word should be read once.
+        (Distribution::Auto, _, Place::Frames(_)) => Distribution::Segments,
+        (Distribution::Auto, _, Place::Arena(_)) if direction == Direction::Out => Distribution::Segments,
+        // A search for one neighbour among many stops early: further lanes would search in vain.
+        (Distribution::Auto, Visit::Without(_), Place::Arena(_)) => Distribution::Vertex,
+        (Distribution::Auto, _, Place::Arena(_)) => Distribution::Hybrid,
+        (asked, _, _) => asked,
+    }
+}
+
+impl Hubs {
+    fn new(gpu: &Gpu, entries: u32) -> Result<Self> {
+        let buffer = gpu.buffer("hubs", hub_bytes(entries), Usage::STORAGE | Usage::COPY_DST)?;
+        let header = HubHeader { capacity: entries, ..HubHeader::default() };
+        gpu.queue().write_buffer(&buffer, 0, bytemuck::bytes_of(&header));
+        Ok(Self { buffer, entries })
+    }
+}

@@ -1,0 +1,59 @@
+//! The messages of the driver's thread: what the device asks of it, and what callbacks and worker threads tell it.
+
+use super::batch::Job;
+use super::values::Piece;
+use crate::device::exchange::Move;
+use crate::device::{PageTask, StepEnd};
+use crate::error::{Error, Result};
+use crate::model::algorithm::{Scalars, State, Step, Visit};
+use crate::pages::cache::Policy;
+use crate::pages::fetch::PageRef;
+use crossbeam_channel::{Receiver, Sender};
+use std::collections::HashMap;
+use std::sync::Arc;
+use topostream_formats::{Direction, Error as StoreError};
+
+/// The end of a superstep, and the pages of the next one.
+pub type Ended = Result<(StepEnd, NextPages)>;
+
+/// A bit for each page that a possible next superstep visits; no entry for one that visits all pages.
+pub type NextPages = HashMap<(Direction, Visit), Vec<u32>>;
+
+/// The driver's end of the channel.
+pub type Messages = Receiver<Message>;
+
+/// A message to the driver. Questions carry the channel for the answer.
+pub enum Message {
+    /// Sets first values and seeds.
+    Initialise(Sender<Result<(Scalars, NextPages)>>),
+    /// Begins a superstep.
+    Begin(Step),
+    /// Leaves the active vertices of some pages, a bit each, to the next superstep.
+    PutOff(Direction, Vec<u32>),
+    /// Starts on those of the pages that are in device memory; the answer is the others.
+    Resident(Vec<PageRef>, Policy, Sender<Vec<PageRef>>),
+    /// A page to be worked on.
+    Page(PageTask),
+    /// From a worker thread: a page has been checked.
+    Checked(Job, Result<(), StoreError>),
+    /// From wgpu: a launch is done.
+    Completed(u64),
+    /// Makes the moves of a round.
+    Round(Vec<Move>, Sender<Result<()>>),
+    /// Makes moves that write nothing to the exchange memory.
+    Hear(Vec<Move>),
+    /// Ends a superstep, with moves after its vertex phase.
+    End(Vec<Move>, Sender<Ended>),
+    /// Asks for the values of the device's own vertices at the end of a run; the last answer is `None`.
+    Download(Sender<Result<Option<Piece>>>),
+    /// The same between supersteps.
+    Save(Sender<Result<Option<Piece>>>),
+    /// Asks for the words of the frontier of a superstep.
+    Frontier(u32, Sender<Result<Vec<u32>>>),
+    /// Continues with a superstep from a saved state.
+    Restore(Step, Arc<State>, Sender<Result<NextPages>>),
+    /// Asks why the run has failed.
+    Why(Sender<Error>),
+    /// Ends the thread, perhaps in the middle of a superstep.
+    Stop,
+}

@@ -1,0 +1,413 @@
+//! The driver of a GPU device: one thread that takes messages and calls the four owners of a run's state.
+//!
+//! ```text
+//!                            Job                        Job
+//!   Message::Page ─▶ intake ────▶ launches ─▶ dispatch ────▶ intake ─▶ PageDone
+//!   Message::Round ─▶ exchange ─▶ moves
+//!   Message::End ─▶ superstep: vertex phase ─▶ exchange: moves ─▶ superstep: next pages, readback ─▶ answer
+//! ```
+//!
+//! | module | what it owns |
+//! | --- | --- |
+//! | `intake` | the page arena; pages that are checked, wait for a slot, or are being copied |
+//! | `launches` | pages that are ready, launches under way, the buffers that describe them |
+//! | `superstep` | the readback of a superstep's end, and the notes of activated vertices |
+//! | `exchange` | the memory that is shared with other devices, and the moves |
+//! | `context` | nothing that changes in a superstep: adapter, attributes, plan; all four are passed it |
+//!
+//! The four know the context and the values that are handed on ([`batch::Job`], `tally`), and not each other: only this
+//! file calls all of them. `initial` and `values` set and read attributes, `notes` and `timing` are parts of
+//! `superstep` and `context`, `message` is the channel's.
+//!
+//! Created and called by [`GpuDevice`](super::GpuDevice), by messages only. The thread sleeps on one channel; while
+//! launches or copies are under way it looks at the device between messages. It does not know the engine, other
+//! devices, or how pages are read.
+
+mod batch;
+mod context;
+mod exchange;
+mod initial;
+mod intake;
+mod launches;
+mod message;
+mod notes;
+mod superstep;
+mod tally;
+mod timing;
+mod values;
+
+pub use context::RunSetup;
+pub(super) use message::{Ended, Message, Messages, NextPages};
+pub(super) use values::Piece;
+
+use super::compose::KernelName;
+use super::memory::home::Home;
+use crate::device::PageDone;
+use crate::device::exchange::Move;
+use crate::device::workers::panic_message;
+use crate::error::{Error, Result};
+use crate::model::activations::Activations;
+use crate::model::algorithm::{Scalars, State, Step, Visit};
+use context::Context;
+use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
+use exchange::Exchange;
+use intake::{Arrived, Intake, Taken};
+use launches::Launches;
+use notes::Notes;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use superstep::Superstep;
+use tokio::sync::mpsc;
+use topostream_formats::Direction;
+
+/// How long the driver looks for messages before it sleeps.
+const SPIN: Duration = Duration::from_micros(60);
+/// How long the driver sleeps between looks at the device while launches or copies are under way.
+const LOOK: Duration = Duration::from_micros(30);
+/// How long the end of a run waits for what the device still does.
+const SETTLE: Duration = Duration::from_secs(20);
+
+/// The state of the driver's thread.
+pub(super) struct Driver {
+    context: Context,
+    intake: Intake,
+    launches: Launches,
+    superstep: Superstep,
+    /// None for a device that is alone.
+    exchange: Option<Exchange>,
+    /// Takes pages that are done; `None` when the run has failed.
+    done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
+    failed: bool,
+    /// Whether it has been told to stop, which may be in the middle of a superstep.
+    stopped: bool,
+    /// Why the run has failed, until somebody has been told.
+    failure: Option<Error>,
+}
+
+impl Driver {
+    /// Plans, composes and allocates. `activations` are noted of the device's own vertices, where they are wanted;
+    /// `messages` is the sending end of the channel that the driver [runs](Self::run) on.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] with the figures where the run does not fit, [`Error::Shader`], [`Error::Parameter`].
+    pub fn new(
+        home: Home,
+        setup: RunSetup,
+        activations: Option<Arc<Activations>>,
+        messages: Sender<Message>,
+        done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
+    ) -> Result<Self> {
+        let mut context = Context::new(home, &setup)?;
+        let RunSetup { workers, exchange, .. } = setup;
+        let exchange = exchange.map(|memory| Exchange::new(&mut context, memory)).transpose()?;
+        let arena = context.home.arena.take().expect("prepared with the run");
+        let rows = context.home.rows.take().expect("prepared with the run");
+        let launches = Launches::new(&context, rows, messages.clone())?;
+        let first = context.part.own_words().start;
+        let notes = activations.map(|noted| Notes::new(noted, first, Arc::clone(&workers), context.gpu().name()));
+        let superstep = Superstep::new(notes.transpose()?);
+        let intake = Intake::new(arena, workers, messages);
+        let (failed, stopped, failure) = (false, false, None);
+        Ok(Self { context, intake, launches, superstep, exchange, done, failed, stopped, failure })
+    }
+
+    /// Works until it is told to stop; returns the adapter. A panic ends the run with an error, and not the thread:
+    /// questions are still answered, and the adapter is not let go of while it reads the page buffer.
+    pub fn run(mut self, take: &Messages) -> Home {
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(take))) {
+            let message = format!("its thread panicked: {}", panic_message(&*panic));
+            let fault = self.context.gpu().health().fault("device driver", &message);
+            self.fail(fault.into());
+        }
+        self.settle()
+    }
+
+    fn work(&mut self, take: &Messages) {
+        while !self.stopped {
+            let message = match soon(take) {
+                Some(message) => Some(message),
+                None if self.is_idle() => Some(take.recv().unwrap_or(Message::Stop)),
+                None => match take.recv_timeout(LOOK) {
+                    Err(RecvTimeoutError::Timeout) => None,
+                    message => Some(message.unwrap_or(Message::Stop)),
+                },
+            };
+            for message in message.into_iter().chain(take.try_iter()) {
+                self.handle(message, take);
+            }
+            if !self.stopped
+                && !self.failed
+                && let Err(error) = self.advance()
+            {
+                self.fail(error);
+            }
+        }
+    }
+
+    fn handle(&mut self, message: Message, take: &Messages) {
+        // An answer that nobody waits for any more is no error.
+        match message {
+            Message::Initialise(reply) => {
+                let result = self.sound().and_then(|()| self.initialise());
+                drop(reply.send(self.explained(result)));
+            }
+            Message::Begin(step) => self.begin(&step),
+            Message::PutOff(direction, bits) => {
+                if let Err(error) = self.sound().and_then(|()| superstep::put_off(&mut self.context, direction, &bits))
+                {
+                    self.fail(error);
+                }
+            }
+            Message::Resident(pages, policy, reply) => {
+                let (ready, others) = self.intake.start_resident(&self.context, pages, policy);
+                ready.into_iter().for_each(|job| self.launches.add(&self.context, job));
+                drop(reply.send(others));
+            }
+            Message::Page(task) => {
+                let has_row = self.launches.has_row(&task);
+                let taken = self.intake.take(&self.context, task, has_row);
+                self.hand_on(taken);
+            }
+            Message::Checked(job, result) => {
+                let taken = self.intake.checked(&self.context, job, result);
+                self.hand_on(taken);
+            }
+            Message::Completed(number) => {
+                let jobs = self.launches.completed(number);
+                let done = self.intake.take_back(&self.context, jobs);
+                self.report(done);
+            }
+            Message::Round(moves, reply) => {
+                let result = self.launch_all(take).and_then(|()| self.round(&moves));
+                self.failed |= result.is_err();
+                self.collect(take);
+                drop(reply.send(self.explained(result)));
+            }
+            Message::Hear(moves) => {
+                if let Err(error) = self.launch_all(take).and_then(|()| self.hear(&moves)) {
+                    self.fail(error);
+                }
+            }
+            Message::End(told, reply) => {
+                let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &told));
+                self.failed |= result.is_err();
+                self.collect(take);
+                drop(reply.send(self.explained(result)));
+            }
+            Message::Why(reply) => drop(reply.send(self.failure())),
+            Message::Stop => self.stopped = true,
+            Message::Download(_) | Message::Save(_) | Message::Frontier(..) | Message::Restore(..) => {
+                self.handle_values(message);
+            }
+        }
+    }
+
+    /// Handles the messages that read and set attributes between supersteps and at the end.
+    fn handle_values(&mut self, message: Message) {
+        match message {
+            Message::Download(reply) => {
+                let last = self.sound().and_then(|()| values::send(&self.context, &reply));
+                self.superstep.finish_notes();
+                drop(reply.send(self.explained(last.map(|()| None))));
+            }
+            Message::Save(reply) => {
+                let last = self.sound().and_then(|()| values::send(&self.context, &reply));
+                self.superstep.settle_notes();
+                drop(reply.send(self.explained(last.map(|()| None))));
+            }
+            Message::Frontier(number, reply) => {
+                let words = self.sound().and_then(|()| values::frontier(&self.context, number));
+                drop(reply.send(self.explained(words)));
+            }
+            Message::Restore(next, state, reply) => {
+                let result = self.sound().and_then(|()| self.restore(&next, &state));
+                // Whoever asked has the state to itself again when it has the answer.
+                drop(state);
+                drop(reply.send(self.explained(result)));
+            }
+            _ => unreachable!("all other messages are handled by the caller"),
+        }
+    }
+
+    // ---- Pages ------------------------------------------------------------------------------------------------------
+
+    /// Hands on a page that intake has taken.
+    fn hand_on(&mut self, taken: Taken) {
+        match taken {
+            Taken::Ready(job) => self.launches.add(&self.context, job),
+            Taken::Done(done) => self.report(vec![done]),
+            Taken::Later => {}
+        }
+    }
+
+    /// Hands on pages whose copies are done.
+    fn hand_on_all(&mut self, Arrived { ready, done }: Arrived) {
+        ready.into_iter().for_each(|job| self.launches.add(&self.context, job));
+        self.report(done);
+    }
+
+    fn report(&self, done: Vec<PageDone>) {
+        if !done.is_empty() {
+            self.done.send(Some(done)).ok();
+        }
+    }
+
+    /// Does what can be done without waiting.
+    fn advance(&mut self) -> Result<()> {
+        self.context.gpu().poll()?;
+        let arrived = self.intake.advance(&mut self.context)?;
+        self.hand_on_all(arrived);
+        self.launches.launch(&mut self.context)
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.launches.is_running() && !self.intake.is_copying()
+    }
+
+    /// Works until everything of this superstep has been launched. What is submitted afterwards runs after it.
+    fn launch_all(&mut self, take: &Messages) -> Result<()> {
+        loop {
+            self.sound()?;
+            if self.stopped {
+                return Err(self.context.gpu().health().fault("a run", "it was given up").into());
+            }
+            self.advance()?;
+            if self.intake.pending() == 0 && !self.launches.is_waiting() {
+                return Ok(());
+            }
+            if let Some(message) = soon(take).or_else(|| take.recv_timeout(LOOK).ok()) {
+                self.handle(message, take);
+            }
+        }
+    }
+
+    /// After a wait for the device: takes back what the launches of the superstep held.
+    fn collect(&mut self, take: &Messages) {
+        while !self.stopped && self.launches.is_running() && self.context.gpu().poll().is_ok() {
+            match take.recv_timeout(LOOK) {
+                Ok(message) => self.handle(message, take),
+                Err(_) => continue,
+            }
+        }
+    }
+
+    // ---- Supersteps -------------------------------------------------------------------------------------------------
+
+    fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
+        initial::set(&mut self.context)?;
+        // The first superstep visits what "the superstep before the first" has activated.
+        let before = Step::new(u32::MAX, Direction::Out, Visit::All);
+        superstep::set(&mut self.context, before);
+        let (end, next_pages) = self.end(Some(KernelName::Initialise), &[])?;
+        Ok((end.summary.totals, next_pages))
+    }
+
+    fn restore(&mut self, next: &Step, state: &State) -> Result<NextPages> {
+        values::restore(&self.context, next, state)?;
+        // As if the superstep before had just ended.
+        superstep::set(&mut self.context, Step { superstep: next.superstep.wrapping_sub(1), ..*next });
+        Ok(self.end(None, &[])?.1)
+    }
+
+    fn begin(&mut self, step: &Step) {
+        self.launches.begin();
+        superstep::begin(&mut self.context, step);
+    }
+
+    /// Runs the kernels over vertices and pages that end a superstep (or a beginning), with moves between them, and
+    /// reads back the results. Without a phase no values change: a traversal has its census, and nothing else happens.
+    fn end(&mut self, phase: Option<KernelName>, told: &[Move]) -> Ended {
+        let mut ending = self.superstep.encode(&mut self.context, phase)?;
+        if !told.is_empty() {
+            shared(&self.exchange, &self.context)?.encode(&mut self.context, &mut ending.encoder, told)?;
+        }
+        let mut tally = self.intake.take_tally();
+        tally.add(self.launches.take_tally());
+        let found = self.superstep.finish(&mut self.context, ending, tally)?;
+        if !told.is_empty() {
+            shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
+        }
+        self.launches.make_room_for_hubs(self.context.gpu(), found.hubs_wanted);
+        Ok((found.end, found.next_pages))
+    }
+
+    // ---- Moves ------------------------------------------------------------------------------------------------------
+
+    /// Makes the moves of a round, in order. What they write can be read by other devices when this returns.
+    fn round(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&self.exchange, &self.context)?.round(&mut self.context, moves)
+    }
+
+    /// Makes moves that write nothing to the exchange memory, without waiting for them.
+    fn hear(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&self.exchange, &self.context)?.hear(&mut self.context, moves)
+    }
+
+    // ---- Errors and the end -----------------------------------------------------------------------------------------
+
+    fn explained<T>(&self, result: Result<T>) -> Result<T> {
+        result.map_err(|error| self.context.gpu().explained(error))
+    }
+
+    /// Whether the device is as it should be, and everything so far has gone well.
+    fn sound(&mut self) -> Result<()> {
+        if self.failed { Err(self.failure()) } else { Ok(self.context.gpu().check()?) }
+    }
+
+    /// Ends the run. The engine may be waiting for pages, or may have all of them back already: it is woken up, and is
+    /// told why whatever it asks for next.
+    fn fail(&mut self, error: Error) {
+        if !std::mem::replace(&mut self.failed, true) {
+            self.failure = Some(self.context.gpu().explained(error));
+            self.done.send(None).ok();
+        }
+    }
+
+    /// Why the run has ended: in full for the first who asks.
+    fn failure(&mut self) -> Error {
+        let again = || self.context.gpu().health().fault("a run", "it has failed before").into();
+        self.failure.take().unwrap_or_else(again)
+    }
+
+    /// Waits until nothing reads the page buffer any more, and returns the adapter with what outlives the run.
+    fn settle(mut self) -> Home {
+        let deadline = Instant::now() + SETTLE;
+        while self.context.gpu().check().is_ok() && !self.is_idle() && Instant::now() < deadline {
+            let gpu = self.context.gpu();
+            let idle = gpu.wait(gpu.queue().submit([]), Duration::from_secs(1)).unwrap_or(true);
+            if let Ok(arrived) = self.intake.poll_copies(&mut self.context) {
+                self.hand_on_all(arrived);
+            }
+            if idle {
+                break;
+            }
+        }
+        let Self { mut context, intake, launches, failed, .. } = self;
+        let (launched, rows) = launches.give_up();
+        context.home.rows = Some(rows);
+        context.home.arena = intake.give_up(launched, failed);
+        context.home
+    }
+}
+
+/// The exchange of a run that is shared.
+fn shared<'a>(exchange: &'a Option<Exchange>, context: &Context) -> Result<&'a Exchange> {
+    exchange.as_ref().ok_or_else(|| {
+        let message = "a round without memory that is shared with other devices";
+        context.gpu().health().fault("exchange", message).into()
+    })
+}
+
+/// A message that comes within a few microseconds: sleeping and waking up again would take longer.
+fn soon(take: &Messages) -> Option<Message> {
+    let begun = Instant::now();
+    loop {
+        match take.try_recv() {
+            Ok(message) => return Some(message),
+            Err(TryRecvError::Disconnected) => return Some(Message::Stop),
+            Err(TryRecvError::Empty) if begun.elapsed() > SPIN => return None,
+            Err(TryRecvError::Empty) => std::hint::spin_loop(),
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! The beginning and the end of a superstep: kernels over vertices and page directories, and one readback.
+//!
+//! The readback has the sums of the vertex phase (or the census of the next frontier), the counters, a bit for each
+//! page that the next superstep may visit, and the timestamps.
+//!
+//! Owns the buffer of the readback and the notes of when vertices became active. The end is in two parts,
+//! [`encode`](Superstep::encode) and [`finish`](Superstep::finish), so that moves may go between them; it knows neither
+//! the moves nor the pages that came before.
+
+use super::context::Context;
+use super::message::NextPages;
+use super::notes::Notes;
+use super::tally::Tally;
+use super::timing::{DeviceSpan, overlap_ns, union_ns};
+use crate::device::StepEnd;
+use crate::device::gpu::adapter::readback::{READBACK, read_buffer, uniform};
+use crate::device::gpu::adapter::rounds;
+use crate::device::gpu::compose::layout::{self, CensusTotal, Counters, Step as StepLayout};
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::memory::buffers::{COUNTERS_BYTES, chunks};
+use crate::device::gpu::memory::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes};
+use crate::error::Result;
+use crate::model::algorithm::{Step, Summary, Visit};
+use crate::trace::Lane;
+use std::ops::Range;
+use topostream_formats::Direction;
+
+/// The lanes of a workgroup.
+const WORKGROUP: u64 = layout::WORKGROUP as u64;
+/// The number of pages that a workgroup of `next-pages` looks at side by side.
+const PAGES_A_GROUP: u32 = 8;
+
+/// Kernels over pages: what counts as computing.
+const OVER_PAGES: [&str; 3] = [KernelName::Lists.name(), KernelName::Segments.name(), KernelName::Hubs.name()];
+
+/// The owner of what is read back at the end of a superstep.
+pub(super) struct Superstep {
+    /// When the device's own vertices were first active, where that is wanted.
+    notes: Option<Notes>,
+    /// The buffer of the last readback.
+    readback: Option<wgpu::Buffer>,
+}
+
+/// A superstep's end that is being encoded.
+pub(super) struct Ending {
+    /// The commands so far.
+    pub encoder: wgpu::CommandEncoder,
+    /// The number of workgroups that have left partial sums.
+    groups: u32,
+}
+
+/// The results of a superstep.
+pub(super) struct Found {
+    /// Sums, work and transfers.
+    pub end: StepEnd,
+    /// The pages of possible next supersteps.
+    pub next_pages: NextPages,
+    /// The most parts of long lists that a launch had.
+    pub hubs_wanted: u32,
+}
+
+/// Parts of a readback: where each comes from.
+#[derive(Default)]
+struct Layout {
+    copies: Vec<(wgpu::Buffer, u64, u64)>,
+    bytes: u64,
+}
+
+/// Begins a superstep.
+pub(super) fn begin(context: &mut Context, step: &Step) {
+    set(context, *step);
+    context.gpu().queue().write_buffer(&context.buffers.counters, 0, &[0; COUNTERS_BYTES as usize]);
+}
+
+/// Sets the superstep's numbers, here and for kernels.
+pub(super) fn set(context: &mut Context, step: Step) {
+    context.step = step;
+    let layout = step_layout(context, step.direction);
+    context.gpu().queue().write_buffer(&context.buffers.step, 0, bytemuck::bytes_of(&layout));
+}
+
+/// Leaves the active vertices of some pages, a bit each, to the next superstep.
+///
+/// # Errors
+/// What the device says.
+pub(super) fn put_off(context: &mut Context, direction: Direction, pages: &[u32]) -> Result<()> {
+    let graph = context.graph_buffers();
+    let groups = graph.pages(direction).div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX);
+    context.gpu().queue().write_buffer(graph.next_pages(direction), 0, bytemuck::cast_slice(pages));
+    let (mut encoder, visit) = (context.encoder(), context.step.visit);
+    context.pass(&mut encoder, KernelName::PutOff, (direction, visit), groups, |_| None)?;
+    context.gpu().queue().submit([encoder.finish()]);
+    Ok(())
+}
+
+/// This superstep, for kernels that look at one topology's pages.
+fn step_layout(context: &Context, direction: Direction) -> StepLayout {
+    let Step { superstep, scalars, integers, .. } = context.step;
+    let own = &context.part.own;
+    // An empty range starts after its end.
+    let (own_first, own_last) = if own.is_empty() { (1, 0) } else { (own.start as u32, (own.end - 1) as u32) };
+    StepLayout {
+        vertices_last: (context.graph.vertices.max(1) - 1) as u32,
+        superstep,
+        page_count: context.graph_buffers().pages(direction),
+        own_first,
+        own_last,
+        spare_0: 0,
+        spare_1: 0,
+        spare_2: 0,
+        scalars: scalars.map(|scalar| scalar as f32),
+        integers,
+    }
+}
+
+impl Superstep {
+    /// Takes notes of activated vertices, where they are wanted.
+    pub fn new(notes: Option<Notes>) -> Self {
+        Self { notes, readback: None }
+    }
+
+    /// Waits until all activated vertices are noted, and ends the notes.
+    pub fn finish_notes(&mut self) {
+        if let Some(notes) = self.notes.take() {
+            notes.finish();
+        }
+    }
+
+    /// Waits until the activated vertices so far are noted.
+    pub fn settle_notes(&self) {
+        if let Some(notes) = &self.notes {
+            notes.settle();
+        }
+    }
+
+    /// Encodes the vertex phase, or the census of a traversal. Without a phase there is only the latter.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn encode(&self, context: &mut Context, phase: Option<KernelName>) -> Result<Ending> {
+        let (traversal, own) = (context.declared.traversal, context.part.own_words());
+        let vertices = own.end - own.start;
+        let mut encoder = context.encoder();
+        let items = if traversal { vertices.div_ceil(32) } else { vertices };
+        let groups = items.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX.into()) as u32;
+        if let Some(name) = if traversal { Some(KernelName::Census) } else { phase } {
+            let first = visits(context)[0];
+            context.pass(&mut encoder, name, first, groups, |_| None)?;
+        }
+        Ok(Ending { encoder, groups })
+    }
+
+    /// Encodes the search for the next pages and the readback; submits everything and waits for it.
+    ///
+    /// # Errors
+    /// What the device says; [`rounds::cut`] where the driver has ended loops early.
+    pub fn finish(&mut self, context: &mut Context, ending: Ending, tally: Tally) -> Result<Found> {
+        let Ending { mut encoder, groups } = ending;
+        let mut layout = Layout::default();
+        layout.add(&context.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
+        layout.add(&context.buffers.counters, 0, COUNTERS_BYTES);
+        if self.notes.is_some() {
+            activated(context, |buffer, words| layout.add(buffer, 4 * words.start, 4 * (words.end - words.start)));
+        }
+        let partial = partial(context);
+        let readback = self.encode_readback(context, &mut encoder, &mut layout, &partial)?;
+        if context.declared.traversal {
+            let old = context.buffers.frontier(context.step.superstep);
+            old.iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
+        }
+        let submission = context.gpu().queue().submit([encoder.finish()]);
+        let bytes = read_buffer(context.gpu(), &readback, submission, layout.bytes)?;
+        self.readback = Some(readback);
+        self.digest(context, &bytes, groups, &partial, tally)
+    }
+
+    /// Copies everything that is to be read into one buffer; finds the next pages of each possible superstep on the
+    /// way.
+    fn encode_readback(
+        &mut self,
+        context: &mut Context,
+        encoder: &mut wgpu::CommandEncoder,
+        layout: &mut Layout,
+        partial: &[(Direction, Visit)],
+    ) -> Result<wgpu::Buffer> {
+        let bits: u64 = partial.iter().map(|&(direction, _)| page_bits_bytes(context, direction)).sum();
+        // Each search for next pages has a pass of its own to come, with a beginning and an end.
+        let total = layout.bytes + bits + context.timing.bytes() + 16 * visits(context).len() as u64;
+        let readback = match self.readback.take().filter(|kept| kept.size() >= total.next_multiple_of(16)) {
+            Some(kept) => kept,
+            None => context.gpu().buffer("readback", total.next_multiple_of(4096), READBACK)?,
+        };
+        let mut at = 0;
+        for (buffer, from, bytes) in layout.copies.drain(..) {
+            encoder.copy_buffer_to_buffer(&buffer, from, &readback, at, bytes);
+            at += bytes;
+        }
+        for &(direction, visit) in partial {
+            let bytes = page_bits_bytes(context, direction);
+            let graph = context.graph_buffers();
+            let (marks, pages) = (graph.next_pages(direction).clone(), graph.pages(direction));
+            encoder.clear_buffer(&marks, 0, None);
+            if pages > 0 {
+                let step = uniform(context.gpu(), bytemuck::bytes_of(&step_layout(context, direction)))?;
+                let groups = pages.div_ceil(PAGES_A_GROUP).min(TOTALS_MAX);
+                let find = |resource: &Resource| (*resource == Resource::Step).then_some(&step);
+                context.pass(encoder, KernelName::NextPages, (direction, visit), groups, find)?;
+            }
+            encoder.copy_buffer_to_buffer(&marks, 0, &readback, at, bytes);
+            at += bytes;
+        }
+        context.timing.resolve(encoder, &readback, at);
+        layout.bytes = total;
+        Ok(readback)
+    }
+
+    /// Reads the parts of a readback.
+    fn digest(
+        &self,
+        context: &mut Context,
+        bytes: &[u8],
+        groups: u32,
+        partial: &[(Direction, Visit)],
+        tally: Tally,
+    ) -> Result<Found> {
+        let (totals, rest) = bytes.split_at(TOTAL_BYTES as usize * groups as usize);
+        let (counters, mut rest) = rest.split_at(COUNTERS_BYTES as usize);
+        let counters: Counters = bytemuck::pod_read_unaligned(&counters[..size_of::<Counters>()]);
+        if counters.loops_cut != 0 {
+            return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
+        }
+        let summary = summary(totals, context.declared.traversal);
+        rest = self.note_activated(context, rest, summary.activated);
+        let mut next_pages = NextPages::new();
+        for &(direction, visit) in partial {
+            let (bits, more) = rest.split_at(page_bits_bytes(context, direction) as usize);
+            next_pages.insert((direction, visit), bits.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect());
+            rest = more;
+        }
+        let Tally { mut work, mut transfer, mut copies } = tally;
+        if context.step.visit != Visit::All {
+            work.edges += counters.edges();
+        }
+        let spans = context.timing.spans(rest);
+        let over_pages = |span: &DeviceSpan| OVER_PAGES.contains(&span.name);
+        let (mut kernels, mut others): (Vec<_>, Vec<_>) = spans.into_iter().partition(over_pages);
+        if let Some(timeline) = &context.trace {
+            context.timing.tell(timeline, Lane::Kernels, &kernels);
+            context.timing.tell(timeline, Lane::Kernels, &others);
+            context.timing.tell(timeline, Lane::Copies, &copies);
+        }
+        work.compute_ns += union_ns(&mut kernels) as u64;
+        transfer.vertex_kernels_ns = union_ns(&mut others) as u64;
+        transfer.overlap_ns = overlap_ns(&kernels, &copies) as u64;
+        transfer.copy_ns = union_ns(&mut copies) as u64;
+        let end = StepEnd { summary, work, transfer, ..StepEnd::default() };
+        Ok(Found { end, next_pages, hubs_wanted: counters.hub_wanted })
+    }
+
+    /// Has the vertices noted that are active next, where they have been read back; returns the bytes after them.
+    fn note_activated<'a>(&self, context: &Context, bytes: &'a [u8], count: u64) -> &'a [u8] {
+        let Some(notes) = &self.notes else { return bytes };
+        let own = context.part.own_words();
+        // Chunks are cut between words: the words of all chunks follow each other.
+        let (bits, rest) = bytes.split_at(bit_bytes(own.end - own.start) as usize);
+        if count > 0 {
+            notes.take(context.step.superstep.wrapping_add(1), bits);
+        }
+        rest
+    }
+}
+
+impl Layout {
+    fn add(&mut self, buffer: &wgpu::Buffer, from: u64, bytes: u64) {
+        self.copies.push((buffer.clone(), from, bytes));
+        self.bytes += bytes;
+    }
+}
+
+/// Calls `take` for the words of the device's own vertices in the next frontier.
+fn activated(context: &Context, mut take: impl FnMut(&wgpu::Buffer, Range<u64>)) {
+    let own = context.part.own_words();
+    let frontier = context.buffers.frontier(context.step.superstep.wrapping_add(1));
+    let chunks = chunks(&(0..context.part.vertices), context.plan.chunk_vertices_log2);
+    for (chunk, vertices) in frontier.iter().zip(chunks) {
+        let here = own.start.max(vertices.start)..own.end.min(vertices.end);
+        if here.start < here.end {
+            take(chunk, (here.start - vertices.start) / 32..(here.end - vertices.start).div_ceil(32));
+        }
+    }
+}
+
+fn page_bits_bytes(context: &Context, direction: Direction) -> u64 {
+    bit_bytes(context.graph_buffers().pages(direction).into()).max(4)
+}
+
+fn visits(context: &Context) -> Vec<(Direction, Visit)> {
+    context.algorithm.visits(context.graph.has_in_lists)
+}
+
+/// The possible supersteps that visit some of a traversal's pages; the others visit all.
+fn partial(context: &Context) -> Vec<(Direction, Visit)> {
+    let some = |&(_, visit): &(Direction, Visit)| match visit {
+        Visit::All | Visit::None => false,
+        Visit::Within(_) => true,
+        Visit::Frontier | Visit::Without(_) => context.declared.traversal,
+    };
+    visits(context).into_iter().filter(some).collect()
+}
+
+/// The sums of a vertex phase, or the census of a frontier: partial sums added up in the order of their vertices.
+fn summary(totals: &[u8], traversal: bool) -> Summary {
+    let mut summary = Summary::default();
+    for partial in totals.chunks_exact(TOTAL_BYTES as usize) {
+        if traversal {
+            let partial: CensusTotal = bytemuck::pod_read_unaligned(partial);
+            let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
+            summary.activated += wide(partial.vertices);
+            summary.activated_edges += wide(partial.edges);
+        } else {
+            let sums: [f32; 4] = bytemuck::pod_read_unaligned(partial);
+            summary.totals.iter_mut().zip(sums).for_each(|(total, sum)| *total += f64::from(sum));
+        }
+    }
+    summary
+}

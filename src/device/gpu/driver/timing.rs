@@ -1,0 +1,175 @@
+//! Timestamps of kernels: where the adapter has them, every launch is timed by the device's own clock.
+
+use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
+use crate::error::Result;
+use crate::trace::{Detail, Lane, Timeline};
+use std::time::Instant;
+
+/// Timestamps of one query set: two for each launch.
+const QUERIES: u32 = 4096;
+/// What a timestamp takes in memory.
+const TIMESTAMP_BYTES: u64 = 8;
+
+/// Where the launches of a superstep leave the times of their beginning and end.
+pub struct Timing {
+    enabled: bool,
+    /// Nanoseconds of a tick.
+    period_ns: f64,
+    sets: Vec<(wgpu::QuerySet, wgpu::Buffer)>,
+    /// Timestamps that have been handed out since the last reading.
+    used: u32,
+    /// What was timed with them, two each.
+    names: Vec<&'static str>,
+    /// What to add to the device's clock to have the timeline's.
+    offset_ns: f64,
+}
+
+/// A span on the device's clock, in nanoseconds since some moment that is the same for all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceSpan {
+    /// What ran.
+    pub name: &'static str,
+    /// The beginning.
+    pub begin_ns: f64,
+    /// The end.
+    pub end_ns: f64,
+}
+
+impl Timing {
+    /// Times launches where the device can.
+    pub fn new(gpu: &Gpu) -> Self {
+        let period_ns = f64::from(gpu.queue().get_timestamp_period());
+        let (enabled, sets, names) = (gpu.caps().timestamps, Vec::new(), Vec::new());
+        Self { enabled, period_ns, sets, used: 0, names, offset_ns: 0.0 }
+    }
+
+    /// Brings the device's clock in line with a timeline's: to within the time of an empty submission.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn calibrate(&mut self, gpu: &Gpu, timeline: &Timeline) -> Result<()> {
+        for _ in 0..2 {
+            let Some((query_set, begin, end)) = self.next(gpu, "calibration") else { return Ok(()) };
+            let mut encoder = gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let timestamp_writes = Some(wgpu::ComputePassTimestampWrites {
+                query_set,
+                beginning_of_pass_write_index: Some(begin),
+                end_of_pass_write_index: Some(end),
+            });
+            drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes }));
+            let bytes = self.bytes();
+            let buffer = gpu.buffer("calibration", bytes.next_multiple_of(16), READBACK)?;
+            self.resolve(&mut encoder, &buffer, 0);
+            let submitted = timeline.ns_at(Instant::now());
+            let submission = gpu.queue().submit([encoder.finish()]);
+            let read = read_buffer(gpu, &buffer, submission, bytes)?;
+            let middle = (submitted + timeline.ns_at(Instant::now())) as f64 / 2.0;
+            if let Some(span) = self.spans(&read).first() {
+                self.offset_ns = middle - span.begin_ns;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds spans of the device's clock to a timeline.
+    pub fn tell(&self, timeline: &Timeline, lane: Lane, spans: &[DeviceSpan]) {
+        for span in spans {
+            let (begin, end) = (span.begin_ns + self.offset_ns, span.end_ns + self.offset_ns);
+            timeline.span_ns(lane, span.name, begin.max(0.0) as u64, end.max(0.0) as u64, Detail::default());
+        }
+    }
+
+    /// Room for the next launch's times: a set, and the places in it.
+    pub fn next(&mut self, gpu: &Gpu, name: &'static str) -> Option<(&wgpu::QuerySet, u32, u32)> {
+        if !self.enabled {
+            return None;
+        }
+        let (set, at) = ((self.used / QUERIES) as usize, self.used % QUERIES);
+        if set == self.sets.len() {
+            self.sets.push(Self::set(gpu));
+        }
+        self.used += 2;
+        self.names.push(name);
+        Some((&self.sets[set].0, at, at + 1))
+    }
+
+    fn set(gpu: &Gpu) -> (wgpu::QuerySet, wgpu::Buffer) {
+        let label = Some("timestamps");
+        let ty = wgpu::QueryType::Timestamp;
+        let queries = gpu.device().create_query_set(&wgpu::QuerySetDescriptor { label, ty, count: QUERIES });
+        let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
+        let size = u64::from(QUERIES) * TIMESTAMP_BYTES;
+        let buffer =
+            gpu.device().create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false });
+        (queries, buffer)
+    }
+
+    /// Bytes that [`resolve`](Self::resolve) will write.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.used) * TIMESTAMP_BYTES
+    }
+
+    /// Writes all times since the last call to `buffer` from `offset` on.
+    pub fn resolve(&mut self, encoder: &mut wgpu::CommandEncoder, buffer: &wgpu::Buffer, offset: u64) {
+        let mut left = std::mem::take(&mut self.used);
+        for (number, (queries, resolved)) in self.sets.iter().enumerate() {
+            let count = left.min(QUERIES);
+            if count == 0 {
+                return;
+            }
+            let to = offset + number as u64 * u64::from(QUERIES) * TIMESTAMP_BYTES;
+            encoder.resolve_query_set(queries, 0..count, resolved, 0);
+            encoder.copy_buffer_to_buffer(resolved, 0, buffer, to, u64::from(count) * TIMESTAMP_BYTES);
+            left -= count;
+        }
+    }
+
+    /// The spans that were written by the last [`resolve`](Self::resolve).
+    pub fn spans(&mut self, bytes: &[u8]) -> Vec<DeviceSpan> {
+        let ticks: Vec<u64> = bytes.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect();
+        let ns = |tick: u64| tick as f64 * self.period_ns;
+        let (pairs, _) = ticks.as_chunks::<2>();
+        // A launch that the device never ran has left zeros.
+        let ran = |(pair, _): &(&[u64; 2], &'static str)| pair[0] != 0 && pair[1] >= pair[0];
+        let span = |(&[begin, end], name): (&[u64; 2], _)| DeviceSpan { name, begin_ns: ns(begin), end_ns: ns(end) };
+        pairs.iter().zip(self.names.drain(..)).filter(ran).map(span).collect()
+    }
+}
+
+/// The time that is covered by at least one span, in nanoseconds. Sorts the spans.
+pub fn union_ns(spans: &mut [DeviceSpan]) -> f64 {
+    spans.sort_by(|a, b| a.begin_ns.total_cmp(&b.begin_ns));
+    let (mut covered, mut until) = (0.0, f64::NEG_INFINITY);
+    for span in spans {
+        covered += (span.end_ns - span.begin_ns.max(until)).max(0.0);
+        until = until.max(span.end_ns);
+    }
+    covered
+}
+
+/// The time that is covered by spans of both kinds, in nanoseconds.
+pub fn overlap_ns(a: &[DeviceSpan], b: &[DeviceSpan]) -> f64 {
+    let mut both = [a, b].concat();
+    let union = union_ns(&mut both);
+    let alone = |spans: &[DeviceSpan]| union_ns(&mut spans.to_vec());
+    (alone(a) + alone(b) - union).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(begin_ns: f64, end_ns: f64) -> DeviceSpan {
+        DeviceSpan { name: "", begin_ns, end_ns }
+    }
+
+    #[test]
+    fn time_is_counted_once() {
+        let kernels = [span(10.0, 20.0), span(0.0, 12.0), span(30.0, 40.0), span(31.0, 32.0)];
+        assert_eq!(union_ns(&mut kernels.to_vec()), 30.0);
+        assert_eq!(overlap_ns(&kernels, &[span(15.0, 35.0)]), 10.0);
+        assert_eq!(overlap_ns(&kernels, &[span(20.0, 30.0)]), 0.0);
+        assert_eq!(overlap_ns(&kernels, &[]), 0.0);
+    }
+}

@@ -1,0 +1,161 @@
+//! Attributes and frontiers between device and main memory: downloads at the end of a run, and saving and restoring
+//! between supersteps.
+
+use super::context::Context;
+use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
+use crate::device::gpu::memory::buffers::{Span, chunks};
+use crate::error::Result;
+use crate::model::algorithm::{State, Step};
+use crate::model::attributes::{Attribute, AttributeType};
+use crossbeam_channel::Sender;
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+
+/// Words that are downloaded at once.
+const DOWNLOAD_WORDS: u64 = 1 << 24;
+/// Words that are uploaded at once.
+const UPLOAD_WORDS: u64 = 1 << 20;
+
+/// The values of some vertices.
+pub struct Piece {
+    /// The attribute, by its place in the declaration.
+    pub attribute: usize,
+    /// Whose values.
+    pub vertices: Range<u64>,
+    /// The values, in the layout of a dense [`Move`](crate::device::exchange::Move).
+    pub words: Vec<u32>,
+}
+
+/// Sends the values of all of the device's own vertices.
+///
+/// # Errors
+/// What the device says.
+pub fn send(context: &Context, reply: &Sender<Result<Option<Piece>>>) -> Result<()> {
+    let gpu = context.gpu();
+    let mut staging: Option<wgpu::Buffer> = None;
+    for (place, attribute) in context.declared.attributes.iter().enumerate() {
+        for span in context.spans(place, &context.part.own) {
+            for piece in pieces(attribute, &span, DOWNLOAD_WORDS) {
+                let words = piece.words(attribute);
+                let bytes = 4 * (words.end - words.start);
+                let fits = |buffer: &wgpu::Buffer| buffer.size() >= bytes.next_multiple_of(8);
+                let buffer = match staging.take().filter(fits) {
+                    Some(buffer) => buffer,
+                    None => gpu.buffer("download", bytes.next_multiple_of(8), READBACK)?,
+                };
+                let mut encoder = context.encoder();
+                encoder.copy_buffer_to_buffer(piece.buffer, 4 * words.start, &buffer, 0, bytes);
+                let submission = gpu.queue().submit([encoder.finish()]);
+                let read = read_buffer(gpu, &buffer, submission, bytes)?;
+                let words = bytemuck::pod_collect_to_vec(&read);
+                staging = Some(buffer);
+                let piece = Piece { attribute: place, vertices: piece.vertices, words };
+                if reply.send(Ok(Some(piece))).is_err() {
+                    // Nobody waits for the others.
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The words of those of the device's own vertices that are active in a superstep.
+///
+/// # Errors
+/// What the device says.
+pub fn frontier(context: &Context, superstep: u32) -> Result<Vec<u32>> {
+    let (gpu, own) = (context.gpu(), context.part.own_words());
+    let mut words = Vec::with_capacity((own.end - own.start).div_ceil(32) as usize);
+    for (buffer, vertices) in frontier_chunks(context, superstep) {
+        let here = own.start.max(vertices.start)..own.end.min(vertices.end);
+        if here.start >= here.end {
+            continue;
+        }
+        let first = (here.start - vertices.start) / 32;
+        let bytes = 4 * ((here.end - vertices.start).div_ceil(32) - first);
+        let staging = gpu.buffer("frontier download", bytes.next_multiple_of(8), READBACK)?;
+        let mut encoder = context.encoder();
+        encoder.copy_buffer_to_buffer(buffer, 4 * first, &staging, 0, bytes);
+        let submission = gpu.queue().submit([encoder.finish()]);
+        let read = read_buffer(gpu, &staging, submission, bytes)?;
+        words.extend(read.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))));
+    }
+    Ok(words)
+}
+
+/// Sets the values that this device has to have before a superstep.
+///
+/// # Errors
+/// What the device says.
+pub fn restore(context: &Context, next: &Step, state: &State) -> Result<()> {
+    let log2 = context.plan.chunk_vertices_log2;
+    let mut encoder = context.encoder();
+    for place in 0..context.declared.attributes.len() {
+        context.buffers.attribute(place, log2).for_each(|(_, buffer)| encoder.clear_buffer(buffer, 0, None));
+    }
+    for superstep in 0..2 {
+        context.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
+    }
+    context.gpu().queue().submit([encoder.finish()]);
+    for (place, attribute) in context.declared.attributes.iter().enumerate() {
+        for span in context.spans(place, &context.part.recalled(attribute)) {
+            for piece in pieces(attribute, &span, UPLOAD_WORDS) {
+                upload(context, (place, attribute), &piece, state)?;
+            }
+        }
+    }
+    if context.declared.traversal { upload_frontier(context, next.superstep, state) } else { Ok(()) }
+}
+
+fn upload(context: &Context, (place, attribute): (usize, &Attribute), piece: &Span<'_>, state: &State) -> Result<()> {
+    let words = piece.words(attribute);
+    let values: Vec<AtomicU32> = words.clone().map(|_| AtomicU32::new(0)).collect();
+    state.attributes.put(place, &piece.vertices, &values);
+    let mut values: Vec<u32> = values.into_iter().map(AtomicU32::into_inner).collect();
+    if attribute.of == AttributeType::Bit
+        && let Some(last) = values.len().checked_sub(1)
+    {
+        // Bits of others' vertices in the first and the last word are not held here.
+        values[0] &= u32::MAX << (piece.vertices.start % 32);
+        values[last] &= u32::MAX >> (31 - (piece.vertices.end - 1) % 32);
+    }
+    write_words(context, piece.buffer, words.start, &values)
+}
+
+fn upload_frontier(context: &Context, superstep: u32, state: &State) -> Result<()> {
+    let active = state.frontier(superstep);
+    for (buffer, vertices) in frontier_chunks(context, superstep) {
+        let (first, end) = (vertices.start / 32, vertices.end.div_ceil(32));
+        for begin in (first..end).step_by(UPLOAD_WORDS as usize) {
+            let piece = begin..end.min(begin + UPLOAD_WORDS);
+            let words: Vec<u32> = piece.map(|word| active.half_word(word as u32)).collect();
+            write_words(context, buffer, begin - first, &words)?;
+        }
+    }
+    Ok(())
+}
+
+/// The buffers of a superstep's frontier and their vertices.
+fn frontier_chunks(context: &Context, superstep: u32) -> impl Iterator<Item = (&wgpu::Buffer, Range<u64>)> {
+    let vertices = chunks(&(0..context.part.vertices), context.plan.chunk_vertices_log2);
+    context.buffers.frontier(superstep).iter().zip(vertices)
+}
+
+fn write_words(context: &Context, buffer: &wgpu::Buffer, first: u64, words: &[u32]) -> Result<()> {
+    context.gpu().queue().write_buffer(buffer, 4 * first, bytemuck::cast_slice(words));
+    // Staging memory is given back piece by piece.
+    context.gpu().queue().submit([]);
+    Ok(context.gpu().poll()?)
+}
+
+/// A span in pieces of so many words, cut between words.
+fn pieces<'a>(attribute: &Attribute, span: &Span<'a>, words: u64) -> impl Iterator<Item = Span<'a>> + use<'a> {
+    let size = attribute.of.vertices_in(words);
+    let Span { buffer, first, vertices: Range { start, end } } = span.clone();
+    (start / size..end.div_ceil(size)).map(move |number| Span {
+        buffer,
+        first,
+        vertices: start.max(number * size)..end.min((number + 1) * size),
+    })
+}

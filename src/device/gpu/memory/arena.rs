@@ -1,0 +1,94 @@
+//! The page arena: slots of device memory, in several buffers where one binding cannot hold them all, and which page is
+//! in which slot.
+
+use crate::device::gpu::adapter::import::{SharedBuffer, device_buffer};
+use crate::device::gpu::adapter::open::Gpu;
+use crate::error::Result;
+use crate::pages::cache::{PageCache, Policy};
+use crate::pages::fetch::PageRef;
+
+/// Room for one page in device memory, and its page of weights where those are wanted. Like a frame it has one owner at
+/// a time: the cache, or a job.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Which of the arena's buffers.
+    pub buffer: u32,
+    /// Which slot of that buffer.
+    pub index: u32,
+    /// Counted over all buffers.
+    pub number: u32,
+}
+
+/// All slots.
+pub struct Arena {
+    buffers: Vec<SharedBuffer>,
+    cache: PageCache<Slot>,
+    slots: u32,
+    slot_bytes: u64,
+    stream_slots: u32,
+}
+
+impl Arena {
+    /// Allocates `slots` slots of `slot_bytes` bytes, `stream_slots` of which are for pages that pass through.
+    ///
+    /// # Errors
+    /// Where the device has no memory left.
+    pub fn new(gpu: &Gpu, slots: u32, slot_bytes: u64, stream_slots: u32) -> Result<Self> {
+        let by_buffer = (gpu.caps().binding_bytes_max.min(gpu.caps().buffer_bytes_max) / slot_bytes).max(1);
+        let mut buffers = Vec::new();
+        let mut free = Vec::new();
+        let mut left = u64::from(slots);
+        while left > 0 {
+            let here = left.min(by_buffer);
+            let buffer = buffers.len() as u32;
+            buffers.push(device_buffer(gpu, &format!("page arena {buffer}"), here * slot_bytes)?);
+            let first = slots - left as u32;
+            free.extend((0..here as u32).map(|index| Slot { buffer, index, number: first + index }));
+            left -= here;
+        }
+        // The cache hands out the last one first: low slots are to be used first.
+        free.reverse();
+        Ok(Self { buffers, cache: PageCache::new(free, stream_slots as usize), slots, slot_bytes, stream_slots })
+    }
+
+    /// The number of slots, their bytes, and how many of them pages only pass through.
+    pub fn shape(&self) -> (u32, u64, u32) {
+        (self.slots, self.slot_bytes, self.stream_slots)
+    }
+
+    /// The buffers.
+    pub fn buffers(&self) -> &[SharedBuffer] {
+        &self.buffers
+    }
+
+    /// Where a slot begins in its buffer, in bytes.
+    pub fn offset(&self, slot: &Slot) -> u64 {
+        u64::from(slot.index) * self.slot_bytes
+    }
+
+    /// Prepares for a pass over pages of which `wanted` says whether they may be visited.
+    pub fn begin(&mut self, policy: Policy, wanted: impl Fn(PageRef) -> bool) {
+        self.cache.begin(policy, wanted);
+    }
+
+    /// Takes out the slot that holds a page, if there is one.
+    pub fn take(&mut self, page: PageRef) -> Option<Slot> {
+        self.cache.take(page)
+    }
+
+    /// Takes out a slot for another page, if one is free or may be evicted.
+    pub fn slot(&mut self, policy: Policy) -> Option<Slot> {
+        self.cache.frame(policy)
+    }
+
+    /// Puts a slot with a page back; true if the page will stay.
+    pub fn put_back(&mut self, page: PageRef, slot: Slot, policy: Policy) -> bool {
+        self.cache.put_back(page, slot, policy);
+        !self.cache.is_transient(page)
+    }
+
+    /// Puts a slot back without a page.
+    pub fn give_up(&mut self, slot: Slot) {
+        self.cache.give_up(slot);
+    }
+}

@@ -1,0 +1,302 @@
+//! The buffers of a run that stay where they are: the graph's, which outlive the run, and the attributes'.
+
+use super::plan::{DevicePlan, TOTAL_BYTES, TOTALS_MAX, bit_bytes, device_bytes};
+use crate::device::gpu::adapter::import::{HostImport, SharedBuffer, device_buffer};
+use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::compose::Resource;
+use crate::device::gpu::compose::layout::{Counters, Step as StepLayout};
+use crate::error::Result;
+use crate::model::Part;
+use crate::model::algorithm::{Contents, Graph, Table};
+use crate::model::attributes::Attribute;
+use std::ops::Range;
+use topostream_formats::{Direction, Store};
+use wgpu::BufferUsages as Usage;
+
+/// Storage that can be written from the host and copied to it.
+const STORAGE: Usage = Usage::STORAGE.union(Usage::COPY_DST).union(Usage::COPY_SRC);
+/// Uploads are cut into pieces of this many bytes.
+const PIECE_BYTES: usize = 32 << 20;
+
+/// One topology on the device.
+struct TopologyBuffers {
+    direction: Direction,
+    /// The first vertex of each page, for record ids.
+    starts: wgpu::Buffer,
+    /// First vertex and slot count of each page.
+    directory: wgpu::Buffer,
+    /// A bit for each page: what the next superstep visits.
+    next_pages: wgpu::Buffer,
+    pages: u32,
+}
+
+/// The buffers that all runs over a store share.
+pub struct GraphBuffers {
+    degrees: Vec<wgpu::Buffer>,
+    /// The vertices with out-edges, where devices exchange the values of those only.
+    outgoing: Option<wgpu::Buffer>,
+    topologies: Vec<TopologyBuffers>,
+    chunk_vertices_log2: u32,
+    /// The vertices whose degrees are here.
+    vertices: Range<u64>,
+}
+
+impl GraphBuffers {
+    /// Uploads the degrees of some vertices, and page directories.
+    ///
+    /// # Errors
+    /// Where the device has no memory left.
+    pub fn new(
+        gpu: &Gpu,
+        store: &Store,
+        graph: &Graph,
+        chunk_vertices_log2: u32,
+        vertices: Range<u64>,
+        outgoing: bool,
+    ) -> Result<Self> {
+        let outgoing = match outgoing {
+            true => Some(uploaded(gpu, "outgoing", bytemuck::cast_slice(graph.outgoing()))?),
+            false => None,
+        };
+        let mut degrees = Vec::new();
+        for range in chunks(&vertices, chunk_vertices_log2) {
+            let values = &graph.out_degrees.values()[range.start as usize..range.end as usize];
+            degrees.push(uploaded(gpu, "degrees", bytemuck::cast_slice(values))?);
+        }
+        let topologies = store.topologies().map(|topology| {
+            let entries = topology.directory().entries();
+            let starts: Vec<u32> = entries.iter().map(|entry| entry.start_vertex).collect();
+            let directory: Vec<[u32; 2]> = entries.iter().map(|entry| [entry.start_vertex, entry.slot_count]).collect();
+            Ok(TopologyBuffers {
+                direction: topology.direction(),
+                starts: uploaded(gpu, "page starts", bytemuck::cast_slice(&starts))?,
+                directory: uploaded(gpu, "page directory", bytemuck::cast_slice(&directory))?,
+                next_pages: gpu.buffer("next pages", bit_bytes(entries.len() as u64).max(16), STORAGE)?,
+                pages: entries.len() as u32,
+            })
+        });
+        let topologies = topologies.collect::<Result<_>>()?;
+        Ok(Self { degrees, outgoing, topologies, chunk_vertices_log2, vertices })
+    }
+
+    /// The size of chunks, the vertices whose degrees are here, and whether the vertices with out-edges are listed.
+    pub fn shape(&self) -> (u32, Range<u64>, bool) {
+        (self.chunk_vertices_log2, self.vertices.clone(), self.outgoing.is_some())
+    }
+
+    /// The vertices with out-edges, where they are listed.
+    pub fn outgoing(&self) -> Option<&wgpu::Buffer> {
+        self.outgoing.as_ref()
+    }
+
+    fn topology(&self, direction: Direction) -> &TopologyBuffers {
+        // One topology serves both ways where the graph is undirected.
+        let found = self.topologies.iter().find(|topology| topology.direction == direction);
+        found.or(self.topologies.first()).expect("every store has out-lists")
+    }
+
+    /// The bits of the next pages of a topology.
+    pub fn next_pages(&self, direction: Direction) -> &wgpu::Buffer {
+        &self.topology(direction).next_pages
+    }
+
+    /// How many pages a topology has.
+    pub fn pages(&self, direction: Direction) -> u32 {
+        self.topology(direction).pages
+    }
+}
+
+/// An attribute on the device.
+struct Column {
+    /// The vertices with values in `chunks`, the first of which begins with the first of them.
+    held: Range<u64>,
+    /// Those of them that may be written here.
+    own: Range<u64>,
+    chunks: Vec<SharedBuffer>,
+    /// Values of other devices' vertices, as their owners last sent them: of all vertices, or empty if unused.
+    seen: Vec<SharedBuffer>,
+}
+
+/// A part of an attribute that lies in one buffer.
+#[derive(Clone, Debug)]
+pub struct Span<'a> {
+    /// The buffer.
+    pub buffer: &'a SharedBuffer,
+    /// The vertex that the buffer begins with: a multiple of 32.
+    pub first: u64,
+    /// Whose values.
+    pub vertices: Range<u64>,
+}
+
+/// The buffers of one run.
+pub struct RunBuffers {
+    /// The superstep's numbers.
+    pub step: wgpu::Buffer,
+    /// Counters of kernels.
+    pub counters: wgpu::Buffer,
+    /// Partial sums of kernels over vertices.
+    pub totals: wgpu::Buffer,
+    attributes: Vec<Column>,
+    tables: Vec<wgpu::Buffer>,
+    frontiers: [Vec<wgpu::Buffer>; 2],
+}
+
+/// Bytes of the counters.
+pub const COUNTERS_BYTES: u64 = size_of::<Counters>() as u64;
+
+impl RunBuffers {
+    /// Allocates what an algorithm declares. Nothing is set.
+    ///
+    /// # Errors
+    /// Where the device has no memory left.
+    pub fn new(
+        gpu: &Gpu,
+        plan: &DevicePlan,
+        (declared, tables): (&[Attribute], &[Table]),
+        part: &Part,
+        traversal: bool,
+    ) -> Result<Self> {
+        let log2 = plan.chunk_vertices_log2;
+        let all = 0..part.vertices;
+        let column = |(place, attribute): (usize, &Attribute)| {
+            let held = part.held(attribute.role);
+            let chunks = column_chunks(gpu, attribute, &held, log2, plan.host_attributes[place])?;
+            let seen = match part.has_seen(attribute.role) {
+                true => column_chunks(gpu, attribute, &all, log2, plan.host_seen[place])?,
+                false => Vec::new(),
+            };
+            let own = if attribute.role.is_written() { part.writable() } else { all.clone() };
+            Ok(Column { held, own, chunks, seen })
+        };
+        let attributes = declared.iter().enumerate().map(column).collect::<Result<_>>()?;
+        let frontier = || -> Result<Vec<wgpu::Buffer>> {
+            let of_chunk =
+                |range: Range<u64>| gpu.buffer("frontier", bit_bytes(range.end - range.start).max(16), STORAGE);
+            chunks(&all, log2).filter(|_| traversal).map(of_chunk).collect()
+        };
+        Ok(Self {
+            step: gpu.buffer("step", size_of::<StepLayout>() as u64, Usage::UNIFORM | Usage::COPY_DST)?,
+            counters: gpu.buffer("counters", COUNTERS_BYTES, STORAGE)?,
+            totals: gpu.buffer("totals", TOTAL_BYTES * u64::from(TOTALS_MAX), STORAGE)?,
+            frontiers: [frontier()?, frontier()?],
+            tables: tables.iter().map(|table| table_buffer(gpu, table)).collect::<Result<_>>()?,
+            attributes,
+        })
+    }
+
+    /// The buffers of an attribute, by its place in the declaration: of the values that are held, then of those that
+    /// were received from other devices; each with its first vertex.
+    pub fn attribute(&self, place: usize, chunk_vertices_log2: u32) -> impl Iterator<Item = (u64, &SharedBuffer)> {
+        let Column { held, chunks, seen, .. } = &self.attributes[place];
+        let begin = move |first: u64| (0..).map(move |chunk: u64| first + (chunk << chunk_vertices_log2));
+        begin(held.start).zip(chunks).chain(begin(0).zip(seen))
+    }
+
+    /// Where the values of some vertices lie, in their order. Values of other devices' vertices lie where the last ones
+    /// that were received are kept, if they are.
+    pub fn spans(&self, place: usize, vertices: &Range<u64>, chunk_vertices_log2: u32) -> Vec<Span<'_>> {
+        let Column { held, own, chunks, seen } = &self.attributes[place];
+        let here = vertices.start.clamp(own.start, own.end)..vertices.end.clamp(own.start, own.end);
+        let told = |wanted: Range<u64>| spans_of(seen, 0, wanted, chunk_vertices_log2);
+        let before = told(vertices.start..vertices.end.min(own.start));
+        let behind = told(vertices.start.max(own.end)..vertices.end);
+        before.chain(spans_of(chunks, held.start, here, chunk_vertices_log2)).chain(behind).collect()
+    }
+
+    /// The vertices that are active in a superstep.
+    pub fn frontier(&self, superstep: u32) -> &[wgpu::Buffer] {
+        &self.frontiers[superstep as usize % 2]
+    }
+
+    /// The buffer of a resource that belongs to no batch.
+    pub fn find<'a>(
+        &'a self,
+        graph: &'a GraphBuffers,
+        superstep: u32,
+        direction: Direction,
+        resource: &Resource,
+    ) -> &'a wgpu::Buffer {
+        match *resource {
+            Resource::Step => &self.step,
+            Resource::OutDegrees(chunk) => &graph.degrees[chunk as usize],
+            Resource::Attribute { place, chunk } => &self.attributes[place].chunks[chunk as usize],
+            Resource::Seen { place, chunk } => &self.attributes[place].seen[chunk as usize],
+            Resource::Frontier(chunk) => &self.frontier(superstep)[chunk as usize],
+            Resource::NextFrontier(chunk) => &self.frontier(superstep.wrapping_add(1))[chunk as usize],
+            Resource::Table(place) => &self.tables[place],
+            Resource::Starts => &graph.topology(direction).starts,
+            Resource::Directory => &graph.topology(direction).directory,
+            Resource::NextPages => &graph.topology(direction).next_pages,
+            Resource::Counters => &self.counters,
+            Resource::Totals => &self.totals,
+            ref other => panic!("{other:?} belongs to a batch"),
+        }
+    }
+}
+
+/// The vertices of each chunk of a range; one without any where there are none.
+pub fn chunks(vertices: &Range<u64>, log2: u32) -> impl Iterator<Item = Range<u64>> + use<> {
+    let Range { start, end } = *vertices;
+    let size = 1u64 << log2;
+    (0..(end - start).div_ceil(size).max(1))
+        .map(move |chunk| start + chunk * size..(start + (chunk + 1) * size).min(end))
+}
+
+/// The parts of a range of vertices that each of some buffers has; the first one begins with vertex `first`.
+fn spans_of(buffers: &[SharedBuffer], first: u64, wanted: Range<u64>, log2: u32) -> impl Iterator<Item = Span<'_>> {
+    buffers.iter().enumerate().filter_map(move |(number, buffer)| {
+        let begin = first + ((number as u64) << log2);
+        let vertices = wanted.start.max(begin)..wanted.end.min(begin + (1 << log2));
+        (vertices.start < vertices.end).then_some(Span { buffer, first: begin, vertices })
+    })
+}
+
+/// Buffers for an attribute's values of some vertices: in device memory, or in main memory.
+fn column_chunks(
+    gpu: &Gpu,
+    attribute: &Attribute,
+    vertices: &Range<u64>,
+    log2: u32,
+    out: bool,
+) -> Result<Vec<SharedBuffer>> {
+    if out {
+        let bytes = device_bytes(attribute, vertices.end - vertices.start).max(16);
+        let import = HostImport::private(gpu, bytes, device_bytes(attribute, 1 << log2))?;
+        return Ok(import.chunks().to_vec());
+    }
+    let of_chunk = |range: Range<u64>| {
+        device_buffer(
+            gpu,
+            attribute.name,
+            device_bytes(attribute, range.end - range.start).next_multiple_of(16).max(16),
+        )
+    };
+    chunks(vertices, log2).map(of_chunk).collect()
+}
+
+fn table_buffer(gpu: &Gpu, table: &Table) -> Result<wgpu::Buffer> {
+    match &table.contents {
+        Contents::Given(words) => uploaded(gpu, table.name, bytemuck::cast_slice(words)),
+        Contents::Own(words) => gpu.buffer(table.name, (4 * words).next_multiple_of(16).max(16), STORAGE),
+    }
+}
+
+impl Span<'_> {
+    /// The words of the buffer that the values lie in; the first and last word of bits may hold others' too.
+    pub fn words(&self, attribute: &Attribute) -> Range<u64> {
+        attribute.of.word_range(&(self.vertices.start - self.first..self.vertices.end - self.first))
+    }
+}
+
+/// A storage buffer with these bytes.
+fn uploaded(gpu: &Gpu, label: &str, bytes: &[u8]) -> Result<wgpu::Buffer> {
+    let size = (bytes.len() as u64).next_multiple_of(16).max(16);
+    let buffer = gpu.buffer(label, size, STORAGE)?;
+    for (number, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
+        gpu.queue().write_buffer(&buffer, (number * PIECE_BYTES) as u64, piece);
+        // Staging memory is given back piece by piece.
+        gpu.queue().submit([]);
+        gpu.poll()?;
+    }
+    Ok(buffer)
+}

@@ -1,0 +1,145 @@
+//! An open adapter between runs, with the parts of the graph that it holds: a run finds there what the last one left.
+
+use super::arena::Arena;
+use super::buffers::GraphBuffers;
+use super::plan::DevicePlan;
+use super::rows::UnitRows;
+use crate::device::exchange::ExchangeMemory;
+use crate::device::gpu::adapter::adapters::Adapter;
+use crate::device::gpu::adapter::import::HostImport;
+use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
+use crate::device::gpu::adapter::transfer::TransferQueue;
+use crate::device::gpu::kernels::Kernels;
+use crate::device::settings::GpuSettings;
+use crate::error::Result;
+use crate::model::Part;
+use crate::model::algorithm::Graph;
+use crate::model::attributes::Role;
+use crate::pages::fetch::PagePool;
+use std::sync::Arc;
+use topostream_formats::Store;
+
+/// An open adapter and what outlives a run on it.
+pub struct Home {
+    // Buffers and queue go before the device does.
+    pub(in crate::device::gpu) transfer: Option<TransferQueue>,
+    pub(in crate::device::gpu) import: Option<(Arc<PagePool>, HostImport)>,
+    pub(in crate::device::gpu) arena: Option<Arena>,
+    pub(in crate::device::gpu) rows: Option<UnitRows>,
+    /// The import of exchange memory, where devices share runs.
+    exchange: Option<(Arc<ExchangeMemory>, HostImport)>,
+    pub(in crate::device::gpu) graph: Option<GraphBuffers>,
+    pub(in crate::device::gpu) kernels: Kernels,
+    pub(in crate::device::gpu) settings: GpuSettings,
+    pub(in crate::device::gpu) gpu: Gpu,
+}
+
+impl Home {
+    /// Opens an adapter.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn open(adapter: &Adapter, settings: &GpuSettings) -> Result<Self> {
+        let allowed = settings.fast_paths;
+        let options = GpuOptions {
+            binding_bytes_max: settings.binding_bytes_max,
+            host_import: allowed.host_import,
+            transfer_queue: allowed.transfer_queue,
+            float_atomics: allowed.float_atomics,
+            wide_atomics: allowed.wide_integers,
+            subgroups: allowed.subgroups,
+        };
+        let gpu = Gpu::open(adapter, &options)?;
+        let transfer = match settings.copies_on_compute_queue {
+            true => Some(TransferQueue::beside_wgpu(&gpu)?),
+            false => gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?,
+        };
+        Ok(Self {
+            transfer,
+            import: None,
+            arena: None,
+            rows: None,
+            exchange: None,
+            graph: None,
+            kernels: Kernels::default(),
+            settings: settings.clone(),
+            gpu,
+        })
+    }
+
+    /// The adapter's name.
+    pub fn name(&self) -> String {
+        self.gpu.name().to_owned()
+    }
+
+    /// Whether it can be used for another run.
+    pub fn is_sound(&self) -> bool {
+        self.gpu.check().is_ok()
+    }
+
+    /// The adapter itself, for tests of what happens when it is lost.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Allocates degrees and directories, the arena, its rows and the import as a plan has them, unless they are
+    /// already there.
+    pub(in crate::device::gpu) fn prepare(
+        &mut self,
+        plan: &DevicePlan,
+        store: &Store,
+        graph: &Graph,
+        pool: &Arc<PagePool>,
+        frames: u32,
+        part: &Part,
+    ) -> Result<()> {
+        let shape = (plan.slots, plan.slot_bytes, plan.stream_slots);
+        if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
+            // The old one goes first: both may not fit.
+            (self.arena, self.rows) = (None, None);
+            self.gpu.poll()?;
+            self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
+        }
+        self.rows = Some(UnitRows::new(self.rows.take(), &self.gpu, plan, frames)?);
+        let (log2, degrees, packs) = (plan.chunk_vertices_log2, part.held(Role::Own), plan.outgoing_bytes > 0);
+        if self.graph.as_ref().is_none_or(|graph| graph.shape() != (log2, degrees.clone(), packs)) {
+            self.graph = None;
+            self.gpu.poll()?;
+            self.graph = Some(GraphBuffers::new(&self.gpu, store, graph, log2, degrees, packs)?);
+        }
+        if self.import.as_ref().is_some_and(|(imported, _)| !Arc::ptr_eq(imported, pool)) {
+            self.import = None;
+            self.gpu.poll()?;
+        }
+        if self.import.is_none() && self.gpu.caps().host_import {
+            let frame_bytes = pool.frame_bytes() as u64;
+            let chunk =
+                self.gpu.caps().binding_bytes_max.min(self.gpu.caps().buffer_bytes_max) / frame_bytes * frame_bytes;
+            let memory = Arc::clone(pool) as Arc<dyn crate::device::gpu::adapter::import::HostMemory>;
+            let import = HostImport::new(&self.gpu, memory, chunk.min(pool.memory().len() as u64))?;
+            self.import = Some((Arc::clone(pool), import));
+        }
+        Ok(())
+    }
+
+    /// The import of exchange memory: made once, for as long as runs share the same memory.
+    pub(in crate::device::gpu) fn import_exchange(
+        &mut self,
+        memory: &Arc<ExchangeMemory>,
+        chunk_bytes: u64,
+    ) -> Result<&HostImport> {
+        if self.exchange.as_ref().is_none_or(|(imported, _)| !Arc::ptr_eq(imported, memory)) {
+            self.forget_exchange()?;
+            self.exchange = Some((Arc::clone(memory), HostImport::exchange(&self.gpu, memory, chunk_bytes)?));
+        }
+        Ok(&self.exchange.as_ref().expect("just imported").1)
+    }
+
+    /// Lets go of the exchange memory of earlier runs.
+    pub(in crate::device::gpu) fn forget_exchange(&mut self) -> Result<()> {
+        if self.exchange.take().is_some() {
+            self.gpu.poll()?;
+        }
+        Ok(())
+    }
+}

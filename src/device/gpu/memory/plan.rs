@@ -1,0 +1,342 @@
+//! How device memory is shared out before a run: attributes first, the page arena with what is left.
+
+use crate::device::exchange::ExchangeMemory;
+use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
+use crate::device::gpu::adapter::open::Caps;
+use crate::device::gpu::compose::Declared;
+use crate::device::gpu::compose::layout::{
+    self, BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, edges_per_unit,
+};
+use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
+use crate::error::{Error, Result};
+use crate::model::Part;
+use crate::model::algorithm::Table;
+use crate::model::attributes::{Attribute, AttributeType, Role};
+use serde::Serialize;
+use topostream_formats::page::Capacity;
+use topostream_formats::{Direction, Store};
+
+/// Launches that are under way at the same time: one runs, the next one waits.
+pub const BATCHES_MAX: usize = 2;
+/// Workgroups of the kernels over vertices, and so the most partial sums.
+pub const TOTALS_MAX: u32 = 4096;
+/// Bytes of a partial sum: four numbers.
+pub const TOTAL_BYTES: u64 = 16;
+/// Bytes of the slots that pages pass through where they are copied and not kept.
+const STREAM_BYTES: u64 = 256 << 20;
+/// The fewest slots that a run can work with where pages must be copied.
+const SLOTS_MIN: u64 = 4;
+/// Entries of the hub queue at first; it grows after a superstep that needed more.
+pub const HUBS_FIRST: u32 = 1 << 12;
+/// The share of an adapter's memory that a run takes by default.
+const MEMORY_SHARE: f64 = 0.9;
+/// The bytes that a run takes where the size of the memory is unknown.
+const MEMORY_UNKNOWN: u64 = 1 << 30;
+
+/// Device memory of a run, by part, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DevicePlan {
+    /// Attributes in device memory.
+    pub attributes_bytes: u64,
+    /// Which attributes lie in main memory and are read with their pages, by place in the declaration.
+    pub host_attributes: Vec<bool>,
+    /// Which attributes have the values of other devices' vertices in main memory, too.
+    pub host_seen: Vec<bool>,
+    /// Tables beside them.
+    pub tables_bytes: u64,
+    /// The frontiers of a traversal.
+    pub frontier_bytes: u64,
+    /// Degrees and page directories.
+    pub graph_bytes: u64,
+    /// Of them, the list of vertices with out-edges, where devices exchange the values of those only.
+    pub outgoing_bytes: u64,
+    /// Batches, unit rows, queues, sums.
+    pub working_bytes: u64,
+    /// Scratch memory of exchange; 0 for a device that is alone.
+    pub exchange_bytes: u64,
+    /// Slots of the page arena.
+    pub slots: u32,
+    /// Those of them that pages only pass through.
+    pub stream_slots: u32,
+    /// Bytes of a slot.
+    pub slot_bytes: u64,
+    /// An attribute is cut into pieces of 2^k vertices, so that none passes the binding limit.
+    pub chunk_vertices_log2: u32,
+    /// Words of a page's unit row; 0 where work is not shared out by segments.
+    pub row_words: u64,
+    /// Entries of the hub queue at first.
+    pub hub_entries: u32,
+    /// Whether kernels may read pages in main memory.
+    pub in_place: bool,
+    /// Whether pages come with their weights.
+    pub weights: bool,
+}
+
+/// The run that a plan is made for.
+pub struct Request<'a> {
+    /// For messages.
+    pub device: &'a str,
+    /// For messages.
+    pub algorithm: &'a str,
+    /// The algorithm's attributes.
+    pub attributes: &'a [Attribute],
+    /// Its tables.
+    pub tables: &'a [Table],
+    /// Whether it has frontiers.
+    pub traversal: bool,
+    /// Which vertices are the device's.
+    pub part: &'a Part,
+    /// Device memory for exchange, in bytes.
+    pub exchange_bytes: u64,
+    /// The list of vertices with out-edges, where it is needed, in bytes.
+    pub outgoing_bytes: u64,
+    /// Whether it reads weights.
+    pub weights: bool,
+    /// Which lists it reads.
+    pub directions: &'a [Direction],
+    /// The graph.
+    pub store: &'a Store,
+    /// Bytes of a frame, and so of a slot.
+    pub slot_bytes: u64,
+    /// Frames of the page buffer.
+    pub frames: u32,
+    /// Whether pages can be read where the page buffer lies.
+    pub host_import: bool,
+}
+
+impl DevicePlan {
+    /// Shares out the memory that the settings allow.
+    ///
+    /// # Errors
+    /// [`Error::DeviceMemory`] with all parts where it cannot be done; [`Error::Parameter`] for settings that the
+    /// adapter has no way to follow.
+    pub fn new(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
+        let mut plan = Self::fixed(request, settings, caps)?;
+        let known = caps.memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
+        let budget = settings.memory_bytes.unwrap_or(known);
+        let least = if plan.in_place { 0 } else { SLOTS_MIN };
+        let mut needed = plan.fixed_bytes() + least * plan.per_slot();
+        for move_out in [Self::move_attributes_out, Self::move_seen_out] {
+            if needed > budget {
+                move_out(&mut plan, request, caps);
+                needed = plan.fixed_bytes() + least * plan.per_slot();
+            }
+        }
+        if needed > budget {
+            return Err(plan.too_small(request, needed, budget));
+        }
+        let pages: u64 = request.directions.iter().map(|&direction| pages(request.store, direction)).sum();
+        let room = (budget - plan.fixed_bytes()) / plan.per_slot();
+        let stream = if plan.in_place { 0 } else { (STREAM_BYTES / plan.slot_bytes).min(room / 2).max(SLOTS_MIN) };
+        let stream = stream.max(least);
+        let asked = settings.cache_bytes.map_or(u64::MAX, |bytes| bytes / plan.slot_bytes);
+        let cached = (room - stream.min(room)).min(pages).min(asked);
+        plan.slots = u32::try_from(cached + stream).unwrap_or(u32::MAX);
+        // Where everything fits nothing passes through.
+        plan.stream_slots = if cached >= pages { 0 } else { stream as u32 };
+        plan.working_bytes += u64::from(plan.slots) * 4 * plan.row_words;
+        Ok(plan)
+    }
+
+    /// Everything but the arena.
+    fn fixed(request: &Request<'_>, settings: &GpuSettings, caps: &Caps) -> Result<Self> {
+        let (vertices, slot_bytes) = (request.store.vertices(), request.slot_bytes);
+        if slot_bytes > caps.binding_bytes_max {
+            let most = caps.binding_bytes_max;
+            let message = format!("the device binds at most {most} bytes at once, and a page takes {slot_bytes}");
+            return Err(Error::Parameter(message));
+        }
+        for table in request.tables {
+            let (bytes, most) = (4 * table.contents.words(), caps.binding_bytes_max.min(caps.buffer_bytes_max));
+            if bytes > most {
+                let (device, name) = (request.device, table.name);
+                let message =
+                    format!("{device} binds at most {most} bytes at once, and the table {name} takes {bytes}");
+                return Err(Error::Parameter(message));
+            }
+        }
+        let chunk_vertices_log2 = (caps.binding_bytes_max / 8).ilog2().min(32);
+        let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
+        let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
+        let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
+        let in_place = request.host_import && segments && settings.transfer != PageTransfer::Copy;
+        if settings.transfer == PageTransfer::InPlace && !in_place {
+            let why =
+                if segments { "the device cannot read the page buffer" } else { "only segments are read in place" };
+            return Err(Error::Parameter(format!("in-place transfer: {why}; use copies")));
+        }
+        let directories = request.store.topologies().map(|topology| 16 * u64::from(topology.page_count())).sum::<u64>();
+        let batch = batch_bytes(settings.batch_pages);
+        let rows = 4 * row_words * u64::from(request.frames);
+        let hub_entries = first_hubs(request.store, caps);
+        let hubs = hub_bytes(hub_entries);
+        let attributes = request.attributes.iter();
+        let degrees = request.part.held(Role::Own);
+        Ok(Self {
+            attributes_bytes: attributes.map(|one| held_bytes(one, request.part) + seen_bytes(one, request.part)).sum(),
+            host_attributes: vec![false; request.attributes.len()],
+            host_seen: vec![false; request.attributes.len()],
+            tables_bytes: request.tables.iter().map(|table| 4 * table.contents.words()).sum(),
+            frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
+            graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
+            outgoing_bytes: request.outgoing_bytes,
+            working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
+            exchange_bytes: request.exchange_bytes,
+            slots: 0,
+            stream_slots: 0,
+            slot_bytes,
+            chunk_vertices_log2,
+            row_words,
+            hub_entries,
+            in_place,
+            weights: request.weights,
+        })
+    }
+
+    /// Bytes of a slot with its unit row.
+    fn per_slot(&self) -> u64 {
+        self.slot_bytes + 4 * self.row_words
+    }
+
+    /// Leaves in main memory what is only read, and only with its page.
+    fn move_attributes_out(&mut self, request: &Request<'_>, caps: &Caps) {
+        let log2 = self.chunk_vertices_log2;
+        for (out, attribute) in self.host_attributes.iter_mut().zip(request.attributes) {
+            if attribute.role == Role::ReadOnly && may_move_out(attribute, request, caps, log2) {
+                *out = true;
+                self.attributes_bytes -= held_bytes(attribute, request.part);
+            }
+        }
+    }
+
+    /// Leaves in main memory what owners of other vertices have told: it is as large for however many devices.
+    fn move_seen_out(&mut self, request: &Request<'_>, caps: &Caps) {
+        let log2 = self.chunk_vertices_log2;
+        for (out, attribute) in self.host_seen.iter_mut().zip(request.attributes) {
+            let bytes = seen_bytes(attribute, request.part);
+            if bytes > 0 && may_move_out(attribute, request, caps, log2) {
+                *out = true;
+                self.attributes_bytes -= bytes;
+            }
+        }
+    }
+
+    /// Bytes of everything but the arena.
+    fn fixed_bytes(&self) -> u64 {
+        let vertices = self.attributes_bytes + self.tables_bytes + self.frontier_bytes;
+        vertices + self.graph_bytes + self.working_bytes + self.exchange_bytes
+    }
+
+    /// Bytes of everything.
+    pub fn total_bytes(&self) -> u64 {
+        self.fixed_bytes() + u64::from(self.slots) * self.slot_bytes
+    }
+
+    fn too_small(&self, request: &Request<'_>, needed_bytes: u64, budget_bytes: u64) -> Error {
+        let least = if self.in_place { 0 } else { SLOTS_MIN };
+        let exchange = match self.exchange_bytes {
+            0 => String::new(),
+            bytes => format!(", exchange with other devices {bytes}"),
+        };
+        let parts = format!(
+            "attributes {}, tables {}, frontiers {}, degrees and directories {}, working memory {}{exchange}, \
+             at least {least} pages of {}",
+            self.attributes_bytes,
+            self.tables_bytes,
+            self.frontier_bytes,
+            self.graph_bytes,
+            self.working_bytes,
+            self.slot_bytes,
+        );
+        let parts = format!("{}: {parts}", request.device);
+        Error::DeviceMemory { what: request.algorithm.to_owned(), needed_bytes, budget_bytes, parts }
+    }
+}
+
+/// Bytes of a batch of so many pages.
+pub fn batch_bytes(pages: u32) -> u64 {
+    size_of::<BatchHeader>() as u64 + size_of::<BatchPage>() as u64 * u64::from(pages)
+}
+
+/// Bytes of a hub queue.
+pub fn hub_bytes(entries: u32) -> u64 {
+    size_of::<HubHeader>() as u64 + size_of::<HubEntry>() as u64 * u64::from(entries)
+}
+
+/// Entries of the hub queue at first, as far as a binding has room: a few, or, where loops are limited, as many as any
+/// batch of the store can want, since a thread alone might not come to the end of a long list.
+fn first_hubs(store: &Store, caps: &Caps) -> u32 {
+    let wanted = match caps.loops_limited {
+        // Lists of more edges than an entry has take fewer than two entries for as many edges. Edges may stand in two
+        // lists.
+        true => (2 * store.edges().div_ceil(u64::from(HUB_EDGES) / 2)).max(HUBS_FIRST.into()),
+        false => HUBS_FIRST.into(),
+    };
+    let room = caps.binding_bytes_max.saturating_sub(size_of::<HubHeader>() as u64) / size_of::<HubEntry>() as u64;
+    u32::try_from(wanted.min(room)).unwrap_or(u32::MAX).max(1)
+}
+
+/// Device memory of an attribute, in bytes.
+pub fn device_bytes(attribute: &Attribute, vertices: u64) -> u64 {
+    match attribute.of {
+        AttributeType::Bit => bit_bytes(vertices),
+        of => 4 * of.words(vertices),
+    }
+}
+
+/// Whether an attribute of all vertices may lie in main memory: its chunks must be such as can be imported.
+fn may_move_out(attribute: &Attribute, request: &Request<'_>, caps: &Caps, log2: u32) -> bool {
+    let chunks = request.part.vertices.div_ceil(1 << log2);
+    let aligned = device_bytes(attribute, 1 << log2).is_multiple_of(caps.import_alignment);
+    request.host_import && (chunks <= 1 || aligned)
+}
+
+/// Device memory of an attribute's values that a part holds, in bytes.
+pub fn held_bytes(attribute: &Attribute, part: &Part) -> u64 {
+    let held = part.held(attribute.role);
+    device_bytes(attribute, held.end - held.start)
+}
+
+/// Device memory of the values that a part keeps of other devices' vertices, in bytes.
+pub fn seen_bytes(attribute: &Attribute, part: &Part) -> u64 {
+    if part.has_seen(attribute.role) { device_bytes(attribute, part.vertices) } else { 0 }
+}
+
+/// The layout of a device's messages, in a traversal.
+pub fn message_layout(declared: &Declared, part: &Part) -> Option<MessageLayout> {
+    declared.traversal.then(|| MessageLayout::new(&declared.attributes, part.sharded))
+}
+
+/// Device memory for exchange, in bytes: scratch memory, and a mirror of the exchange memory where it cannot be
+/// imported.
+pub fn exchange_bytes(caps: &Caps, memory: &ExchangeMemory, declared: &Declared, part: &Part) -> u64 {
+    let mirror = if caps.host_import { 0 } else { memory.memory().len() as u64 };
+    mirror + scratch_bytes(memory, message_layout(declared, part).as_ref(), part)
+}
+
+/// Bytes of scratch memory: for one piece of the exchange memory, or for the longest message while it is collected.
+pub fn scratch_bytes(memory: &ExchangeMemory, layout: Option<&MessageLayout>, part: &Part) -> u64 {
+    let longest = layout.map_or(0, |layout| {
+        let blocks = layout.blocks_max(memory.piece_bytes()).min(part.vertices.div_ceil(BLOCK_VERTICES));
+        4 * layout::collected_words(layout, &(0..blocks * BLOCK_VERTICES))
+    });
+    longest.max(memory.piece_bytes()).next_multiple_of(16)
+}
+
+/// Bytes of one bit a vertex.
+pub fn bit_bytes(vertices: u64) -> u64 {
+    4 * vertices.div_ceil(32)
+}
+
+/// The most words of a page's unit row, for pages of at most `edges_max` edges.
+fn row_words(edges_max: u64, unit_edges: u32) -> u64 {
+    edges_max.div_ceil(u64::from(unit_edges)) + 1
+}
+
+fn page_bytes(store: &Store) -> u32 {
+    store.topology(Direction::Out).expect("every store has out-lists").page_bytes()
+}
+
+fn pages(store: &Store, direction: Direction) -> u64 {
+    store.topology(direction).map_or(0, |topology| u64::from(topology.page_count()))
+}

@@ -1,0 +1,439 @@
+//! The cost model: against times worked out by hand, and properties that hold for any rates.
+
+#[path = "../../formats/fuzz/mutations.rs"]
+mod mutations;
+#[path = "../../formats/fuzz/fuzz_targets/rates_shared.rs"]
+mod rates_shared;
+
+use proptest::prelude::*;
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use topostream::predict::{
+    BusRates, DeviceRates, Hits, Kernel, KernelRates, Needs, Phase, Prediction, RATES_VERSION, Rates, Seat, Setting,
+    Wall, Work, predict, shares,
+};
+use topostream::team::Strategy;
+
+const GIB: u64 = 1 << 30;
+const SECOND: f64 = 1e9;
+
+fn kernels(vertices: u64, rate: f64) -> KernelRates {
+    KernelRates {
+        vertices,
+        push: rate,
+        pull: rate,
+        top_down: rate,
+        bottom_up: rate,
+        weighted: rate,
+        labels: rate,
+        weighted_lists: rate,
+        top_down_lists: rate,
+        bottom_up_lists: rate,
+        vertex_phase: 1e12,
+        census: 1e12,
+        initialise: 1e12,
+    }
+}
+
+/// Two billion edges a second from device memory, ten GB/s over the bus.
+fn gpu() -> DeviceRates {
+    DeviceRates {
+        name: "gpu".into(),
+        threads: None,
+        kernels: vec![kernels(1 << 20, 8e9), kernels(1 << 24, 2e9)],
+        bus: Some(BusRates { in_place_bytes_per_s: 10e9, search_bytes_per_s: 8e9 }),
+        check_bytes_per_s: None,
+        merge_bytes_per_s: 10e9,
+        superstep_ns: 1e3,
+        telling_ns: 1e3,
+    }
+}
+
+fn cpu() -> DeviceRates {
+    let check_bytes_per_s = Some(20e9);
+    DeviceRates { name: "cpu, 4 threads".into(), threads: Some(4), bus: None, check_bytes_per_s, ..gpu() }
+}
+
+fn rates() -> Rates {
+    Rates {
+        version: RATES_VERSION,
+        machine: "by hand".into(),
+        disk_bytes_per_s: 1e9,
+        together: 1.0,
+        devices: vec![gpu(), cpu()],
+    }
+}
+
+fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
+    Attribute { name: "any", of, role, merge, initial: Initial::Bits(0) }
+}
+
+/// PageRank over out-lists: 2^24 vertices, 2^28 edges of 4 bytes in 1024 pages.
+fn pushing(supersteps: f64) -> Work {
+    let (pages, edges) = (1024.0, f64::from(1 << 28));
+    Work {
+        vertices: 1 << 24,
+        attributes: vec![
+            attribute(AttributeType::F32, Role::ReadOnly, Merge::Max),
+            attribute(AttributeType::Fixed63, Role::Accumulated, Merge::Add),
+        ],
+        table_bytes: 0,
+        traversal: false,
+        page_bytes: f64::from(1 << 20),
+        directory_pages: 1024,
+        pages,
+        shards: 1,
+        phases: vec![Phase {
+            supersteps,
+            kernel: Kernel::Push,
+            visits: supersteps * pages,
+            pages,
+            edges: supersteps * edges,
+            lists: 0.0,
+            activated: 0.0,
+            hits: Hits::Expected { power: 1.0 },
+        }],
+    }
+}
+
+fn searching() -> Work {
+    let phase = Phase {
+        supersteps: 5.0,
+        kernel: Kernel::TopDown,
+        visits: 4096.0,
+        edges: f64::from(1 << 28),
+        lists: f64::from(4 << 24),
+        activated: f64::from(1 << 23),
+        hits: Hits::Expected { power: 2.0 },
+        ..pushing(1.0).phases[0].clone()
+    };
+    let attributes = vec![
+        attribute(AttributeType::U32, Role::Accumulated, Merge::Min),
+        attribute(AttributeType::Bit, Role::Accumulated, Merge::Or),
+    ];
+    Work { attributes, traversal: true, phases: vec![phase], ..pushing(1.0) }
+}
+
+fn seat(name: &str, devices: usize, cache_bytes: u64) -> Seat {
+    let memory_bytes = (name == "gpu").then_some(16 * GIB);
+    Seat { name: name.into(), memory_bytes, cache_bytes: Some(cache_bytes), share: 1.0 / devices as f64 }
+}
+
+/// Some equal devices, everything in main memory, nothing cached on devices, nothing cold.
+fn setting<'a>(rates: &'a Rates, name: &str, devices: usize, strategy: Strategy) -> Setting<'a> {
+    Setting {
+        rates,
+        seats: (0..devices).map(|_| seat(name, devices, 0)).collect(),
+        strategy,
+        aligned: true,
+        disks: 1.0,
+        main_bytes: GIB,
+        main_fits: true,
+        buffer_bytes: GIB,
+        cold: false,
+    }
+}
+
+fn seconds(prediction: &Prediction) -> f64 {
+    prediction.total_ns / SECOND
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-3 * b.abs()
+}
+
+// ---- By hand --------------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_superstep_takes_as_long_as_its_slowest_part() {
+    let rates = rates();
+    // 2^28 edges at 2e9 a second are 0.134 s; 2^30 bytes take 0.107 s over the bus and 1.074 s from disk.
+    let mut one = setting(&rates, "gpu", 1, Strategy::Replicate);
+    let buffered = predict(&pushing(10.0), &one).unwrap();
+    assert_eq!(buffered.wall, Wall::Kernel);
+    assert!(close(seconds(&buffered), 1.342), "{buffered:?}");
+    assert!(close(buffered.terms.bus_ns, 1.0737e9) && buffered.terms.ssd_ns == 0.0, "{buffered:?}");
+
+    one.buffer_bytes = GIB / 4;
+    let streamed = predict(&pushing(10.0), &one).unwrap();
+    assert_eq!(streamed.wall, Wall::Ssd);
+    assert!(close(seconds(&streamed), 0.75 * 10.737), "{streamed:?}");
+
+    one.disks = 2.0;
+    assert!(close(seconds(&predict(&pushing(10.0), &one).unwrap()), 0.5 * 0.75 * 10.737));
+    one.cold = true;
+    assert!(close(seconds(&predict(&pushing(10.0), &one).unwrap()), 0.5 * (0.75 * 9.0 + 1.0) * 1.0737));
+}
+
+#[test]
+fn pages_on_the_device_cross_no_bus() {
+    let mut rates = rates();
+    rates.devices[0].bus = Some(BusRates { in_place_bytes_per_s: 1e9, search_bytes_per_s: 1e9 });
+    let mut one = setting(&rates, "gpu", 1, Strategy::Replicate);
+    let nothing = predict(&pushing(10.0), &one).unwrap();
+    assert_eq!((nothing.wall, nothing.memory.as_ref().unwrap().devices[0].cache_bytes), (Wall::Bus, 0));
+    assert!(close(nothing.terms.bus_ns / SECOND, 10.737), "{nothing:?}");
+    one.seats[0].cache_bytes = Some(GIB / 2);
+    let half = predict(&pushing(10.0), &one).unwrap();
+    assert!(close(half.terms.bus_ns, nothing.terms.bus_ns / 2.0), "{half:?}");
+    one.seats[0].cache_bytes = None;
+    let all = predict(&pushing(10.0), &one).unwrap();
+    assert_eq!((all.wall, all.terms.bus_ns), (Wall::Kernel, 0.0));
+    // A traversal comes back to the same pages: half of them cached is more than half of the visits.
+    one.seats[0].cache_bytes = Some(GIB / 2);
+    let search = predict(&searching(), &one).unwrap();
+    assert!(close(search.terms.bus_ns / SECOND, 4.0 * 0.25 * 1.0737), "{search:?}");
+}
+
+#[test]
+fn what_devices_tell_each_other_is_counted() {
+    let rates = rates();
+    // Sums of 8 bytes: each of four devices writes those of the others' 3/4 of the vertices, and reads as much.
+    let four = predict(&pushing(1.0), &setting(&rates, "gpu", 4, Strategy::Replicate)).unwrap();
+    let bytes = 0.75 * 8.0 * f64::from(1 << 24);
+    assert!(close(four.terms.merge_up_ns, bytes / 10.0) && close(four.terms.merge_down_ns, bytes / 10.0), "{four:?}");
+    // Where lists are not of its own vertices, shares of 4 bytes are told too.
+    let any = Setting { aligned: false, ..setting(&rates, "gpu", 4, Strategy::Replicate) };
+    let any = predict(&pushing(1.0), &any).unwrap();
+    assert!(close(any.terms.merge_up_ns, (bytes + f64::from(1 << 24)) / 10.0), "{any:?}");
+    assert!(close(any.terms.merge_down_ns, 1.5 * bytes / 10.0), "{any:?}");
+    // Nothing is reduced where each vertex has one owner.
+    let shard = predict(&pushing(1.0), &setting(&rates, "gpu", 4, Strategy::Shard)).unwrap();
+    assert!(close(shard.terms.merge_up_ns, f64::from(1 << 24) / 10.0), "{shard:?}");
+    let alone = predict(&pushing(1.0), &setting(&rates, "gpu", 1, Strategy::Shard)).unwrap();
+    assert_eq!(alone.terms.merge_up_ns + alone.terms.merge_down_ns, 0.0);
+}
+
+#[test]
+fn walls_are_named() {
+    let with = |change: &dyn Fn(&mut Rates)| {
+        let mut rates = rates();
+        change(&mut rates);
+        let two = setting(&rates, "gpu", 2, Strategy::Replicate);
+        predict(&pushing(3.0), &Setting { buffer_bytes: GIB / 2, ..two }).unwrap().wall
+    };
+    assert_eq!(with(&|_| {}), Wall::Ssd);
+    let without_disk = |rates: &mut Rates| rates.disk_bytes_per_s = 1e15;
+    assert_eq!(with(&without_disk), Wall::Kernel);
+    assert_eq!(
+        with(&|rates| {
+            without_disk(rates);
+            rates.together = 0.5;
+            rates.devices[0].kernels = vec![kernels(1, 1e12)];
+        }),
+        Wall::Bus
+    );
+    assert_eq!(
+        with(&|rates| {
+            without_disk(rates);
+            rates.devices[0].merge_bytes_per_s = 1e8;
+        }),
+        Wall::Merge
+    );
+    assert_eq!(
+        with(&|rates| {
+            without_disk(rates);
+            rates.devices[0].superstep_ns = 1e9;
+        }),
+        Wall::Overhead
+    );
+}
+
+#[test]
+fn rates_between_two_sizes_lie_between_them() {
+    let gpu = gpu();
+    let push = |vertices: f64| gpu.at(vertices, |of| of.push);
+    assert_eq!((push(1.0), push(f64::from(1 << 20)), push(1e12)), (8e9, 8e9, 2e9));
+    assert!(close(push(f64::from(1 << 22)), 4e9));
+    assert!(close(push(f64::from(1 << 23)), 4e9 / 2f64.sqrt()));
+}
+
+#[test]
+fn a_cpu_with_other_threads_is_scaled_and_strangers_are_not_known() {
+    let rates = rates();
+    let eight = rates.device("cpu, 8 threads").unwrap();
+    assert_eq!(eight.kernels[0].push, 2.0 * cpu().kernels[0].push);
+    assert_eq!(rates.device("another gpu"), None);
+    assert_eq!(predict(&pushing(1.0), &setting(&rates, "another gpu", 1, Strategy::Replicate)), None);
+}
+
+#[test]
+fn shares_follow_speeds() {
+    let rates = rates();
+    let seats = [seat("gpu", 2, 0), seat("cpu, 2 threads", 2, 0)];
+    // The GPU by its kernel (2e9 edges a second), the CPU at half of that.
+    assert_eq!(shares(&rates, &pushing(1.0), &seats), Some(vec![2.0 / 3.0, 1.0 / 3.0]));
+    assert_eq!(shares(&rates, &pushing(1.0), &[seat("another", 1, 0)]), None);
+}
+
+#[test]
+fn files_are_read_as_they_are_written_and_damage_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rates.json");
+    let read = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        Rates::read(&path).map_err(|error| error.to_string())
+    };
+    let text = rates().encode();
+    assert_eq!(read(&text).unwrap(), rates());
+    let refused = |text: &str, words: &[&str]| {
+        let error = read(text).unwrap_err();
+        assert!(words.iter().all(|word| error.contains(word)) && error.contains("rates.json"), "{error}");
+    };
+    refused("{", &["expected a file of rates"]);
+    refused(&text.replace("\"version\": 2", "\"version\": 9"), &["expected version 2, found 9"]);
+    refused(&text.replace("\"machine\"", "\"machines\""), &["machines"]);
+    refused(
+        &text.replace("\"disk_bytes_per_s\": 1000000000.0", "\"disk_bytes_per_s\": 0.0"),
+        &["disk_bytes_per_s", "expected a number from 1e-6", "found 0"],
+    );
+    refused(&text.replace("\"together\": 1.0", "\"together\": 1.5"), &["together", "1.5"]);
+    refused(&text.replace("\"superstep_ns\": 1000.0", "\"superstep_ns\": -1"), &["gpu", "superstep_ns", "found -1"]);
+    for (wrong, found) in
+        [("0", "found 0"), ("-2.5", "found -2.5"), ("1e300", "found 1e300"), ("1e-300", "found 1e-300")]
+    {
+        let mut rates = rates();
+        rates.devices[1].kernels[0].weighted = wrong.parse().unwrap();
+        refused(&rates.encode(), &["cpu, 4 threads", "weighted", found]);
+    }
+    refused(&text.replace("\"superstep_ns\": 1000.0", "\"superstep_ns\": null"), &["expected rates"]);
+    refused(&" ".repeat(5 << 20), &["at most", "bytes"]);
+    refused(&text.replace("\"vertices\": 1048576", "\"vertices\": 16777216"), &["gpu", "ascending"]);
+    let missing = Rates::read(&folder.path().join("none")).unwrap_err().to_string();
+    assert!(missing.contains("none"), "{missing}");
+}
+
+// ---- Memory ---------------------------------------------------------------------------------------------------------
+
+#[test]
+fn what_a_device_needs_falls_with_their_number_under_shard_only() {
+    let rates = rates();
+    let bytes = |devices, strategy| {
+        let setting = setting(&rates, "gpu", devices, strategy);
+        Needs::of(&pushing(1.0), &setting).devices[0].bytes
+    };
+    for devices in 2..=8 {
+        assert_eq!(bytes(devices, Strategy::Replicate), bytes(1, Strategy::Replicate));
+        assert!(bytes(devices, Strategy::Shard) < bytes(devices - 1, Strategy::Shard));
+    }
+    // Sums of 8 bytes and degrees of 4 are shared out, shares of 4 are not.
+    let saved = bytes(1, Strategy::Shard) - bytes(4, Strategy::Shard);
+    assert_eq!(saved, (8 + 4) * (1 << 24) * 3 / 4);
+}
+
+#[test]
+fn every_device_has_all_tables() {
+    let rates = rates();
+    for (devices, strategy) in [(1, Strategy::Replicate), (4, Strategy::Replicate), (4, Strategy::Shard)] {
+        let setting = setting(&rates, "gpu", devices, strategy);
+        let bytes =
+            |work: &Work| Needs::of(work, &setting).devices.iter().map(|device| device.bytes).collect::<Vec<_>>();
+        let with = bytes(&Work { table_bytes: 4 * GIB, ..pushing(1.0) });
+        assert_eq!(with, bytes(&pushing(1.0)).iter().map(|bytes| bytes + 4 * GIB).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn too_little_device_memory_does_not_fit() {
+    let rates = rates();
+    let mut two = setting(&rates, "gpu", 2, Strategy::Replicate);
+    assert!(Needs::of(&searching(), &two).fit());
+    two.seats[1].memory_bytes = Some(100 << 20);
+    let needs = Needs::of(&searching(), &two);
+    assert!(!needs.fit() && needs.devices[0].fits() && !needs.devices[1].fits(), "{needs:?}");
+    two.strategy = Strategy::Shard;
+    assert!(Needs::of(&searching(), &two).fit());
+    two.main_fits = false;
+    assert!(!Needs::of(&searching(), &two).fit());
+}
+
+// ---- Properties -----------------------------------------------------------------------------------------------------
+
+/// The rates that a property changes, by number.
+fn rate_of(rates: &mut Rates, which: usize) -> &mut f64 {
+    let device = &mut rates.devices[0];
+    match which {
+        0 => &mut rates.disk_bytes_per_s,
+        1 => &mut device.merge_bytes_per_s,
+        2 => &mut device.bus.as_mut().unwrap().in_place_bytes_per_s,
+        3 => &mut device.bus.as_mut().unwrap().search_bytes_per_s,
+        4 => &mut device.kernels[0].push,
+        5 => &mut device.kernels[1].push,
+        6 => &mut device.kernels[0].top_down,
+        7 => &mut device.kernels[1].top_down,
+        8 => &mut device.kernels[1].top_down_lists,
+        9 => &mut device.kernels[1].vertex_phase,
+        10 => &mut device.kernels[1].census,
+        _ => &mut device.kernels[1].initialise,
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_faster_machine_is_never_slower(
+        factors in prop::collection::vec(0.001f64..1000.0, 12),
+        which in 0usize..12, by in 1.0f64..100.0, devices in 1usize..8, shard: bool, search: bool, buffer in 0u64..GIB,
+    ) {
+        let mut rates = rates();
+        (0..12).zip(factors).for_each(|(which, factor)| *rate_of(&mut rates, which) *= factor);
+        let work = if search { searching() } else { pushing(7.0) };
+        let strategy = if shard { Strategy::Shard } else { Strategy::Replicate };
+        let total = |rates: &Rates| {
+            predict(&work, &Setting { buffer_bytes: buffer, ..setting(rates, "gpu", devices, strategy) }).unwrap().total_ns
+        };
+        let slow = total(&rates);
+        *rate_of(&mut rates, which) *= by;
+        prop_assert!(total(&rates) <= slow * (1.0 + 1e-9), "{which} times {by}");
+    }
+
+    #[test]
+    fn more_memory_is_never_slower(buffer in 0u64..GIB, more in 0u64..GIB, cache in 0u64..GIB, search: bool, cold: bool) {
+        let rates = rates();
+        let work = if search { searching() } else { pushing(7.0) };
+        let total = |buffer, cache| {
+            let mut one = Setting { buffer_bytes: buffer, cold, ..setting(&rates, "gpu", 1, Strategy::Replicate) };
+            one.seats[0].cache_bytes = Some(cache);
+            predict(&work, &one).unwrap().total_ns
+        };
+        prop_assert!(total(buffer + more, cache) <= total(buffer, cache) * (1.0 + 1e-9));
+        prop_assert!(total(buffer, cache + more) <= total(buffer, cache) * (1.0 + 1e-9));
+    }
+
+    /// GTS's figure 9: what the bus bounds is faster by the number of devices under Strategy-P, and not at all under
+    /// Strategy-S.
+    #[test]
+    fn replicate_divides_the_bus_and_shard_does_not(devices in 2usize..16) {
+        let mut rates = rates();
+        rates.devices[0].kernels = vec![kernels(1, 1e15)];
+        rates.devices[0].merge_bytes_per_s = 1e15;
+        let total = |devices, strategy| {
+            let prediction = predict(&pushing(10.0), &setting(&rates, "gpu", devices, strategy)).unwrap();
+            prop_assert_eq!(prediction.wall, Wall::Bus);
+            Ok(prediction.total_ns)
+        };
+        let one = total(1, Strategy::Replicate)?;
+        prop_assert!(close(total(devices, Strategy::Replicate)? * devices as f64, one));
+        prop_assert!(close(total(devices, Strategy::Shard)?, one));
+        // With lists grouped for as many shards it is.
+        let grouped = Work { shards: devices as u64, ..pushing(10.0) };
+        let shard = predict(&grouped, &setting(&rates, "gpu", devices, Strategy::Shard)).unwrap();
+        prop_assert!(close(shard.total_ns * devices as f64, one));
+    }
+}
+
+/// The corpus of the fuzz target of calibration files, and changes to it.
+#[test]
+fn corpus_of_rates() {
+    let mut draws = mutations::Draws(12);
+    let mut files = 0;
+    for entry in std::fs::read_dir("formats/fuzz/corpus/rates").unwrap() {
+        let path = entry.unwrap().path();
+        let data = std::fs::read(&path).unwrap();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(rates_shared::rates(&data), name.starts_with("good-"), "{name}");
+        for _ in 0..100 {
+            rates_shared::rates(&mutations::mutated(&data, 0, &mut draws));
+        }
+        files += 1;
+    }
+    assert!(files >= 5);
+}

@@ -1,0 +1,28 @@
+//! The engine on CPU devices: answers, memory, storage that fails, stops, stripes, teams, timelines; and what stands
+//! beside it: checks of answers, parts of graphs, the cost model. The same over GPUs is in tests/gpu, each algorithm's
+//! in tests/standard.
+
+mod budget;
+mod cancel;
+#[path = "../common/mod.rs"]
+mod common;
+mod cost;
+mod extract;
+mod faults;
+mod forge;
+mod frontiers;
+mod graph500;
+mod own_algorithms;
+#[path = "../published/mod.rs"]
+mod published;
+mod ranks_and_levels;
+#[path = "../real/mod.rs"]
+mod real;
+mod real_graphs;
+#[path = "../reference/mod.rs"]
+mod reference;
+#[path = "../sharing/mod.rs"]
+mod sharing;
+mod stripes;
+mod team;
+mod trace;

@@ -1,0 +1,273 @@
+//! Algorithms that somebody else writes: the trait is public, and what no built-in algorithm uses must work all the
+//! same. One reads weights, one is slow enough to be stopped in the middle.
+
+use crate::common::*;
+use crate::reference::*;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use topostream::algorithms::Traffic;
+use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U64Column};
+use topostream::pages::fetch::{Faults, FetcherKind};
+use topostream::{Direction, Engine, Error};
+use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
+use topostream_formats::write::Layout;
+use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
+use topostream_tools::format::FormatOptions;
+
+// ---- Weights --------------------------------------------------------------------------------------------------------
+
+/// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another
+/// edge.
+struct WeightedSum(Direction);
+
+struct Adder<'a>(&'a U64Column);
+
+impl Kernel for Adder<'_> {
+    type Record = (u32, u64);
+
+    fn open(&self, list: List) -> Option<(u32, u64)> {
+        Some((list.vertex, 0))
+    }
+
+    fn edge(&self, (_, sum): &mut (u32, u64), neighbour: u32, weight: u32) -> ControlFlow<()> {
+        *sum += u64::from(weight) * (u64::from(neighbour) + 1);
+        ControlFlow::Continue(())
+    }
+
+    fn close(&self, (vertex, sum): (u32, u64)) {
+        self.0.add(vertex, sum << 10);
+    }
+}
+
+impl Algorithm for WeightedSum {
+    type Kernel<'a> = Adder<'a>;
+
+    fn name(&self) -> &'static str {
+        "weighted sum"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        vec![Attribute {
+            name: "sum",
+            of: AttributeType::U64,
+            role: Role::Writable,
+            merge: Merge::Add,
+            initial: Initial::Bits(0),
+        }]
+    }
+
+    fn needs_weights(&self) -> bool {
+        true
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(self.0, Visit::All)]
+    }
+
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
+        Some(Step::new(0, self.0, Visit::All))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Adder<'a> {
+        Adder(state.attributes.u64(0))
+    }
+
+    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
+        None
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        let sum = state.attributes.u64(0);
+        vec![Answer::integer("sum", move |vertex| Some(sum.get(vertex) >> 10))]
+    }
+}
+
+fn weight(source: u32, dest: u32) -> u32 {
+    (source.wrapping_mul(2_654_435_761) ^ dest.wrapping_mul(40_503)) >> 12
+}
+
+fn weighted(graph: &EdgeList) -> Box<dyn EdgeSource> {
+    let edge =
+        |&(source, dest): &(u32, u32)| Edge { source: source.into(), dest: dest.into(), weight: weight(source, dest) };
+    let edges: Vec<Edge> = graph.edges.iter().map(edge).collect();
+    let info = SourceInfo {
+        name: "weighted".into(),
+        ids: IdSpace::Range { first: 0, count: graph.vertices.into() },
+        mirror: false,
+        directed: true,
+        weights: Some(WeightType::U32),
+        edges: None,
+        bytes: None,
+    };
+    Box::new(MemorySource::new(info, edges))
+}
+
+fn weighted_sums(engine: &Engine, direction: Direction) -> Result<Vec<u64>, Error> {
+    let run = engine.run(WeightedSum(direction))?;
+    Ok(column(engine, &run, "sum", integer)?.into_iter().map(|(_, sum)| sum.unwrap()).collect())
+}
+
+fn expected_sums(graph: &EdgeList, direction: Direction) -> Vec<u64> {
+    let mut sums = vec![0; graph.vertices as usize];
+    for &(source, dest) in &graph.edges {
+        let (owner, neighbour) = if direction == Direction::Out { (source, dest) } else { (dest, source) };
+        sums[owner as usize] += u64::from(weight(source, dest)) * (u64::from(neighbour) + 1);
+    }
+    sums
+}
+
+/// Small and large pages with their pages of weights, in stripes, both ways, under every encoding, with faults.
+#[test]
+fn weights_come_with_their_edges() {
+    let mut edges = random_edges(0..5000, 100_000, 31);
+    edges.extend((0..30_000).map(|number| (2500, number % 5000)));
+    edges.extend((0..30_000).map(|number| (number % 5000, 77)));
+    let graph = EdgeList::new(5000, edges);
+    let second = tempfile::tempdir().unwrap();
+    for (number, encoding) in ENCODINGS.into_iter().enumerate() {
+        let options = small_pages(encoding);
+        let stripes = vec![".".into(), second.path().join(number.to_string())];
+        let options = FormatOptions { layout: Layout { stripes, ..options.layout.clone() }, ..options };
+        let store = TestStore::from_source(|| weighted(&graph), &options);
+        let faults = Faults { io_errors: 90, flipped_bits: 90, short_reads: 90, ..Faults::none(number as u64) };
+        for fetcher in FETCHERS.into_iter().chain([FetcherKind::Simulated(faults)]) {
+            let engine = store.engine(engine_options(Some(13), 2, fetcher));
+            for direction in [Direction::Out, Direction::In] {
+                let found = weighted_sums(&engine, direction).unwrap();
+                assert!(found == expected_sums(&graph, direction), "{encoding}, {fetcher:?}, {direction:?}");
+            }
+            // Pages without weights come between: the buffer has another shape.
+            let ranks = ranks(&engine, pagerank(2, Dangling::Lost, Traffic::Push)).unwrap().dense();
+            assert!(relative_error(&ranks, &rank_iterations(&graph, 0.85, Dangling::Lost, 2)) < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn damaged_weights_are_found() {
+    let graph = EdgeList::new(3000, random_edges(0..3000, 60_000, 32));
+    let store = TestStore::from_source(|| weighted(&graph), &small_pages(Encoding::VertexId));
+    let file = store.path().join("weights.0");
+    let sound = std::fs::read(&file).unwrap();
+    let mut state = 5;
+    for _ in 0..10 {
+        let at = draw(&mut state) as usize % sound.len();
+        let mut damaged = sound.clone();
+        damaged[at] ^= 0x10;
+        std::fs::write(&file, &damaged).unwrap();
+        let engine = store.engine(engine_options(None, 2, FetcherKind::Auto));
+        let message = weighted_sums(&engine, Direction::Out).expect_err("damaged").to_string();
+        let page = format!("page {}", at as u64 / PAGE);
+        assert!(message.contains("weights.0") && message.contains(&page), "byte {at}: {message}");
+        // Who reads no weights is not disturbed.
+        ranks(&engine, pagerank(2, Dangling::Lost, Traffic::Push)).unwrap();
+    }
+}
+
+#[test]
+fn a_store_without_weights_is_refused() {
+    let store = TestStore::new(&EdgeList::new(2, vec![(0, 1)]), &small_pages(Encoding::VertexId));
+    let engine = store.engine(engine_options(None, 1, FetcherKind::Auto));
+    let error = engine.run(WeightedSum(Direction::Out)).map(|_| ()).unwrap_err();
+    assert!(matches!(&error, Error::Parameter(message) if message.contains("weights")), "{error}");
+}
+
+// ---- Stopping -------------------------------------------------------------------------------------------------------
+
+/// Takes a twentieth of a second a page, from the second superstep on, and never converges.
+struct Slow {
+    started: Arc<AtomicBool>,
+}
+
+struct Sleeper<'a> {
+    slow: &'a Slow,
+    superstep: u32,
+    graph: &'a Graph,
+}
+
+impl Kernel for Sleeper<'_> {
+    type Record = ();
+
+    fn open(&self, list: List) -> Option<()> {
+        let page_vertices = (self.graph.vertices / 60) as u32;
+        if self.superstep > 0 && list.vertex.is_multiple_of(page_vertices) {
+            self.slow.started.store(true, Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        None
+    }
+
+    fn edge(&self, _record: &mut (), _neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+
+    fn close(&self, _record: ()) {}
+}
+
+impl Algorithm for Slow {
+    type Kernel<'a> = Sleeper<'a>;
+
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        Vec::new()
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![(Direction::Out, Visit::All)]
+    }
+
+    fn check(&self, _graph: &Graph) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
+        Some(Step::new(0, Direction::Out, Visit::All))
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Sleeper<'a> {
+        Sleeper { slow: self, superstep: step.superstep, graph: &state.graph }
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, _summary: &Summary) -> Option<Step> {
+        Some(Step { superstep: step.superstep + 1, ..*step })
+    }
+
+    fn answers<'a>(&'a self, _state: &'a State) -> Vec<Answer<'a>> {
+        Vec::new()
+    }
+}
+
+/// In the middle of a superstep all of whose pages are in the buffer, and so with the device already, a run stops
+/// within a few pages: not after the sixty that three seconds would take.
+#[test]
+fn a_superstep_stops_in_the_middle() {
+    let graph = EdgeList::new(60_000, random_edges(0..60_000, 1_000_000, 33));
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    for buffer in [None, Some(8)] {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let options = engine_options(buffer, 1, FetcherKind::Auto).with_cancel(Arc::clone(&cancel));
+        let engine = store.engine(options);
+        let slow = Slow { started: Arc::default() };
+        let started = Arc::clone(&slow.started);
+        let run = std::thread::spawn(move || engine.run(slow).map(|_| ()));
+        while !started.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+        }
+        let raised = Instant::now();
+        cancel.store(true, Ordering::Relaxed);
+        let result = within(20, "a cancelled run", move || run.join().unwrap());
+        let took = raised.elapsed();
+        assert!(matches!(result, Err(Error::Interrupted)), "{result:?}");
+        assert!(took < Duration::from_millis(600), "{buffer:?} pages: stopped after {took:?}");
+    }
+}

@@ -1,0 +1,544 @@
+//! The kernels on a GPU, or on Mesa's software Vulkan, against plain computations. Without either, nothing is tested.
+
+mod gpu;
+mod graph;
+mod merges;
+mod messages;
+mod parts;
+mod speed;
+
+use std::collections::HashMap;
+
+use self::gpu::{Buffers, Gpu};
+use self::graph::{Batch, Chance, Graph, PAGE_BYTES, VERTICES, edges};
+use crate::common::{skipped, thorough};
+use topostream::algorithms::{Bfs, PageRank, Sums, Traffic};
+use topostream::device::gpu::compose::layout::{CensusTotal, Counters, Fill, HubHeader, Step, grid};
+use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
+use topostream::model::algorithm::{Shader, Visit};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, to_fixed63};
+use topostream::{Direction, VertexId};
+use topostream_formats::Encoding;
+
+const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
+    Encoding::RecordId { page_bytes, slot_bytes }
+}
+
+/// How edges are shared out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Sharing {
+    /// `lists` with so many lanes, log2; 6 stands for any number, page by page. Then `hubs` with a queue of so many entries.
+    Lists {
+        lanes_log2: u32,
+        queue: u32,
+    },
+    Segments,
+}
+
+const SHARINGS: [Sharing; 9] = [
+    Sharing::Lists { lanes_log2: 0, queue: 100 },
+    Sharing::Lists { lanes_log2: 1, queue: 100 },
+    Sharing::Lists { lanes_log2: 2, queue: 0 },
+    Sharing::Lists { lanes_log2: 3, queue: 3 },
+    Sharing::Lists { lanes_log2: 4, queue: 5 },
+    Sharing::Lists { lanes_log2: 5, queue: 100 },
+    Sharing::Lists { lanes_log2: 6, queue: 100 },
+    Sharing::Lists { lanes_log2: 6, queue: 1 },
+    Sharing::Segments,
+];
+
+/// A run: an algorithm over a graph on a GPU, with buffers for what it declares.
+struct Rig<'a> {
+    gpu: &'a Gpu,
+    graph: &'a Graph,
+    algorithm: Declared,
+    options: ModuleOptions,
+    buffers: Buffers,
+}
+
+impl<'a> Rig<'a> {
+    /// Buffers of 2^`chunk_log2` vertices; with `portable`, nothing that some device cannot do.
+    fn new(gpu: &'a Gpu, graph: &'a Graph, algorithm: Declared, chunk_log2: u32, portable: bool) -> Self {
+        let options = ModuleOptions {
+            encoding: graph.encoding,
+            page_bytes: PAGE_BYTES,
+            weights: graph.weights,
+            direction: Direction::Out,
+            visit: Visit::All,
+            grouped: false,
+            attribute_chunk_vertices_log2: chunk_log2,
+            vertices: VERTICES.into(),
+            sharded: false,
+            held_vertices: VERTICES.into(),
+            float_atomics: gpu.float_atomics && !portable,
+            wide_integers: gpu.wide_integers && !portable,
+            in_place: portable,
+            loops_limited: portable,
+            subgroups: gpu.subgroups && !portable,
+        };
+        let mut rig = Self { gpu, graph, algorithm, options, buffers: HashMap::new() };
+        rig.put_column(Resource::OutDegrees, 1, &graph.out_degrees());
+        for (place, attribute) in rig.algorithm.attributes.clone().iter().enumerate() {
+            let words = vec![attribute.initial.of(0); column_words(attribute.of)];
+            rig.put_attribute(place, &words);
+        }
+        for frontier in [Resource::Frontier, Resource::NextFrontier] {
+            rig.put_column(frontier, 0, &vec![0; VERTICES.div_ceil(32) as usize]);
+        }
+        rig.put(Resource::Counters, &[0; 4]);
+        rig.put(Resource::Totals, &[0; 4 * 64]);
+        rig.step(Step::default());
+        rig
+    }
+
+    fn put(&mut self, resource: Resource, words: &[u32]) {
+        self.buffers.insert(resource, self.gpu.buffer(words));
+    }
+
+    /// Puts a column of so many words a vertex; 0 stands for bits.
+    fn put_column(&mut self, resource: impl Fn(u32) -> Resource, words_each: usize, words: &[u32]) {
+        let chunk = 1usize << self.options.attribute_chunk_vertices_log2;
+        let chunk_words = if words_each == 0 { chunk / 32 } else { chunk * words_each };
+        for (number, words) in words.chunks(chunk_words).enumerate() {
+            self.put(resource(number as u32), words);
+        }
+    }
+
+    fn put_attribute(&mut self, place: usize, words: &[u32]) {
+        let words_each = words_each(self.algorithm.attributes[place].of);
+        self.put_column(|chunk| Resource::Attribute { place, chunk }, words_each, words);
+    }
+
+    fn column(&self, resource: impl Fn(u32) -> Resource, words: usize) -> Vec<u32> {
+        let chunks = (0..self.options.chunks()).flat_map(|chunk| self.gpu.read(&self.buffers[&resource(chunk)]));
+        chunks.take(words).collect()
+    }
+
+    fn attribute(&self, place: usize) -> Vec<u32> {
+        let words = column_words(self.algorithm.attributes[place].of);
+        self.column(|chunk| Resource::Attribute { place, chunk }, words)
+    }
+
+    fn step(&mut self, step: Step) {
+        let step = Step { vertices_last: VERTICES - 1, own_last: VERTICES - 1, ..step };
+        self.put(Resource::Step, bytemuck::cast_slice(&[step]));
+    }
+
+    fn run(&self, kernel: KernelName, grid: [u32; 2]) {
+        self.gpu.run(&compose(&self.algorithm, kernel, &self.options), &self.buffers, grid);
+    }
+
+    /// Runs the edge function over all pages; returns how many edges were counted.
+    fn run_edges(&mut self, direction: Direction, visit: Visit, sharing: Sharing) -> u64 {
+        (self.options.direction, self.options.visit) = (direction, visit);
+        self.options.grouped = self.graph.is_grouped(direction);
+        self.put(Resource::Starts, &self.graph.starts(direction));
+        self.put(Resource::Counters, &[0; 4]);
+        let mut chance = Chance(3);
+        let batch: Batch = match sharing {
+            Sharing::Segments => self.graph.batch(direction, true, || 0),
+            Sharing::Lists { lanes_log2: 6, .. } => self.graph.batch(direction, false, || chance.below(6)),
+            Sharing::Lists { lanes_log2, .. } => self.graph.batch(direction, false, || lanes_log2),
+        };
+        self.put(Resource::Pages, &batch.words);
+        self.put(Resource::Batch, &batch.described());
+        // Rows of less than the units: the grid has a second one, and workgroups without a unit.
+        let units = batch.header.unit_count;
+        let two_rows = [units.div_ceil(2).max(1), 2];
+        match sharing {
+            Sharing::Segments => {
+                self.put(Resource::Rows, &batch.rows);
+                self.run(KernelName::Segments, two_rows);
+            }
+            Sharing::Lists { queue, .. } => {
+                let header = HubHeader { capacity: queue, ..HubHeader::default() };
+                let mut words: Vec<u32> = bytemuck::cast_slice(&[header]).to_vec();
+                words.resize(4 + 5 * queue.max(1) as usize, 0xdead_beef);
+                self.put(Resource::HubQueue, &words);
+                self.run(KernelName::Lists, two_rows);
+                self.run(KernelName::Hubs, [2, 2]);
+            }
+        }
+        let counters: Counters = bytemuck::cast_slice(&self.gpu.read(&self.buffers[&Resource::Counters]))[0];
+        if let (Sharing::Lists { .. }, Visit::All) = (sharing, visit) {
+            let wanted = match direction {
+                Direction::Out if self.options.grouped => 1,
+                Direction::Out => 2 + 3,
+                Direction::In => 0,
+            };
+            assert!(counters.hub_wanted >= wanted, "{counters:?}");
+        }
+        counters.edges()
+    }
+}
+
+fn words_each(of: AttributeType) -> usize {
+    match of {
+        AttributeType::Bit => 0,
+        AttributeType::U32 | AttributeType::F32 => 1,
+        AttributeType::Fixed63 | AttributeType::U64 => 2,
+    }
+}
+
+fn column_words(of: AttributeType) -> usize {
+    match words_each(of) {
+        0 => VERTICES.div_ceil(32) as usize,
+        words => words * VERTICES as usize,
+    }
+}
+
+fn gpu() -> Option<Gpu> {
+    let gpu = Gpu::open();
+    match &gpu {
+        Some(gpu) => println!("on {}", gpu.name),
+        None => {
+            skipped("no adapter, or TOPOSTREAM_GPU_TESTS=off");
+            assert!(
+                std::env::var("TOPOSTREAM_GPU_TESTS").is_ok_and(|asked| asked == "off")
+                    || std::env::var_os("TOPOSTREAM_GPU_TESTS").is_none(),
+                "an adapter was asked for"
+            );
+        }
+    }
+    gpu
+}
+
+/// Adds up, for every vertex, everything that it is told of each edge.
+const TALLY: &str = "
+struct Record { edges: u32 }
+fn list_open(list: List) -> Record { return Record(0u); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    (*record).edges += 1u;
+    told_add(neighbour, (list.vertex * 31u + weight * 7u) ^ (list_degree(list) * 13u));
+    return true;
+}
+fn list_close(record: Record, list: List) {
+    edges_add(list.vertex, record.edges);
+    if list.whole { wholes_add(list.vertex, 1u); }
+    if list.whole && record.edges != list_degree(list) { wholes_add(list.vertex, 1000u); }
+}
+";
+
+fn tally() -> Declared {
+    let attribute =
+        |name, of| Attribute { name, of, role: Role::Writable, merge: Merge::Add, initial: Initial::Bits(0) };
+    let attributes = vec![
+        attribute("told", AttributeType::U32),
+        attribute("edges", AttributeType::U32),
+        attribute("wholes", AttributeType::U32),
+        attribute("done", AttributeType::Bit),
+    ];
+    let shader = Shader::new("tally.wgsl", TALLY);
+    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
+}
+
+/// A set of vertices by chance, one of `every`.
+fn some_vertices(every: u32, seed: u64) -> Vec<u32> {
+    let mut chance = Chance(seed);
+    let mut words = vec![0u32; VERTICES.div_ceil(32) as usize];
+    for vertex in 0..VERTICES {
+        if chance.below(every) == 0 || vertex == 5 || vertex == 701 {
+            words[vertex as usize / 32] |= 1 << (vertex % 32);
+        }
+    }
+    words
+}
+
+fn has(words: &[u32], vertex: u32) -> bool {
+    words[vertex as usize / 32] >> (vertex % 32) & 1 != 0
+}
+
+/// Each edge of each visited list is told once, with the right vertex, degree, neighbour and weight.
+fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, chunk_log2: u32, portable: bool) {
+    let set = some_vertices(40, 9);
+    let visited = |vertex| match visit {
+        Visit::All => true,
+        Visit::None => false,
+        Visit::Frontier | Visit::Within(_) => has(&set, vertex),
+        Visit::Without(_) => !has(&set, vertex),
+    };
+    let of = |(source, dest, weight): (u32, u32, u32)| match direction {
+        Direction::Out => (source, dest, weight),
+        Direction::In => (dest, source, weight),
+    };
+    let edges: Vec<_> = edges().into_iter().map(of).collect();
+    let mut degrees = vec![0u32; VERTICES as usize];
+    edges.iter().for_each(|&(vertex, ..)| degrees[vertex as usize] += 1);
+    let (mut told, mut count) = (vec![0u32; VERTICES as usize], 0);
+    let mut seen = vec![0u32; VERTICES as usize];
+    for &(vertex, neighbour, weight) in edges.iter().filter(|(vertex, ..)| visited(*vertex)) {
+        let weight = if graph.weights { weight } else { 0 };
+        let degree = degrees[vertex as usize].wrapping_mul(13);
+        let tale = vertex.wrapping_mul(31).wrapping_add(weight.wrapping_mul(7)) ^ degree;
+        told[neighbour as usize] = told[neighbour as usize].wrapping_add(tale);
+        seen[vertex as usize] += 1;
+        count += 1;
+    }
+    for sharing in SHARINGS {
+        let case = format!("{sharing:?}, {direction:?}, {visit:?}, {:?}", graph.encoding);
+        let mut rig = Rig::new(gpu, graph, tally(), chunk_log2, portable);
+        rig.put_column(Resource::Frontier, 0, &set);
+        rig.put_attribute(3, &set);
+        // Where all lists are visited, the host knows without being told.
+        let counted = if visit == Visit::All { 0 } else { count };
+        assert_eq!(rig.run_edges(direction, visit, sharing), counted, "edges counted: {case}");
+        assert!(rig.attribute(1) == seen, "edges of lists: {case}");
+        assert!(rig.attribute(0) == told, "edges told: {case}");
+        let wholes = rig.attribute(2);
+        assert!(wholes.iter().all(|&wholes| wholes <= 1), "whole lists: {case}");
+        if graph.is_grouped(direction) {
+            assert!(wholes.iter().all(|&wholes| wholes == 0), "parts of lists: {case}");
+        } else if matches!(sharing, Sharing::Lists { lanes_log2: 0, .. }) {
+            let expected = |vertex: usize| (1..=2048).contains(&degrees[vertex]) && visited(vertex as u32);
+            assert!((0..VERTICES as usize).all(|at| wholes[at] == u32::from(expected(at))), "whole lists: {case}");
+        }
+    }
+}
+
+#[test]
+fn every_edge_is_told_once() {
+    let Some(gpu) = gpu() else { return };
+    let encodings = [record_id(2, 2), record_id(3, 3), record_id(4, 4), record_id(1, 2), record_id(3, 4)];
+    for (number, encoding) in [Encoding::VertexId].into_iter().chain(encodings).enumerate() {
+        // By default, one of the two.
+        for weights in [false, true].into_iter().filter(|&one| thorough() || one == number.is_multiple_of(2)) {
+            let graph = Graph::new(encoding, weights);
+            edges_are_told(&gpu, &graph, Direction::Out, Visit::All, 32, false);
+            edges_are_told(&gpu, &graph, Direction::In, Visit::Frontier, 12, true);
+        }
+    }
+}
+
+/// Parts of lists in three shards are told as what they are: parts, of lists of that degree.
+#[test]
+fn parts_of_lists_are_told_once() {
+    let Some(gpu) = gpu() else { return };
+    for (encoding, weights) in [(Encoding::VertexId, true), (record_id(3, 3), false)] {
+        let graph = Graph::grouped(3, encoding, weights);
+        edges_are_told(&gpu, &graph, Direction::Out, Visit::All, 32, false);
+        edges_are_told(&gpu, &graph, Direction::Out, Visit::Frontier, 12, true);
+        edges_are_told(&gpu, &graph, Direction::In, Visit::All, 13, false);
+    }
+}
+
+#[test]
+fn only_lists_that_are_visited_are_read() {
+    let Some(gpu) = gpu() else { return };
+    let graph = Graph::new(Encoding::VertexId, false);
+    edges_are_told(&gpu, &graph, Direction::Out, Visit::Frontier, 14, false);
+    edges_are_told(&gpu, &graph, Direction::Out, Visit::Without(3), 13, true);
+    edges_are_told(&gpu, &graph, Direction::In, Visit::Without(3), 5 + 7, false);
+    edges_are_told(&gpu, &graph, Direction::In, Visit::Within(3), 13, true);
+    edges_are_told(&gpu, &graph, Direction::Out, Visit::Within(3), 14, false);
+}
+
+/// Shares by chance, of very different sizes.
+fn shares() -> Vec<f32> {
+    let mut chance = Chance(11);
+    let exponent = |bits: u64| -((bits % 60) as i32);
+    (0..VERTICES).map(|_| chance.below(1 << 24) as f32 / 1e12 * 2f32.powi(exponent(chance.next()))).collect()
+}
+
+#[test]
+fn pagerank_adds_shares_up() {
+    let Some(gpu) = gpu() else { return };
+    let graph = Graph::new(record_id(3, 3), false);
+    let shares = shares();
+    let mut exact = vec![0u64; VERTICES as usize];
+    for (source, dest, _) in edges() {
+        exact[dest as usize] += to_fixed63(shares[source as usize].into());
+    }
+    for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
+        for (sums, portable) in [(Sums::Exact, false), (Sums::Exact, true), (Sums::Single, false), (Sums::Single, true)]
+        {
+            for sharing in SHARINGS {
+                let pagerank = PageRank { traffic, sums, ..PageRank::default() };
+                let declared = Declared::of(&pagerank, true).unwrap();
+                let mut rig = Rig::new(&gpu, &graph, declared, 13, portable);
+                rig.put_attribute(0, bytemuck::cast_slice(&shares));
+                rig.run_edges(direction, Visit::All, sharing);
+                let words = rig.attribute(1);
+                let case = format!("{traffic:?} {sums:?} {sharing:?}");
+                if sums == Sums::Exact {
+                    assert!(
+                        bytemuck::cast_slice::<u32, u8>(&words) == bytemuck::cast_slice::<u64, u8>(&exact),
+                        "{case}"
+                    );
+                    continue;
+                }
+                for (vertex, (&found, &exact)) in words.iter().zip(&exact).enumerate() {
+                    let (found, exact) = (f64::from(f32::from_bits(found)), exact as f64 / (1u64 << 63) as f64);
+                    assert!((found - exact).abs() <= 1e-5 * exact + 1e-16, "{case}: {vertex} has {found}, not {exact}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pagerank_ranks_vertices() {
+    let Some(gpu) = gpu() else { return };
+    let graph = Graph::new(Encoding::VertexId, false);
+    let degrees = graph.out_degrees();
+    let parts = |vertex: usize| f64::from(degrees[vertex].max(1));
+    for (sums, chunk_log2, grid) in [(Sums::Exact, 12, [7, 3]), (Sums::Single, 20, [1, 1]), (Sums::Exact, 32, [64, 1])]
+    {
+        let pagerank = PageRank { sums, ..PageRank::default() };
+        let mut rig = Rig::new(&gpu, &graph, Declared::of(&pagerank, true).unwrap(), chunk_log2, false);
+        let totals = |rig: &Rig<'_>| {
+            let words = rig.gpu.read(&rig.buffers[&Resource::Totals]);
+            let mut sums = [0.0; 4];
+            for (at, &value) in bytemuck::cast_slice::<u32, f32>(&words).iter().enumerate() {
+                sums[at % 4] += f64::from(value);
+            }
+            sums
+        };
+        rig.run(KernelName::Initialise, grid);
+        let rank = 1.0 / f64::from(VERTICES);
+        let dangling = degrees.iter().filter(|&&degree| degree == 0).count() as f64 * rank;
+        assert!((totals(&rig)[0] / dangling - 1.0).abs() < 1e-6);
+
+        let mut chance = Chance(5);
+        let received: Vec<f64> = (0..VERTICES).map(|_| chance.below(1 << 20) as f64 / 1e9).collect();
+        let words: Vec<u32> = match sums {
+            Sums::Exact => {
+                received.iter().flat_map(|&sum| [to_fixed63(sum) as u32, (to_fixed63(sum) >> 32) as u32]).collect()
+            }
+            Sums::Single => received.iter().map(|&sum| (sum as f32).to_bits()).collect(),
+        };
+        rig.put_attribute(1, &words);
+        rig.step(Step { scalars: [1e-5, 0.85, 0.0, 0.0], ..Step::default() });
+        rig.run(KernelName::VertexPhase, grid);
+        let shares = rig.attribute(0);
+        let (mut dangling, mut change) = (0.0, 0.0);
+        for (vertex, sum) in received.iter().enumerate() {
+            let expected = 1e-5 + 0.85 * sum;
+            let found = f64::from(f32::from_bits(shares[vertex])) * parts(vertex);
+            assert!((found / expected - 1.0).abs() < 1e-6, "{vertex}: {found}, not {expected}");
+            change += (expected - rank).abs();
+            dangling += if degrees[vertex] == 0 { expected } else { 0.0 };
+        }
+        let found = totals(&rig);
+        assert!((found[0] / dangling - 1.0).abs() < 1e-6, "dangling {} {dangling}", found[0]);
+        assert!((found[1] / change - 1.0).abs() < 1e-6, "change {} {change}", found[1]);
+        assert!(rig.attribute(1).iter().all(|&word| word == 0), "sums are taken");
+    }
+}
+
+/// A superstep of BFS: the frontier, and some vertices that were reached before.
+fn bfs_goes_a_level_on(gpu: &Gpu, graph: &Graph, sharing: Sharing, bottom_up: bool, parents: bool) {
+    let bfs = Bfs { parents, ..Bfs::from(VertexId(5)) };
+    let mut rig = Rig::new(gpu, graph, Declared::of(&bfs, true).unwrap(), 12, false);
+    let (frontier, nearer) = (some_vertices(100, 1), some_vertices(10, 2));
+    let visited: Vec<u32> = frontier.iter().zip(&nearer).map(|(a, b)| a | b).collect();
+    rig.put_column(Resource::Frontier, 0, &frontier);
+    rig.put_attribute(0, &visited);
+    rig.step(Step { superstep: 3, ..Step::default() });
+    let (direction, visit) = match bottom_up {
+        true => (Direction::In, Visit::Without(0)),
+        false => (Direction::Out, Visit::Frontier),
+    };
+    rig.run_edges(direction, visit, sharing);
+    let (next, now) = (rig.column(Resource::NextFrontier, visited.len()), rig.attribute(0));
+    let mut reached = vec![Vec::new(); VERTICES as usize];
+    for (source, dest, _) in edges() {
+        if has(&frontier, source) && !has(&visited, dest) {
+            reached[dest as usize].push(source);
+        }
+    }
+    let case = format!("{sharing:?}, bottom-up {bottom_up}");
+    let parent = if parents { rig.attribute(1) } else { Vec::new() };
+    for vertex in 0..VERTICES {
+        let sources = &reached[vertex as usize];
+        assert_eq!(has(&next, vertex), !sources.is_empty(), "activates {vertex}: {case}");
+        assert_eq!(has(&now, vertex), !sources.is_empty() || has(&visited, vertex), "visited {vertex}: {case}");
+        if parents && !sources.is_empty() {
+            assert!(sources.contains(&parent[vertex as usize]), "parent of {vertex}: {case}");
+        }
+    }
+}
+
+#[test]
+fn bfs_reaches_what_is_next() {
+    let Some(gpu) = gpu() else { return };
+    // By default, one of the two.
+    for encoding in [record_id(2, 2), Encoding::VertexId].into_iter().take(if thorough() { 2 } else { 1 }) {
+        let graph = Graph::new(encoding, false);
+        for sharing in SHARINGS {
+            for (bottom_up, parents) in [(false, false), (false, true), (true, true)] {
+                bfs_goes_a_level_on(&gpu, &graph, sharing, bottom_up, parents);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_frontier_is_counted() {
+    let Some(gpu) = gpu() else { return };
+    let graph = Graph::new(Encoding::VertexId, false);
+    let degrees = graph.out_degrees();
+    for (every, chunk_log2, grid) in [(1, 12, [3, 2]), (90, 20, [1, 1]), (90, 13, [64, 1])] {
+        let mut rig = Rig::new(&gpu, &graph, tally(), chunk_log2, false);
+        let set = some_vertices(every, 4);
+        rig.put_column(Resource::NextFrontier, 0, &set);
+        rig.run(KernelName::Census, grid);
+        let words = gpu.read(&rig.buffers[&Resource::Totals]);
+        let wide = |halves: [u32; 2]| u64::from(halves[1]) << 32 | u64::from(halves[0]);
+        let totals = bytemuck::cast_slice::<u32, CensusTotal>(&words).iter();
+        let found = totals.fold((0, 0), |sum, total| (sum.0 + wide(total.vertices), sum.1 + wide(total.edges)));
+        let members = (0..VERTICES).filter(|&vertex| has(&set, vertex));
+        let expected = members.fold((0, 0), |sum, vertex| (sum.0 + 1, sum.1 + u64::from(degrees[vertex as usize])));
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn pages_with_a_vertex_to_visit_are_next() {
+    let Some(gpu) = gpu() else { return };
+    let graph = Graph::new(record_id(1, 2), false);
+    for direction in [Direction::Out, Direction::In] {
+        let directory = graph.directory(direction);
+        for (visit, every) in [
+            (Visit::Frontier, 3000),
+            (Visit::Within(3), 3000),
+            (Visit::Within(3), 1),
+            (Visit::Frontier, 1),
+            (Visit::Without(3), 1),
+            (Visit::Without(3), 2),
+        ] {
+            let mut rig = Rig::new(&gpu, &graph, tally(), 12, false);
+            let mut set = some_vertices(every, 4);
+            set[VERTICES as usize / 64] &= 0xffff_fff0;
+            rig.put_column(Resource::NextFrontier, 0, &set);
+            rig.put_attribute(3, &set);
+            rig.put(Resource::Directory, bytemuck::cast_slice(&directory));
+            rig.put(Resource::NextPages, &vec![0; directory.len().div_ceil(32)]);
+            rig.step(Step { page_count: directory.len() as u32, own_last: VERTICES - 1, ..Step::default() });
+            (rig.options.direction, rig.options.visit) = (direction, visit);
+            rig.run(KernelName::NextPages, [1, 1]);
+            let next = gpu.read(&rig.buffers[&Resource::NextPages]);
+            for (number, page) in directory.iter().enumerate() {
+                let mut vertices = page.start_vertex..page.start_vertex + page.slot_count;
+                let expected = vertices.any(|vertex| has(&set, vertex) != matches!(visit, Visit::Without(_)));
+                assert_eq!(has(&next, number as u32), expected, "page {number} of {direction:?}, {visit:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn buffers_are_filled() {
+    let Some(gpu) = gpu() else { return };
+    let graph = Graph::new(Encoding::VertexId, false);
+    let mut rig = Rig::new(&gpu, &graph, tally(), 12, false);
+    rig.put(Resource::Filled, &[7; 3000]);
+    rig.put(Resource::Fill, bytemuck::cast_slice(&[Fill { value: u32::MAX, words: 2999, ..Fill::default() }]));
+    rig.run(KernelName::Fill, grid(3));
+    let words = gpu.read(&rig.buffers[&Resource::Filled]);
+    assert!(words[..2999].iter().all(|&word| word == u32::MAX) && words[2999] == 7);
+    let fill = Fill { value: 8192, words: 2000, increment: 1, ..Fill::default() };
+    rig.put(Resource::Fill, bytemuck::cast_slice(&[fill]));
+    rig.run(KernelName::Fill, grid(3));
+    let words = gpu.read(&rig.buffers[&Resource::Filled]);
+    assert!(words[..2000].iter().copied().eq(8192..10_192) && words[2000] == u32::MAX);
+}
