@@ -1,4 +1,4 @@
-//! What a run did: numbers with units, for people and for programs.
+//! Reports of runs: figures with units, for people and programs.
 
 use crate::device::Work;
 pub use crate::device::{DeviceReport, Transfer};
@@ -8,54 +8,53 @@ pub use crate::team::Sharing;
 use serde::Serialize;
 use topostream_formats::Direction;
 
-/// What a run did.
+/// The report of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunReport {
-    /// The algorithm.
+    /// The algorithm's name.
     pub algorithm: String,
-    /// The device.
+    /// The device's name.
     pub device: String,
-    /// Threads (or the like) that nanoseconds of work are added up over.
+    /// The number of threads, or parallel units of a device, over which nanoseconds of work are summed.
     pub lanes: u32,
-    /// The fetcher.
+    /// The fetcher's name.
     pub fetcher: String,
-    /// Whether page files were read past the system's page cache.
+    /// Whether reads of page files bypassed the system's page cache.
     pub direct_io: bool,
-    /// Frames of the page buffer.
+    /// The size of the page buffer, in frames.
     pub buffer_pages: u64,
-    /// Bytes of the page buffer.
+    /// The size of the page buffer, in bytes.
     pub buffer_bytes: u64,
-    /// Bytes that the run planned to take: attributes, degrees, page buffer.
+    /// The main memory that the run planned to use, in bytes: attributes, degrees, page buffer and so on.
     pub planned_bytes: u64,
-    /// The largest amount of main memory that the process had so far, where the system tells.
+    /// The peak resident memory of the process so far, in bytes, if the system reports it.
     pub peak_memory_bytes: Option<u64>,
-    /// Nanoseconds from the first superstep to the last.
+    /// Elapsed time from initialisation to the end of the last superstep, in nanoseconds.
     pub wall_ns: u64,
-    /// Nanoseconds of setting first values.
+    /// Nanoseconds of initialisation.
     pub initialise_ns: u64,
-    /// Reads that had to be repeated.
+    /// Reads that were repeated.
     pub retries: u64,
-    /// Edges that count as traversed, for traversals.
+    /// Traversed edges as Graph500 counts them, for traversals.
     pub traversed_edges: Option<u64>,
     /// The sum of all supersteps.
     pub total: StepReport,
-    /// What bounded the run.
+    /// The bottleneck of the run.
     pub bound: Bound,
-    /// How several devices shared the run; none where one was alone.
+    /// How several devices shared the run; `None` for a single device.
     pub sharing: Option<Sharing>,
-    /// What the cost model says of a run with these pages and edges; none where the machine has not been measured.
+    /// The cost model's prediction for these pages and edges; `None` if the machine has not been measured.
     pub predicted: Option<Prediction>,
-    /// Checkpoints, where they were asked for. Of a run that went on from one, all other numbers are of what came
-    /// after.
+    /// The checkpoints, if enabled. In a resumed run, all other figures are those of the last session.
     pub checkpoints: Option<CheckpointReport>,
-    /// Each of the directories that pages are read from.
+    /// The directories that pages are read from.
     pub stripes: Vec<StripeReport>,
-    /// Each superstep.
+    /// The supersteps.
     pub steps: Vec<StepReport>,
 }
 
 impl RunReport {
-    /// This run and one after it, as one.
+    /// Combines this report with that of a following run.
     pub(crate) fn followed_by(mut self, next: Self) -> Self {
         let begun = self.steps.len() as u32;
         let steps = next.steps.into_iter().map(|step| StepReport { superstep: begun + step.superstep, ..step });
@@ -75,99 +74,100 @@ impl RunReport {
             total: self.total,
             stripes: self.stripes,
             steps: self.steps,
-            // One prediction is of one run.
+            // A prediction is for a single run.
             predicted: None,
             ..next
         }
     }
 }
 
-/// What checkpoints took.
+/// The checkpoints of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckpointReport {
-    /// How many were written.
+    /// The number of checkpoints that were written.
     pub written: u64,
-    /// How many could not be written.
+    /// The number of checkpoints that could not be written.
     pub failed: u64,
-    /// Bytes of those that were written.
+    /// Bytes of the checkpoints that were written.
     pub bytes: u64,
-    /// Nanoseconds of the run that they took, until they were on disk.
+    /// Nanoseconds of the run spent on writing and syncing them.
     pub ns: u64,
-    /// What was done before, where the run went on from a checkpoint.
+    /// For a resumed run: what earlier sessions did.
     pub resumed: Option<ResumedReport>,
 }
 
-/// What the sessions of a run had done when the checkpoint was written from which it went on.
+/// What the sessions of a run had done when the checkpoint was written from which it resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ResumedReport {
-    /// How many sessions there were.
+    /// The number of sessions.
     pub sessions: u64,
-    /// Supersteps.
+    /// The number of supersteps.
     pub supersteps: u64,
-    /// Neighbours in the lists that were opened.
+    /// Edges in the lists that were opened.
     pub edges: u64,
     /// Bytes read from disk.
     pub disk_bytes: u64,
-    /// Nanoseconds.
+    /// Elapsed time in nanoseconds.
     pub wall_ns: u64,
 }
 
-/// What one superstep did, or all of them together.
+/// The report of a superstep, or the sum of several.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct StepReport {
-    /// Counted from 0.
+    /// The superstep's number, from 0.
     pub superstep: u32,
-    /// Which lists were read.
+    /// The direction of the lists that were read.
     pub direction: Option<Direction>,
-    /// Vertices that were active, for traversals.
+    /// The number of active vertices, for traversals.
     pub active: Option<u64>,
-    /// Neighbours in the lists that were opened.
+    /// Edges in the lists that were opened.
     pub edges: u64,
     /// Pages that were visited.
     pub pages: u64,
-    /// Those of them that were in the page buffer.
+    /// Visited pages that were in the page buffer.
     pub pages_cached: u64,
     /// Bytes read from disk.
     pub disk_bytes: u64,
-    /// Nanoseconds from beginning to end.
+    /// Elapsed time in nanoseconds.
     pub wall_ns: u64,
     /// Nanoseconds with at least one read in flight.
     pub disk_ns: u64,
-    /// Nanoseconds in which nothing was left to compute, for want of pages.
+    /// Nanoseconds in which the device was idle and waited for reads.
     pub wait_disk_ns: u64,
-    /// Nanoseconds in which pages were left to read, but every frame was taken.
+    /// Nanoseconds in which reads waited for a free frame.
     pub wait_frames_ns: u64,
-    /// Nanoseconds of edge functions, over all threads.
+    /// Nanoseconds of edge functions, summed over all threads.
     pub compute_ns: u64,
-    /// Nanoseconds of checking pages, over all threads.
+    /// Nanoseconds of checking pages, summed over all threads.
     pub check_ns: u64,
     /// Nanoseconds of the vertex phase.
     pub vertex_ns: u64,
-    /// Nanoseconds of deciding which pages to visit.
+    /// Nanoseconds of finding the pages to visit.
     pub plan_ns: u64,
-    /// What a device with memory of its own moved.
+    /// Transfers between main memory and GPUs.
     pub transfer: Transfer,
-    /// Bytes that devices told each other at the end of the superstep: written to main memory, and read from there.
+    /// Bytes that devices exchanged at the end of the superstep: written to main memory, and read from it.
     pub merged_bytes: u64,
-    /// Nanoseconds that this took.
+    /// Nanoseconds of this exchange.
     pub merge_ns: u64,
 }
 
-/// What bounded a run.
+/// The bottleneck of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
-    /// The device was busy nearly all of the time.
+    /// The device was busy for more than half of the time.
     #[default]
     Compute,
-    /// The device waited for pages that the disk was reading.
+    /// The device waited for reads.
     Disk,
-    /// The device waited and the disk too: the page buffer had no frame to read into.
+    /// The device waited for reads, and reads waited for a free frame of the page buffer.
     Memory,
 }
 
 impl StepReport {
-    /// Adds another superstep's numbers.
+    /// Adds another superstep's figures.
+    #[doc(hidden)]
     pub fn add(&mut self, other: &Self) {
         self.edges += other.edges;
         self.pages += other.pages;
@@ -187,13 +187,14 @@ impl StepReport {
     }
 
     /// Adds work on pages.
-    pub fn add_work(&mut self, work: Work) {
+    pub(crate) fn add_work(&mut self, work: Work) {
         self.edges += work.edges;
         self.compute_ns += work.compute_ns;
         self.check_ns += work.check_ns;
     }
 
-    /// What bounded it: waiting for the disk, if that took half of the time or more and frames were there to read into.
+    /// Returns the bottleneck: `Compute` if waiting for reads took less than half of the time; otherwise `Memory` if a
+    /// frame was missing for at least half of that wait, and `Disk` if not.
     pub fn bound(&self) -> Bound {
         match self.wait_disk_ns * 2 >= self.wall_ns && self.wall_ns > 0 {
             false => Bound::Compute,
@@ -202,29 +203,29 @@ impl StepReport {
         }
     }
 
-    /// Bytes read from disk over the whole time, in GB/s.
+    /// Returns the bytes read from disk over elapsed time, in GB/s.
     pub fn disk_gb_per_s(&self) -> f64 {
         ratio(self.disk_bytes, self.wall_ns)
     }
 
-    /// The share of visited pages that were in the page buffer.
+    /// Returns the share of visited pages that were in the page buffer.
     pub fn hit_rate(&self) -> f64 {
         ratio(self.pages_cached, self.pages)
     }
 
-    /// The share of visited pages that were in the device's own memory.
+    /// Returns the share of visited pages that were in the device's own memory.
     pub fn resident_rate(&self) -> f64 {
         ratio(self.transfer.resident_pages, self.pages)
     }
 }
 
 impl RunReport {
-    /// Edges of all supersteps over the whole time, in millions a second.
+    /// Returns the edges of all supersteps over elapsed time, in millions per second.
     pub fn million_edges_per_s(&self) -> f64 {
         1e3 * ratio(self.total.edges, self.wall_ns)
     }
 
-    /// Traversed edges per second, as Graph500 defines them, in millions.
+    /// Returns traversed edges per second (TEPS), as Graph500 defines them, in millions.
     pub fn million_teps(&self) -> Option<f64> {
         self.traversed_edges.map(|edges| 1e3 * ratio(edges, self.wall_ns))
     }
@@ -234,7 +235,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// The most main memory that this process has had, in bytes, where the system tells.
+/// Returns the peak resident memory of this process, in bytes, if the system reports it.
 pub fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -236,3 +236,67 @@ impl EdgeSource for IteratorSource {
         (CHUNK_EDGES * size_of::<Edge>()) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    fn create(builder: StoreBuilder) -> Result<Store> {
+        let folder = tempfile::tempdir().unwrap();
+        builder.with_memory_bytes(128 << 20).create(folder.path().join("store"))
+    }
+
+    fn ids(store: &Store) -> Vec<u64> {
+        let ids = store.ids().unwrap();
+        (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32))).collect()
+    }
+
+    #[test]
+    fn edges_in_memory_become_a_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let build = |name: &str, builder: StoreBuilder| builder.create(folder.path().join(name)).unwrap();
+        // More than 32 bits: edges are read once all the same.
+        let edges = [(7, 1 << 40), (1 << 40, 3), (3, 3), (7, 1 << 40)];
+        let store = build("directed", StoreBuilder::from_edges(edges).with_in_edges());
+        assert_eq!((ids(&store), store.manifest().edges), (vec![3, 7, 1 << 40], 4));
+        assert!(store.manifest().directed && store.topology(Direction::In).is_some());
+        let store = build("undirected", StoreBuilder::from_edges(edges).undirected());
+        assert_eq!((store.vertices(), store.manifest().edges, store.manifest().directed), (3, 7, false));
+        let store = build("weights", StoreBuilder::from_weighted_edges([(0, 1, 2.5f32)]).with_vertices(4));
+        assert_eq!((store.vertices(), store.manifest().weights), (4, Some(WeightType::F32)));
+        let store = build("whole", StoreBuilder::from_weighted_edges(vec![(0, 1, 7u32)]));
+        assert_eq!(store.manifest().weights, Some(WeightType::U32));
+        let store = build("empty", StoreBuilder::from_edges([]));
+        assert_eq!((store.vertices(), store.manifest().edges), (0, 0));
+    }
+
+    #[test]
+    fn a_file_becomes_a_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("edges.txt");
+        std::fs::write(&file, "# a comment\n5 9 1\n9 5 2\n9 6 3\n").unwrap();
+        let store = StoreBuilder::from_file(&file).create(folder.path().join("weighted")).unwrap();
+        assert_eq!((ids(&store), store.manifest().weights), (vec![5, 6, 9], Some(WeightType::U32)));
+        let plain = StoreBuilder::from_file(&file).with_file_weights(WeightsOption::Ignore).undirected();
+        let store = plain.create(folder.path().join("undirected")).unwrap();
+        assert_eq!((store.manifest().weights, store.manifest().directed), (None, false));
+        std::fs::write(&file, "5 9\n5 x\n").unwrap();
+        let wrong = StoreBuilder::from_file(&file).create(folder.path().join("wrong")).unwrap_err();
+        assert!(wrong.to_string().contains("edges.txt:2"), "{wrong}");
+        assert!(Store::open(folder.path().join("wrong")).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_made_is_an_error() {
+        let missing = create(StoreBuilder::from_file("/no/such/file")).unwrap_err();
+        assert!(matches!(&missing, Error::Store(_)) && missing.to_string().contains("/no/such/file"), "{missing}");
+        let below = create(StoreBuilder::from_edges([(0, 4)]).with_vertices(4)).unwrap_err();
+        assert!(matches!(below, Error::Store(_)), "{below}");
+        let small = StoreBuilder::from_edges([(0, 4)]).with_memory_bytes(1 << 20);
+        let small = small.create(tempfile::tempdir().unwrap().path().join("store")).unwrap_err();
+        assert!(matches!(small, Error::Store(StoreError::Memory { .. })), "{small}");
+        let stopped = create(StoreBuilder::from_edges([(0, 4)]).with_cancel(Arc::new(true.into()))).unwrap_err();
+        assert!(matches!(stopped, Error::Store(StoreError::Interrupted)), "{stopped}");
+    }
+}

@@ -1,17 +1,17 @@
-//! The timeline of a run: what happened when, in lanes, for any viewer of the Chrome trace event format.
+//! The timeline of a run: spans in lanes, for any viewer of the Chrome trace event format.
 //!
 //! ```text
 //!  supersteps      |== superstep 0 ===================|== superstep 1 ====
-//!  disk reads 1    |= page 0 =|= page 2 =|            several at once: a sub-lane each
+//!  disk reads 1    |= page 0 =|= page 2 =|            overlapping spans get separate rows
 //!  disk reads 2      |= page 1 =|= page 3 =|
 //!  checks 1                   |=|        |=|
 //!  copies                      |==|       |==|
 //!  kernels                        |=====|    |=====|
 //! ```
 //!
-//! Spans are reported once they have ended, by whoever did the work, in any order and from any thread; sub-lanes are
-//! given out when the timeline is written. The number of spans is bounded, and what did not fit is counted. The format
-//! is [Trace Event Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), which
+//! Spans are added once they have ended, in any order and from any thread. Rows are assigned when the timeline is
+//! written. The number of spans is bounded; those that do not fit are counted. The format is [Trace Event
+//! Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU), which
 //! <https://ui.perfetto.dev> and `chrome://tracing` open; docs/architecture.md says why serde writes it.
 
 use crate::pages::fetch::PageRef;
@@ -22,10 +22,10 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-/// Spans that a timeline keeps unless it is told otherwise: 40 MiB of them.
+/// The default number of spans that a timeline keeps: 40 MiB of them.
 pub const SPANS_MAX: usize = 1 << 19;
 
-/// What a span belongs to.
+/// The lane of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Lane {
@@ -41,7 +41,7 @@ pub enum Lane {
     Kernels,
     /// Edge functions on the threads of the CPU.
     HostKernels,
-    /// Results and counts on their way back to main memory.
+    /// Transfers of results and counts to main memory.
     Readbacks,
 }
 
@@ -57,7 +57,8 @@ impl Lane {
         Self::Readbacks,
     ];
 
-    /// Its name in viewers.
+    /// Returns its name in viewers.
+    #[doc(hidden)]
     pub fn name(self) -> &'static str {
         match self {
             Self::Supersteps => "supersteps",
@@ -70,33 +71,34 @@ impl Lane {
         }
     }
 
-    /// Whether a span may lie within another one in the same row; else whatever overlaps gets rows of its own.
+    /// Returns whether a span may be nested within another in the same row. In other lanes, overlapping spans get
+    /// separate rows.
     fn nests(self) -> bool {
         self == Self::Supersteps
     }
 }
 
-/// What a span worked on, for whoever looks closer.
+/// Details of a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// The page, where it was one.
+    /// The page, if the span is about one.
     pub page: Option<PageRef>,
-    /// How many pages, where it was several.
+    /// The number of pages, if the span is about several.
     pub pages: u32,
-    /// Bytes that were moved or looked at.
+    /// Bytes that were moved or checked.
     pub bytes: u64,
-    /// Neighbours in the lists that were opened.
+    /// Edges in the lists that were opened.
     pub edges: u64,
 }
 
 impl Detail {
-    /// A page and its bytes.
-    pub fn page(page: PageRef, bytes: u64) -> Self {
+    /// Returns the details of a span about a page.
+    pub(crate) fn page(page: PageRef, bytes: u64) -> Self {
         Self { page: Some(page), bytes, ..Self::default() }
     }
 }
 
-/// Something that took time.
+/// An interval of time.
 #[derive(Clone, Debug)]
 struct Span {
     lane: Lane,
@@ -128,29 +130,38 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// A timeline that begins now and keeps so many spans.
+    /// Creates a timeline that starts now and keeps up to `spans_max` spans.
     pub fn new(spans_max: usize) -> Self {
         let spans = Spans { kept: Vec::with_capacity(spans_max), dropped: 0 };
         Self { start: Instant::now(), spans_max, spans: Mutex::new(spans) }
     }
 
-    /// The main memory that it may take, in bytes.
+    /// Returns the main memory that it takes, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         (self.spans_max * size_of::<Span>()) as u64
     }
 
-    /// Nanoseconds from the timeline's beginning to a moment; 0 for earlier ones.
+    /// Returns the nanoseconds from the timeline's start to a moment; 0 for earlier moments.
+    #[doc(hidden)]
     pub fn ns_at(&self, moment: Instant) -> u64 {
         moment.saturating_duration_since(self.start).as_nanos() as u64
     }
 
-    /// Adds what happened from `begin` to `end`.
-    pub fn span(&self, lane: Lane, name: impl Into<Cow<'static, str>>, begin: Instant, end: Instant, detail: Detail) {
+    /// Adds a span from `begin` to `end`.
+    pub(crate) fn span(
+        &self,
+        lane: Lane,
+        name: impl Into<Cow<'static, str>>,
+        begin: Instant,
+        end: Instant,
+        detail: Detail,
+    ) {
         self.span_ns(lane, name, self.ns_at(begin), self.ns_at(end), detail);
     }
 
-    /// Adds what happened between two times of a clock that was brought in line with the timeline: nanoseconds since
-    /// its beginning. An end before its beginning is taken for the beginning.
+    /// Adds a span by times in nanoseconds since the timeline's start, for example of a GPU's clock after alignment. A
+    /// span whose end precedes its begin has length 0.
+    #[doc(hidden)]
     pub fn span_ns(&self, lane: Lane, name: impl Into<Cow<'static, str>>, begin_ns: u64, end_ns: u64, detail: Detail) {
         let mut spans = self.spans();
         if spans.kept.len() < self.spans_max {
@@ -161,15 +172,15 @@ impl Timeline {
         }
     }
 
-    /// How many spans did not fit.
+    /// Returns the number of spans that did not fit.
     pub fn dropped(&self) -> u64 {
         self.spans().dropped
     }
 
-    /// Writes the timeline as JSON, under a title.
+    /// Writes the timeline as JSON, with a title.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn write_json(&self, title: &str, out: &mut impl Write) -> io::Result<()> {
         let mut spans = self.spans();
         spans.kept.sort_unstable_by_key(|span| (span.lane, span.begin_ns, std::cmp::Reverse(span.end_ns)));
@@ -196,42 +207,43 @@ impl Timeline {
     }
 }
 
-/// What the engine tells a timeline; nothing where there is none.
+/// Adds the engine's spans to a timeline, or does nothing without one.
 #[derive(Debug)]
 pub(crate) struct EngineSpans {
     timeline: Option<Arc<Timeline>>,
-    /// Reads in flight.
+    /// Reads in flight, with the times of their requests.
     reads: HashMap<PageRef, Instant>,
 }
 
 impl EngineSpans {
-    /// Spans for a timeline, if there is one.
-    pub(crate) fn new(timeline: Option<Arc<Timeline>>) -> Self {
+    /// Creates it for a timeline, if there is one.
+    #[doc(hidden)]
+    pub fn new(timeline: Option<Arc<Timeline>>) -> Self {
         Self { timeline, reads: HashMap::new() }
     }
 
-    /// A superstep or a phase of one has ended.
+    /// Adds a superstep or one of its phases, which ends now.
     pub(crate) fn phase(&self, name: impl Into<Cow<'static, str>>, begin: Instant, edges: u64) {
         if let Some(timeline) = &self.timeline {
             timeline.span(Lane::Supersteps, name, begin, Instant::now(), Detail { edges, ..Detail::default() });
         }
     }
 
-    /// A superstep has ended.
+    /// Adds a superstep, which ends now.
     pub(crate) fn superstep(&self, number: u32, begin: Instant, edges: u64) {
         if self.timeline.is_some() {
             self.phase(format!("superstep {number}"), begin, edges);
         }
     }
 
-    /// A page has been requested.
+    /// Records the request of a page.
     pub(crate) fn read_begins(&mut self, page: PageRef) {
         if self.timeline.is_some() {
             self.reads.insert(page, Instant::now());
         }
     }
 
-    /// A page has come, or could not be read.
+    /// Adds the read of a page, which ends now.
     pub(crate) fn read_ends(&mut self, page: PageRef, bytes: u64, succeeded: bool) {
         if let Some(timeline) = &self.timeline
             && let Some(begin) = self.reads.remove(&page)
@@ -242,8 +254,8 @@ impl EngineSpans {
     }
 }
 
-/// Gives each span of a lane the first row in which nothing is in its way; returns how many rows that takes. Spans come
-/// in order of their beginnings.
+/// Assigns each span of a lane to the first row in which it fits. Returns the number of rows. Spans are in order of
+/// their begins.
 fn give_rows(lane: Lane, spans: &mut [Span]) -> u16 {
     let mut rows: Vec<Vec<u64>> = Vec::new();
     for span in spans.iter_mut().filter(|span| span.lane == lane) {
@@ -263,7 +275,7 @@ fn give_rows(lane: Lane, spans: &mut [Span]) -> u16 {
     rows.len() as u16
 }
 
-/// Names a row, and says where it stands. A row is a thread to viewers.
+/// Writes the name and the position of a row. Viewers show a row as a thread.
 fn write_row_name(out: &mut impl Write, lane: Lane, row: u16, rows: u16) -> io::Result<()> {
     let thread = thread(lane, row);
     let name = if rows == 1 { lane.name().into() } else { format!("{} {}", lane.name(), row + 1) };
@@ -273,7 +285,7 @@ fn write_row_name(out: &mut impl Write, lane: Lane, row: u16, rows: u16) -> io::
     json(out, &Metadata::of("thread_sort_index", thread, SortIndex { sort_index: thread }))
 }
 
-/// The thread number of a row; 0 is the process itself.
+/// Returns the thread number of a row; 0 is the process itself.
 fn thread(lane: Lane, row: u16) -> u32 {
     ((lane as u32) << 16) + u32::from(row) + 1
 }
@@ -282,7 +294,7 @@ fn json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(out, value).map_err(io::Error::from)
 }
 
-/// What stands beside the events.
+/// Metadata of the file.
 #[derive(Serialize)]
 struct OtherData {
     program: &'static str,
@@ -290,7 +302,7 @@ struct OtherData {
     dropped_spans: u64,
 }
 
-/// An event that names something.
+/// An event that names a process or a thread.
 #[derive(Serialize)]
 struct Metadata<T> {
     ph: &'static str,
@@ -316,7 +328,7 @@ impl<T> Metadata<T> {
     }
 }
 
-/// A span as the format has it: times in microseconds, with the nanoseconds behind the point.
+/// A span in the format: times in microseconds, with nanoseconds as decimals.
 #[derive(Serialize)]
 struct Complete<'a> {
     ph: &'static str,

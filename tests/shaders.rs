@@ -1,5 +1,5 @@
-//! Every shader, without a GPU: each kernel of each algorithm is valid for each kind of store and device, and translates to
-//! SPIR-V, MSL and HLSL.
+//! Every shader, without a GPU: each kernel of each algorithm is valid for each kind of store and device, and
+//! translates to SPIR-V, MSL and HLSL.
 
 #![cfg(feature = "gpu")]
 
@@ -15,18 +15,13 @@ use naga::back::{hlsl, msl, spv};
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rayon::prelude::*;
 use sample::some;
-use topostream::algorithms::{
-    Averaging, Betweenness, Bfs, Clustering, Components, CrossEdges, Degrees, DeltaPageRank, DeltaStepping, KCore,
-    LabelPropagation, Model, Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp, Stop, Sums, Traffic,
-    Widest,
-};
+use topostream::algorithms::{Bfs, CATALOGUE, Radius};
 use topostream::device::gpu::compose::layout::{self, edges_per_unit};
 use topostream::device::gpu::compose::{Access, Declared, KernelName, Module, ModuleOptions, Resource, check, compose};
 use topostream::model::algorithm::{Algorithm, Shader, Visit};
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
-use topostream::{Direction, VertexId, VertexSet};
+use topostream::{Direction, VertexId};
 use topostream_formats::Encoding;
-use topostream_formats::edge::WeightType;
 
 const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }
@@ -131,78 +126,26 @@ fn told() -> Declared {
     Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
 }
 
-/// Algorithms, each with what its supersteps visit.
-fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
+/// The catalogue's algorithms in every variation, each with what its supersteps visit.
+fn catalogued() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
     let mut algorithms = Vec::new();
-    for parents in [false, true] {
-        let bfs = Bfs { parents, ..Bfs::from(VertexId(0)) };
-        let visits = vec![(Direction::Out, Visit::Frontier), (Direction::In, Visit::Without(0))];
-        algorithms.push((Declared::of(&bfs, true).unwrap(), visits));
-    }
-    let against = Bfs { against: true, ..Bfs::from(VertexId(0)) };
-    let visits = [against.visits(true), against.visits(false)].concat();
-    algorithms.push((Declared::of(&against, true).unwrap(), visits));
-    let neighbourhood = Neighbourhood { sources: vec![VertexId(0)], hops_max: None };
-    algorithms.push((Declared::of(&neighbourhood, true).unwrap(), neighbourhood.visits(true)));
-    algorithms.push((Declared::of(&Degrees::counted(), false).unwrap(), vec![(Direction::Out, Visit::All)]));
-    let none = Arc::new(VertexSet::new(1));
-    let cross_edges = CrossEdges { from: Arc::clone(&none), to: none };
-    algorithms.push((Declared::of(&cross_edges, false).unwrap(), cross_edges.visits(false)));
-    for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
-        for sums in [Sums::Exact, Sums::Single] {
-            let pagerank = PageRank { traffic, sums, ..PageRank::default() };
-            algorithms.push((Declared::of(&pagerank, true).unwrap(), vec![(direction, Visit::All)]));
+    for entry in CATALOGUE {
+        for variation in entry.variations(64) {
+            let algorithm = (entry.shader)(&variation);
+            let declared = Declared::of(&*algorithm, variation.in_lists);
+            let declared = declared.unwrap_or_else(|| panic!("{} has no shader", entry.name));
+            let one = (declared, algorithm.visits(variation.in_lists));
+            if !algorithms.contains(&one) {
+                algorithms.push(one);
+            }
         }
     }
-    for weights in [WeightType::U32, WeightType::F32] {
-        let sssp = Sssp { source: VertexId(0), weights };
-        algorithms.push((Declared::of(&sssp, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
-        let widest = Widest { source: VertexId(0), weights };
-        algorithms.push((Declared::of(&widest, false).unwrap(), vec![(Direction::Out, Visit::Frontier)]));
-        let buckets = DeltaStepping { paths: sssp, delta: 1.0 };
-        algorithms.push((Declared::of(&buckets, false).unwrap(), buckets.visits(false)));
-    }
-    for directed in [false, true] {
-        let components = Components { directed };
-        let visits = components.visits(false);
-        assert_eq!(visits.len(), if directed { 1 } else { 2 });
-        algorithms.push((Declared::of(&components, false).unwrap(), visits));
-    }
-    for (weights, direction) in
-        [(None, Direction::In), (Some(WeightType::U32), Direction::Out), (Some(WeightType::F32), Direction::In)]
-    {
-        let has_in_lists = direction == Direction::In;
-        let visits = || vec![(direction, Visit::All)];
-        let seeds = vec![VertexId(0)];
-        let ranks = PageRank { sums: if has_in_lists { Sums::Exact } else { Sums::Single }, ..PageRank::default() };
-        let personalized = PersonalizedPageRank { seeds: seeds.clone(), ranks };
-        algorithms.push((Declared::of(&personalized, has_in_lists).unwrap(), visits()));
-        let heat = Model::Heat { alpha: 0.5, sources: vec![(VertexId(0), 1.0)] };
-        for model in [heat, Model::Adsorption { inject: 0.5, abandon: 0.1, seeds }] {
-            let averaging = Averaging { model, weights, stop: Stop::Iterations(1) };
-            algorithms.push((Declared::of(&averaging, has_in_lists).unwrap(), visits()));
-        }
-    }
-    let delta = DeltaPageRank::default();
-    algorithms.push((Declared::of(&delta, true).unwrap(), delta.visits(true)));
-    for directed in [false, true] {
-        let clustering = Clustering::without_table(directed);
-        algorithms.push((Declared::of(&clustering, false).unwrap(), clustering.visits(false)));
-        for ranges in [1, 2] {
-            let labels = LabelPropagation::without_table(directed, ranges);
-            algorithms.push((Declared::of(&labels, false).unwrap(), labels.visits(false)));
-        }
-    }
-    algorithms.push((Declared::of(&Scc, true).unwrap(), Scc.visits(true)));
-    for radius in [Radius::new(1, 1), Radius::narrow(1, 1)] {
-        algorithms.push((Declared::of(&radius, false).unwrap(), radius.visits(false)));
-    }
-    let betweenness = Betweenness::exact();
-    algorithms.push((Declared::of(&betweenness, false).unwrap(), betweenness.visits(false)));
-    for (directed, in_lists) in [(false, false), (true, true), (true, false)] {
-        let kcore = KCore { directed, in_lists };
-        algorithms.push((Declared::of(&kcore, in_lists).unwrap(), kcore.visits(in_lists)));
-    }
+    algorithms
+}
+
+/// The same, and algorithms that have more than these.
+fn algorithms() -> Vec<(Declared, Vec<(Direction, Visit)>)> {
+    let mut algorithms = catalogued();
     let visits = [Visit::All, Visit::Frontier, Visit::Without(5)].map(|visit| (Direction::Out, visit));
     algorithms.push((everything(), visits.to_vec()));
     let visits = [Visit::Frontier, Visit::Without(4)].map(|visit| (Direction::In, visit));
@@ -411,10 +354,7 @@ fn modules_translate_to_hlsl() {
 fn one_chunk_fits_the_least_adapters() {
     // Wide sketches are for others; narrow ones do.
     let wide = Declared::of(&Radius::new(1, 1), false);
-    let built_in = |algorithm: &Declared| !["everything", "told"].contains(&algorithm.name);
-    for (algorithm, visits) in
-        algorithms().into_iter().filter(|(algorithm, _)| built_in(algorithm) && wide.as_ref() != Some(algorithm))
-    {
+    for (algorithm, visits) in catalogued().into_iter().filter(|(algorithm, _)| wide.as_ref() != Some(algorithm)) {
         for kernel in KernelName::ALL.into_iter().filter(|&kernel| runs(&algorithm, kernel)) {
             for &visit in &visits {
                 for grouped in [false, true] {
@@ -431,7 +371,9 @@ fn one_chunk_fits_the_least_adapters() {
 /// What is not used is not bound.
 #[test]
 fn modules_bind_no_more_than_they_use() {
-    let (bfs, visits) = algorithms().swap_remove(0);
+    let bfs = Bfs::from(VertexId(0));
+    let visits = bfs.visits(true);
+    let bfs = Declared::of(&bfs, true).unwrap();
     let resources = |kernel, visit| -> Vec<Resource> {
         let module = compose(&bfs, kernel, &options(Encoding::VertexId, visit, 2, PORTABLE));
         module.bindings.iter().map(|binding| binding.resource).collect()
@@ -529,7 +471,8 @@ fn workgroup_memory_is_small() {
     assert_eq!((edges_per_unit(false), edges_per_unit(true)), (4096, 2048));
 }
 
-/// Where a driver ends loops early, kernels with an algorithm's hooks look for that at their end; elsewhere nothing of it is there.
+/// Where a driver ends loops early, kernels with an algorithm's hooks look for that at their end; elsewhere nothing of
+/// it is there.
 #[test]
 fn loops_are_looked_after_where_they_are_limited() {
     for (algorithm, visits) in algorithms() {
@@ -549,8 +492,8 @@ fn loops_are_looked_after_where_they_are_limited() {
     }
 }
 
-/// Each loop says how many rounds it takes, in the comment before it: no loop may take 65,535 where loops are limited, unless it is in a
-/// kernel with hooks, which looks for that.
+/// Each loop says how many rounds it takes, in the comment before it: no loop may take 65,535 where loops are limited,
+/// unless it is in a kernel with hooks, which looks for that.
 #[test]
 fn loops_say_how_many_rounds_they_take() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -572,10 +515,11 @@ fn loops_say_how_many_rounds_they_take() {
             assert!(said, "{}:{}: a comment `// rounds: …` before the loop says how many", path.display(), at + 1);
         }
     };
-    let inside = |folder: std::path::PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let rooms = inside(root.join("src/algorithms")).filter(|path| path.is_dir());
-    for folder in rooms.chain(["shaders/lib", "shaders/kernels"].map(|folder| root.join(folder))) {
-        inside(folder).filter(|path| path.extension().is_some_and(|name| name == "wgsl")).for_each(&mut check);
+    let algorithms = std::fs::read_dir(root.join("src/algorithms")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = algorithms.filter(|path| path.is_dir());
+    for folder in folders.chain(["shaders/lib", "shaders/kernels"].map(|folder| root.join(folder))) {
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| path.extension().is_some_and(|name| name == "wgsl")).for_each(&mut check);
     }
     check(root.join("src/device/gpu/compose/accessors.rs"));
     assert!(loops > 40, "{loops} loops were found");

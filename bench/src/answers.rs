@@ -1,12 +1,15 @@
 //! Answers, checked: each against a computation that shares no code with the engine.
 
 use crate::Result;
-use crate::baseline::{Csr, UNREACHED, bfs, each_page, reference_pagerank};
+use crate::arrays::each_page;
 use topostream::Run;
 use topostream::algorithms::{Bfs, DanglingMass, PageRank};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream_formats::page::Neighbours;
 use topostream_formats::{EdgeSource, Store};
+use topostream_oracles::bfs::{UNREACHED, bfs};
+use topostream_oracles::pagerank::DAMPING;
+use topostream_oracles::{Csr, Dangling, rank_iterations};
 
 /// Ranks may differ by this in all (L1 norm); they sum to 1 and are kept in single precision.
 const RANK_TOLERANCE: f64 = 1e-5;
@@ -30,8 +33,11 @@ pub struct RankCheck {
 impl RankCheck {
     /// Computes what is expected.
     pub fn new(out_lists: &Csr, iterations: u32, dangling: DanglingMass) -> Self {
-        let redistribute = dangling == DanglingMass::Redistributed;
-        Self { expected: reference_pagerank(out_lists, iterations, redistribute), bits: None }
+        let dangling = match dangling {
+            DanglingMass::Redistributed => Dangling::Spread,
+            DanglingMass::Ignored => Dangling::Lost,
+        };
+        Self { expected: rank_iterations(out_lists, DAMPING, dangling, iterations as usize), bits: None }
     }
 
     /// Checks a run.

@@ -5,18 +5,16 @@
 //!  R-MAT ─┴─▶ components, delta PageRank ┘   (a page buffer of a quarter of what is read)
 //! ```
 
-use crate::Result;
-use crate::algorithms::Compare;
 use crate::algorithms::entry::{Finished, Kept, Needs, UNDIRECTED, WEIGHTED, run as run_on};
 use crate::algorithms::setting::{Buffer, Setting};
-use crate::baseline::{Plain, components, diffusion, paths};
-use crate::graph;
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Goal, Outcome, Table};
+use crate::{Result, arrays, graph};
 use std::path::PathBuf;
 use topostream::algorithms::{Components, DeltaPageRank, Sssp, Widest};
 use topostream::{Engine, VertexId};
 use topostream_formats::{Store, WeightType};
+use topostream_oracles::{Compare, Dangling, Graph, components, delta_pagerank, sssp, widest};
 
 const EXPECTATION: &str = "on the grid, where a superstep goes one hop and reads most pages for it, asynchronous relaxation reads at \
     least 2 times fewer bytes from disk for shortest paths, widest paths and components; on R-MAT, where a few supersteps are all, it reads \
@@ -65,14 +63,14 @@ impl Work {
         }
     }
 
-    fn expected(self, plain: &Plain, source: VertexId) -> Vec<f64> {
+    fn expected(self, plain: &Graph, source: VertexId) -> Vec<f64> {
         match self {
-            Self::Sssp => paths::shortest(&plain.out_lists, source.0),
-            Self::Widest => paths::widest(&plain.out_lists, source.0),
+            Self::Sssp => sssp::shortest(&plain.out_lists, source.0),
+            Self::Widest => widest::whole_widths(&plain.out_lists, source.0),
             Self::Components => components::connected(&plain.out_lists),
             Self::DeltaPageRank => {
                 let DeltaPageRank { damping, tolerance, .. } = DeltaPageRank::default();
-                diffusion::pagerank_to(plain, tolerance * (1.0 - damping))
+                delta_pagerank::pagerank_to(plain, damping, Dangling::Spread, tolerance * (1.0 - damping))
             }
         }
     }
@@ -177,7 +175,7 @@ fn measure(
     outcome: &mut Outcome,
 ) -> Result<()> {
     let source = graph::largest_vertex(store)?;
-    let expected = work.expected(&Plain::read(store)?, source);
+    let expected = work.expected(&arrays::graph(store)?, source);
     let buffer = Buffer::QuarterOf(work.page_bytes(store));
     let mut rounds: Vec<[Finished; 2]> = Vec::new();
     for _ in 0..options.runs {

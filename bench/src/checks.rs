@@ -4,7 +4,7 @@ use crate::answers::PAGERANK_CHECK;
 use crate::measure::{Spread, ratio, timed};
 use crate::outcome::{Outcome, Table};
 use crate::runs::{Expected, Work, engine};
-use crate::{Common, Result, baseline::Csr, graph};
+use crate::{Common, Result, arrays, graph};
 use topostream::pages::memory::FRAMES_MIN;
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::checksum::crc32c;
@@ -95,7 +95,7 @@ fn round(store: &Store, pages: &[AlignedBuffer]) -> Result<Round> {
 
 /// The share of the threads' time that checks have in an iteration of PageRank with the smallest page buffer.
 fn shares(store: &Store, common: &Common, outcome: &mut Outcome) -> Result<Spread> {
-    let out_lists = Csr::read(store, Direction::Out)?;
+    let out_lists = arrays::lists(store, Direction::Out)?;
     let mut expected = Expected::new(&out_lists, ITERATIONS, graph::largest_vertex(store)?);
     let (work, manifest) = (Work::PageRank { iterations: ITERATIONS }, store.manifest());
     let buffer_bytes = u64::from(manifest.page_bytes) * u64::from(8 * FRAMES_MIN);

@@ -7,7 +7,7 @@
 
 use crate::Result;
 use crate::answers::check_edges;
-use crate::baseline::Csr;
+use crate::arrays;
 use crate::graph::{Wanted, largest_vertex, rmat_source};
 use crate::runs::{Expected, Work, engine};
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,8 @@ fn run_engine(path: &std::path::Path, work: Work, buffer_bytes: u64, threads: us
         Work::Bfs { source, .. } => VertexId(source),
         Work::PageRank { .. } => largest_vertex(store)?,
     };
-    let expected = || -> Result<Expected> { Ok(Expected::new(&Csr::read(store, Direction::Out)?, iterations, source)) };
+    let expected =
+        || -> Result<Expected> { Ok(Expected::new(&arrays::lists(store, Direction::Out)?, iterations, source)) };
     let report = work.run_then(&engine, expected)?;
     let ns = report.wall_ns;
     let (peak_bytes, report) = (report.peak_memory_bytes, serde_json::to_value(&report)?);

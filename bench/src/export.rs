@@ -8,7 +8,7 @@
 //! All little-endian, without gaps. Pages are streamed, so that memory does not depend on the graph.
 
 use crate::Result;
-use crate::baseline::each_page;
+use crate::arrays::each_page;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ fn write_lists(store: &Store, topology: &Topology, out: &mut impl Write) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::baseline::Csr;
+    use crate::arrays;
     use crate::graph::Wanted;
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
             assert_eq!((wide(0), wide(2)), (vertices, edges));
             let mut at = 4;
             for direction in [Direction::Out, Direction::In] {
-                let (csr, lists) = (Csr::read(&store, direction).unwrap(), at + 2 * (vertices + 1));
+                let (csr, lists) = (arrays::lists(&store, direction).unwrap(), at + 2 * (vertices + 1));
                 for vertex in 0..vertices {
                     let offsets = wide(at + 2 * vertex)..wide(at + 2 * vertex + 2);
                     assert_eq!(&words[lists + offsets.start..lists + offsets.end], csr.list(vertex));

@@ -11,8 +11,8 @@
 
 mod algorithms;
 mod answers;
+mod arrays;
 mod asynchronous;
-mod baseline;
 mod billion;
 mod buffered;
 mod checkpoint;

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::answers::{LevelCheck, RankCheck};
-use crate::baseline::{self, Csr};
+use crate::arrays;
 use crate::measure::{ratio, timed};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -11,6 +11,9 @@ use topostream::pages::fetch::FetcherKind;
 use topostream::report::RunReport;
 use topostream::{Engine, EngineOptions};
 use topostream_formats::{Direction, Store, VertexId};
+use topostream_oracles::Csr;
+use topostream_oracles::bfs::bfs;
+use topostream_oracles::pagerank::{DAMPING, Dangling, pagerank as pulled};
 
 /// What is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,10 +105,10 @@ impl Work {
     pub fn baseline_ns(self, arrays: &Arrays) -> f64 {
         match self {
             Self::PageRank { iterations } => {
-                let ranks = || baseline::pagerank(&arrays.in_lists, &arrays.out_degrees, iterations);
+                let ranks = || pulled(&arrays.in_lists, &arrays.out_degrees, DAMPING, Dangling::Spread, iterations);
                 timed(ranks).0.as_nanos() as f64 / f64::from(iterations)
             }
-            Self::Bfs { source, .. } => timed(|| baseline::bfs(&arrays.out_lists, source)).0.as_nanos() as f64,
+            Self::Bfs { source, .. } => timed(|| bfs(&arrays.out_lists, source)).0.as_nanos() as f64,
         }
     }
 
@@ -165,16 +168,16 @@ impl Arrays {
     /// # Errors
     /// Where it has none, or a page is not sound.
     pub fn read(store: &Store) -> Result<Self> {
-        let out_lists = Csr::read(store, Direction::Out)?;
+        let out_lists = arrays::lists(store, Direction::Out)?;
         let out_degrees = (0..out_lists.vertices()).map(|vertex| out_lists.degree(vertex)).collect();
-        Ok(Self { out_lists, in_lists: Csr::read(store, Direction::In)?, out_degrees })
+        Ok(Self { out_lists, in_lists: arrays::lists(store, Direction::In)?, out_degrees })
     }
 }
 
 /// PageRank with a fixed number of iterations.
 pub fn pagerank(iterations: u32, dangling: DanglingMass) -> PageRank {
     let stop = Stop::Iterations(iterations);
-    PageRank { damping: baseline::DAMPING, dangling, stop, ..PageRank::default() }
+    PageRank { damping: DAMPING, dangling, stop, ..PageRank::default() }
 }
 
 /// An engine over a store with a page buffer of so many bytes, or as large as the store.

@@ -4,7 +4,7 @@ use crate::answers::PAGERANK_CHECK;
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use crate::runs::{Expected, Work, engine};
-use crate::{Common, Result, baseline::Csr, fetchers, graph};
+use crate::{Common, Result, arrays, fetchers, graph};
 use std::path::PathBuf;
 use topostream::Engine;
 use topostream::pages::fetch::{FetcherKind, Frame};
@@ -70,7 +70,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     let two = graph::Wanted { second_stripe: Some(second), ..wanted }.rmat(&common.dir, options.scale)?;
     let buffer_bytes = buffer_bytes(&one)?;
     outcome.notes.push(format!("a page buffer of {} MiB", ratio(buffer_bytes as f64, 1_048_576.0)));
-    let out_lists = Csr::read(&one, Direction::Out)?;
+    let out_lists = arrays::lists(&one, Direction::Out)?;
     let mut expected = Expected::new(&out_lists, ITERATIONS, graph::largest_vertex(&one)?);
     drop(out_lists);
     let graph = graph::name(&one);

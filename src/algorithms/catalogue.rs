@@ -1,7 +1,7 @@
-//! The catalogue: every algorithm of the program. `run`, `plan`, `shader` and `validate`, the tests, the benchmarks and
-//! the table in docs/algorithms.md go through it.
+//! The catalogue: every algorithm of the program. `run`, `plan`, `shader` and `validate`, the tests and the benchmarks
+//! go through it.
 //!
-//! To add one: its folder, `pub mod` for it here, and its line in [`CATALOGUE`].
+//! To add one: its folder, and here `pub mod`, its line in [`CATALOGUE`] and its row of the table.
 
 #[cfg(feature = "cli")]
 use super::command::Entry;
@@ -42,7 +42,32 @@ pub use scc::Scc;
 pub use sssp::{DeltaStepping, Sssp};
 pub use widest::Widest;
 
-/// Every algorithm, in the order of `run --help`.
+/// Every algorithm, in the order of `run --help`. A test compares the table with the entries.
+///
+/// | algorithm | lists | attributes, bytes per vertex | exactness |
+/// | --- | --- | --- | --- |
+/// | `pagerank` | out (push) or in (pull) | share 4, sum 8 (single 4) | same bits on every run |
+/// | `personalized-pagerank` | out (push) or in (pull) | as pagerank; seeds 1/8 | same bits on every run |
+/// | `delta-pagerank` | out, of vertices with something to pass on | 16, sets 1/4 | within its tolerance |
+/// | `heat` | in, or out | 12, seeds 1/8, refused 1/8 | sums of `f32` |
+/// | `circuit` | in, or out | 12, seeds 1/8, refused 1/8 | sums of `f32` |
+/// | `adsorption` | in, or out | 12, seeds 1/8, refused 1/8 | sums of `f32` |
+/// | `bfs` | out; in (bottom-up) | visited 1/8, frontiers 1/4; --parents 4 | exact |
+/// | `cross-edges` | out, of the first set's vertices | 4, sets 1/4 | exact |
+/// | `degrees` | out; none where the store has in-lists | 4 | exact |
+/// | `neighbourhood` | as bfs; both ways: out | as bfs; both ways: level 4, outermost 1/8 | exact |
+/// | `sssp` | out | distance 4, frontiers 1/4; `f32` weights 1/8 | `u32` exact; `f32` the same bits, 1e-4 of float64 |
+/// | `clustering` | out | links 8, degree 4; table 4, and 4 a neighbour of the range | counts exact |
+/// | `communities` | out | label 4 (8 in several ranges), table 4, and 8 a neighbour of the range | exact |
+/// | `widest` | out | width 4, frontiers 1/4; `f32` weights 1/8 | exact |
+/// | `components` | out | label 4; frontiers 1/4 | exact |
+/// | `scc` | out and in | label 4, sets 3/8 | exact |
+/// | `radius` | out | 84; --narrow 36 | estimates: 25% with one pass, 12% with 4 |
+/// | `betweenness` | out | 16, sets 1/4 | sums of `f32` |
+/// | `kcore` | out; in where directed | degree 4, sets 1/4 | exact |
+///
+/// Lists are those that supersteps read from the SSD. Bytes are those of attributes and frontiers; levels of searches
+/// take 2 more in main memory, and every run has the out-degrees, 4.
 #[cfg(feature = "cli")]
 pub static CATALOGUE: &[&Entry] = &[
     &pagerank::command::PAGERANK,

@@ -8,8 +8,7 @@
 //! ```
 //!
 //! They use the engine's public interface only, as algorithms of other crates do.
-//! [docs/writing-an-algorithm.md](https://github.com/topostream/topostream/blob/main/docs/writing-an-algorithm.md)
-//! walks through one.
+//! The front page of [the crate](crate) shows one; `docs/writing-an-algorithm.md` walks through it.
 
 #[path = "catalogue.rs"]
 mod catalogue;

@@ -1,6 +1,7 @@
-//! What algorithms share that offer ways along weighted edges ([`Sssp`](super::Sssp), [`DeltaStepping`](super::DeltaStepping),
-//! [`Widest`](super::Widest)): a value of 32 bits for every vertex, whose order as whole numbers is that of what it stands for,
-//! whatever the type of the weights; and a set of vertices that an edge leads to whose `f32` weight is negative or no number.
+//! What algorithms share that offer ways along weighted edges ([`Sssp`](super::Sssp),
+//! [`DeltaStepping`](super::DeltaStepping), [`Widest`](super::Widest)): a value of 32 bits for every vertex, whose
+//! order as whole numbers is that of what it stands for, whatever the type of the weights; and a set of vertices that
+//! an edge leads to whose `f32` weight is negative or no number.
 
 use crate::algorithms::bfs::check_sources;
 use crate::model::algorithm::{Graph, Refusal, State};

@@ -1,4 +1,4 @@
-//! The folder of a run's checkpoints: two generations by turns, and nobody else's.
+//! The folder of a run's checkpoints: two generations, written alternately, under a lock.
 
 use super::format::Header;
 use super::reader::Reader;
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 
 /// The files of the two generations.
 const SLOTS: [&str; 2] = ["checkpoint.0", "checkpoint.1"];
-/// What is being written.
+/// The file that is being written.
 const NEW: &str = "checkpoint.new";
 
-/// See the module. It is locked until this is dropped, or the process has ended.
+/// An open and locked folder. The lock is released when this is dropped or the process ends.
 pub struct Folder {
     path: PathBuf,
     /// Holds the lock.
     _lock: File,
 }
 
-/// A checkpoint that is whole.
+/// A complete and undamaged checkpoint.
 pub struct Found {
     pub path: PathBuf,
     pub slot: usize,
@@ -27,7 +27,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// For people: which run it is of.
+    /// Describes the run that it belongs to, for people.
     pub fn describe(&self) -> String {
         let fields = &self.header.identity;
         let algorithm = fields.iter().find(|field| field.0 == "algorithm").map_or("?", |field| &field.1);
@@ -35,42 +35,43 @@ impl Found {
     }
 }
 
-/// A generation that cannot be used, and why.
+/// A generation that cannot be used: the file and what is wrong with it.
 pub type Unfit = (PathBuf, String);
 
 impl Folder {
-    /// Makes the folder where there is none, and locks it.
+    /// Opens and locks a folder. Creates it if it does not exist.
     pub fn open(path: &Path) -> Result<Self> {
         let error = |what: &str, error: io::Error| {
             let message = format!("{what}: {error}");
             Error::Checkpoint { path: path.into(), message }
         };
         if !path.is_dir() {
-            std::fs::create_dir_all(path).map_err(|source| error("the folder cannot be made", source))?;
+            std::fs::create_dir_all(path).map_err(|source| error("the folder cannot be created", source))?;
             if let Some(parent) = path.parent() {
                 sync_folder(parent).ok();
             }
         }
         let lock = lock_of(path).map_err(|source| error("the folder cannot be opened", source))?;
         lock.try_lock().map_err(|refusal| match refusal {
-            TryLockError::WouldBlock => {
-                Error::Checkpoint { path: path.into(), message: "another run writes its checkpoints here".into() }
-            }
+            TryLockError::WouldBlock => Error::Checkpoint {
+                path: path.into(),
+                message: "another run uses this folder for its checkpoints".into(),
+            },
             TryLockError::Error(source) => error("the folder cannot be locked", source),
         })?;
-        // Whether it can be written to is better known now than in a minute; what was left half written goes.
+        // Fails now, and not at the first checkpoint, if the folder cannot be written to. Removes an incomplete file.
         let new = path.join(NEW);
         File::create(&new).and_then(|_| std::fs::remove_file(&new)).map_err(|source| error(NEW, source))?;
         Ok(Self { path: path.into(), _lock: lock })
     }
 
-    /// Where it is.
+    /// Returns the folder's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The newest checkpoint that is whole, and what is wrong with those that are not.
-    pub fn look(&self) -> Result<(Option<Found>, Vec<Unfit>)> {
+    /// Returns the newest undamaged checkpoint, and the damaged ones.
+    pub fn newest(&self) -> Result<(Option<Found>, Vec<Unfit>)> {
         let (mut whole, mut damaged) = (Vec::new(), Vec::new());
         for (slot, name) in SLOTS.iter().enumerate() {
             let path = self.path.join(name);
@@ -85,7 +86,7 @@ impl Folder {
             }
         }
         whole.sort_by_key(|(_, _, reader)| std::cmp::Reverse(reader.header().generation));
-        // The older one is looked at only where the newer one is of no use.
+        // The older one is read only if the newer one is damaged.
         for (slot, path, mut reader) in whole {
             match reader.verify() {
                 Ok(()) => return Ok((Some(Found { path, slot, header: reader.header().clone() }), damaged)),
@@ -96,8 +97,8 @@ impl Folder {
         Ok((None, damaged))
     }
 
-    /// Writes a file that takes the place of a generation once it is on disk; until then, and where anything fails,
-    /// that one is as it was.
+    /// Writes a file that replaces a generation once it is on disk. If anything fails, that generation is unchanged.
+    /// Returns the file's length in bytes.
     pub fn replace(&self, slot: usize, write: impl FnOnce(&mut File) -> io::Result<u64>) -> io::Result<u64> {
         let new = self.path.join(NEW);
         let made = File::create(&new).and_then(|mut file| {
@@ -132,7 +133,7 @@ impl Folder {
     }
 }
 
-/// What is locked: the folder itself, where the system lets folders be opened.
+/// Opens what is locked: the folder itself, if the system allows folders to be opened.
 #[cfg(unix)]
 fn lock_of(folder: &Path) -> io::Result<File> {
     File::open(folder)
@@ -143,7 +144,7 @@ fn lock_of(folder: &Path) -> io::Result<File> {
     File::create(folder.join("checkpoint.lock"))
 }
 
-/// Has the names in a folder written to disk.
+/// Syncs the names in a folder to disk.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

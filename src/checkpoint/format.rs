@@ -1,4 +1,4 @@
-//! The parts of a checkpoint's file: docs/checkpoints.md has the table.
+//! The header of a checkpoint file. docs/checkpoints.md specifies the format.
 
 use crate::checkpoint::identity::Fields;
 use crate::model::algorithm::{Step, Visit};
@@ -8,32 +8,32 @@ use std::time::Duration;
 use topostream_formats::Direction;
 use topostream_formats::checksum::crc32c;
 
-/// What a file begins with.
+/// The first bytes of a file.
 pub const MAGIC: [u8; 8] = *b"TOPOCKPT";
 /// The version of the format.
 pub const VERSION: u32 = 2;
-/// Bytes before the header.
+/// The length of the preamble, which precedes the header, in bytes.
 pub const PREAMBLE_BYTES: usize = 24;
-/// The most bytes of a header.
+/// The maximum length of a header, in bytes.
 pub const HEADER_BYTES_MAX: u32 = 1 << 20;
 
-/// What is at the beginning.
+/// The header of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
     /// The program that wrote it.
     pub created_by: String,
-    /// The newer of two has the larger number.
+    /// The number of the checkpoint: the newer of two has the larger one.
     pub generation: u64,
-    /// Which run it is of.
+    /// The run that it belongs to.
     pub identity: Fields,
     /// The superstep that comes next.
     pub step: SavedStep,
-    /// Vertices that are active in it.
+    /// The number of vertices that are active in it.
     pub active: u64,
-    /// What was done before.
+    /// What the sessions so far have done.
     pub before: Before,
-    /// What lies behind the header, in this order.
+    /// The sections that follow the header, in this order.
     pub sections: Vec<Section>,
 }
 
@@ -41,30 +41,30 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// Which one.
+    /// Its name.
     pub name: String,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
 }
 
-/// What the sessions of a run did until a checkpoint.
+/// What the sessions of a run had done by the time of a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Before {
-    /// How many sessions there were.
+    /// The number of sessions.
     pub sessions: u64,
-    /// Supersteps.
+    /// The number of supersteps.
     pub supersteps: u64,
-    /// Neighbours in the lists that were opened.
+    /// Edges in the lists that were opened.
     pub edges: u64,
     /// Bytes read from disk.
     pub disk_bytes: u64,
-    /// Nanoseconds.
+    /// Elapsed time in nanoseconds.
     pub wall_ns: u64,
 }
 
 impl Before {
-    /// With what one more session has done.
+    /// Returns the totals including one more session.
     pub fn and(&self, supersteps: u64, wall: Duration, (edges, disk_bytes): (u64, u64)) -> Self {
         Self {
             sessions: self.sessions.saturating_add(1),
@@ -75,14 +75,14 @@ impl Before {
         }
     }
 
-    /// For the report of the run that goes on.
+    /// Returns the totals for the report of a resumed run.
     pub fn report(&self) -> ResumedReport {
         let Self { sessions, supersteps, edges, disk_bytes, wall_ns } = *self;
         ResumedReport { sessions, supersteps, edges, disk_bytes, wall_ns }
     }
 }
 
-/// A superstep. Floats are written as their bits.
+/// A superstep, with floats as their bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedStep {
@@ -104,7 +104,7 @@ enum SavedVisit {
 }
 
 impl SavedStep {
-    /// A superstep as it is written.
+    /// Converts a superstep for writing.
     pub fn of(step: &Step) -> Self {
         let visit = match step.visit {
             Visit::All => SavedVisit::All,
@@ -117,7 +117,7 @@ impl SavedStep {
         Self { superstep, against, visit, scalars: step.scalars.map(f64::to_bits), integers: step.integers }
     }
 
-    /// The superstep.
+    /// Converts it back.
     pub fn step(&self) -> Step {
         let visit = match self.visit {
             SavedVisit::All => Visit::All,
@@ -133,14 +133,17 @@ impl SavedStep {
 }
 
 impl Header {
-    /// The header behind its preamble.
+    /// Encodes the preamble and the header.
     ///
     /// # Errors
-    /// Where it is longer than a header may be.
+    /// If the header is longer than [`HEADER_BYTES_MAX`].
     pub fn encode(&self) -> std::io::Result<Vec<u8>> {
         let json = serde_json::to_vec(self).map_err(std::io::Error::other)?;
         if json.len() > HEADER_BYTES_MAX as usize {
-            return Err(std::io::Error::other(format!("a header of {} bytes: too many parameters", json.len())));
+            return Err(std::io::Error::other(format!(
+                "expected a header of at most {HEADER_BYTES_MAX} bytes, found {}: too many parameters",
+                json.len()
+            )));
         }
         let mut bytes = MAGIC.to_vec();
         for word in [VERSION, json.len() as u32, crc32c(&json)] {
@@ -151,37 +154,38 @@ impl Header {
         Ok(bytes)
     }
 
-    /// How long the header is that a preamble announces, and its checksum.
+    /// Decodes a preamble. Returns the header's length in bytes and its checksum.
     ///
     /// # Errors
-    /// What is wrong with the preamble.
+    /// A description of what is wrong with the preamble.
     pub fn announced(preamble: &[u8; PREAMBLE_BYTES]) -> Result<(u32, u32), String> {
         let word = |at: usize| u32::from_le_bytes(preamble[at..at + 4].try_into().expect("four bytes"));
         if preamble[..8] != MAGIC {
-            return Err("not a checkpoint: it does not begin as one".into());
+            return Err("not a checkpoint: its first bytes differ".into());
         }
         if crc32c(&preamble[..20]) != word(20) {
-            return Err("its first bytes are damaged".into());
+            return Err("its preamble is damaged: its checksum differs".into());
         }
         match (word(8), word(12)) {
             (VERSION, bytes @ 0..=HEADER_BYTES_MAX) => Ok((bytes, word(16))),
-            (VERSION, bytes) => Err(format!("a header of {bytes} bytes: at most {HEADER_BYTES_MAX} are expected")),
-            (version, _) => Err(format!("version {version} of the format: this program reads version {VERSION}")),
+            (VERSION, bytes) => Err(format!("expected a header of at most {HEADER_BYTES_MAX} bytes, found {bytes}")),
+            (version, _) => Err(format!("expected version {VERSION} of the format, found {version}")),
         }
     }
 
-    /// The header.
+    /// Decodes a header.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of what is wrong with the header.
     pub fn decode(json: &[u8], checksum: u32) -> Result<Self, String> {
         if crc32c(json) != checksum {
-            return Err("its header is damaged".into());
+            return Err("its header is damaged: its checksum differs".into());
         }
         serde_json::from_slice(json).map_err(|error| format!("its header: {error}"))
     }
 
-    /// How long the file is with this header, and how many pieces it has; none where no file can be so long.
+    /// Returns the length of a file with this header in bytes, and its number of pieces. Returns `None` if it exceeds
+    /// 2^64 bytes.
     pub fn file_bytes(&self, header_bytes: u64, piece_bytes: u64) -> Option<(u64, u64)> {
         let (mut bytes, mut pieces) = (PREAMBLE_BYTES as u64 + header_bytes, 0u64);
         for section in &self.sections {

@@ -1,5 +1,4 @@
-//! Which run a checkpoint is of: everything that its answer depends on, field by field, so that a difference can be
-//! named.
+//! The identity of a run: everything that its answer depends on, as named fields, so that errors can name differences.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::Algorithm;
@@ -14,11 +13,14 @@ pub type Fields = Vec<(String, String)>;
 pub struct Identity(Fields);
 
 impl Identity {
-    /// That of a run. An algorithm that does not name its parameters has none.
+    /// Returns the identity of a run.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the algorithm does not declare its parameters.
     pub fn of(store: &Store, algorithm: &dyn Algorithm, declared: &[Attribute], asynchronous: bool) -> Result<Self> {
         let name = algorithm.name();
         let Some(parameters) = algorithm.parameters() else {
-            let message = format!("{name} cannot be checkpointed: the algorithm does not say what its parameters are");
+            let message = format!("{name} cannot be checkpointed: the algorithm does not declare its parameters");
             return Err(Error::Parameter(message));
         };
         let mut fields: Fields = vec![("program".into(), format!("topostream {}", env!("CARGO_PKG_VERSION")))];
@@ -35,11 +37,11 @@ impl Identity {
         self.0
     }
 
-    /// What another run has otherwise; none where it is the same.
+    /// Describes the fields that differ from another run's. Returns `None` if all are equal.
     pub fn differences(&self, other: &Fields) -> Option<String> {
         let value =
             |fields: &Fields, name: &str| fields.iter().find(|field| field.0 == name).map(|field| field.1.clone());
-        let shown = |value: Option<String>| value.unwrap_or_else(|| "not there".into());
+        let shown = |value: Option<String>| value.unwrap_or_else(|| "absent".into());
         let mut differences = Vec::new();
         for (name, here) in &self.0 {
             let there = value(other, name);
@@ -48,7 +50,7 @@ impl Identity {
             }
         }
         for (name, there) in other.iter().filter(|(name, _)| value(&self.0, name).is_none()) {
-            differences.push(format!("{name}: {there} in the checkpoint, not there in this run"));
+            differences.push(format!("{name}: {there} in the checkpoint, absent in this run"));
         }
         (!differences.is_empty()).then(|| differences.join("; "))
     }
@@ -58,7 +60,7 @@ fn attribute(declared: &Attribute) -> String {
     format!("{} {}", declared.name, declared.of.name())
 }
 
-/// What a store says of its graph. Where its pages lie may change.
+/// Returns the fields of a store's graph. The place of its pages is not among them.
 fn graph(store: &Store) -> Fields {
     let manifest = store.manifest();
     let lists = |direction: Direction| {
@@ -101,8 +103,8 @@ mod tests {
         assert_eq!(here.differences(&fields(&[("algorithm", "bfs"), ("parameter sources", "[3]")])), None);
         let there = fields(&[("algorithm", "sssp"), ("parameter source", "[3]")]);
         let expected = "algorithm: sssp in the checkpoint, bfs in this run; \
-            parameter sources: not there in the checkpoint, [3] in this run; \
-            parameter source: [3] in the checkpoint, not there in this run";
+            parameter sources: absent in the checkpoint, [3] in this run; \
+            parameter source: [3] in the checkpoint, absent in this run";
         assert_eq!(here.differences(&there).as_deref(), Some(expected));
     }
 }

@@ -1,21 +1,22 @@
-//! Checkpoints: what a run knows between two supersteps, in files, so that a run that was stopped goes on from there.
+//! Checkpoints: the state of a run between two supersteps, in files from which a stopped run can be resumed.
 //!
 //! ```text
-//!  superstep ─▶ superstep ─▶ … ─┬─▶ superstep ─▶ …                 another process, perhaps on another device
+//!  superstep ─▶ superstep ─▶ … ─┬─▶ superstep ─▶ …                 another process, possibly on other devices
 //!                               │ when one is due                         ▲
-//!                               ▼                                         │ the newest that is whole
-//!        checkpoint.new ── sync ── rename ─▶ checkpoint.0 or .1, by turns ┘
+//!                               ▼                                         │ the newest undamaged one
+//!        checkpoint.new ── sync ── rename ─▶ checkpoint.0 or .1, in turn ─┘
 //! ```
 //!
-//! An algorithm keeps what it knows in attributes, frontiers and the numbers of a [`Step`]: a checkpoint is those, in
-//! the order of the vertices, whatever device or devices they were on. docs/checkpoints.md describes the file.
+//! The state of an algorithm is in its attributes, its frontier and the numbers of a [`Step`]. A checkpoint contains
+//! these in the order of the vertices, independent of the devices that held them. docs/checkpoints.md specifies the
+//! file.
 //!
-//! | module | what |
+//! | module | contents |
 //! | --- | --- |
-//! | `folder` | the two generations, who may write them, and how one takes the place of the other |
-//! | `format` | the parts of a file |
-//! | `identity` | which run a checkpoint is of |
-//! | `writer`, `reader` | pieces with checksums |
+//! | `folder` | the two generations, their lock, and how one replaces the other |
+//! | `format` | the header of a file |
+//! | `identity` | the run that a checkpoint belongs to |
+//! | `writer`, `reader` | files, in pieces with checksums |
 //! | `state` | attributes, frontiers and activations as sections |
 
 mod folder;
@@ -38,70 +39,70 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use topostream_formats::Store;
 
-/// Main memory for writing or reading a checkpoint, in bytes: a few pieces.
-pub const MEMORY_BYTES: u64 = 6 * writer::PIECE_BYTES as u64;
+/// Main memory for writing or reading a checkpoint, in bytes.
+pub(crate) const MEMORY_BYTES: u64 = 6 * writer::PIECE_BYTES as u64;
 
-/// A run that goes on with a superstep from here on would come to the end of numbers.
+/// The limit of a checkpoint's superstep. Runs from later ones could exceed the range of `u32`.
 const SUPERSTEPS_MAX: u32 = 1 << 31;
 
-/// Of the time of a run, no more than one part of so many is for checkpoints, unless an interval is asked for.
+/// The default interval is at least this many times the time of writing, so that checkpoints take at most 3% of a run.
 const SHARE: u32 = 33;
-/// How often one is written unless an interval is asked for.
+/// The minimum interval between checkpoints by default.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// How often a checkpoint is written.
+/// The interval between checkpoints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Every {
-    /// Once a minute, and less often where writing would take more than 3% of the time.
+    /// One minute, or longer if writing would take more than 3% of the time.
     #[default]
     Minute,
-    /// When so much time has passed, at the end of the superstep.
+    /// At the end of the first superstep after this time.
     Time(Duration),
-    /// When so many supersteps are done.
+    /// After this number of supersteps.
     Supersteps(u64),
 }
 
-/// What people may want to hear of checkpoints while a run goes on.
+/// An event to be reported to the user during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// There is no checkpoint to go on from: the run begins at the beginning.
+    /// There is no checkpoint to resume from: the run starts from the beginning.
     Nothing {
         /// The folder.
         folder: PathBuf,
     },
-    /// A file is no checkpoint, or not a whole one; the other generation is used.
+    /// A file is not a checkpoint, or a damaged one; the other generation is used.
     Damaged {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         message: String,
     },
-    /// The run goes on from a checkpoint.
+    /// The run resumes from a checkpoint.
     Resumed {
         /// The file.
         path: PathBuf,
-        /// How many supersteps are done.
+        /// The number of supersteps that are done.
         supersteps: u64,
     },
-    /// A checkpoint could not be written; the run goes on, and those before are as they were.
+    /// A checkpoint could not be written. The run continues, and earlier checkpoints are unchanged.
     Failed {
         /// The folder.
         folder: PathBuf,
-        /// How many supersteps are done.
+        /// The number of supersteps that are done.
         supersteps: u64,
-        /// The system's answer.
+        /// The error.
         message: String,
     },
 }
 
-/// Hears of events.
-type Tell = dyn Fn(&Event) + Send + Sync;
+/// Called with each event.
+type Observer = dyn Fn(&Event) + Send + Sync;
 
-/// A folder for the checkpoints of one run, which is locked for as long as this is there.
+/// A folder for the checkpoints of one run, locked while this exists.
 pub struct Checkpoints {
     folder: Folder,
     every: Every,
-    tell: Box<Tell>,
+    observer: Box<Observer>,
     inner: Mutex<Inner>,
 }
 
@@ -111,26 +112,26 @@ impl std::fmt::Debug for Checkpoints {
     }
 }
 
-/// What changes as the run goes on.
+/// The state that changes during the run.
 struct Inner {
-    /// The checkpoint to go on from, until a run has taken it.
+    /// The checkpoint to resume from, until a run has taken it.
     found: Option<Found>,
-    /// The slot of the newest checkpoint, and its generation.
+    /// The slot and the generation of the newest checkpoint.
     newest: Option<(usize, u64)>,
-    /// Supersteps that are in the newest checkpoint.
+    /// The number of supersteps before the newest checkpoint.
     saved: Option<u64>,
-    /// What sessions before did.
+    /// What earlier sessions have done.
     before: Before,
-    /// Supersteps of this session.
+    /// The number of supersteps of this session.
     done: u64,
-    /// When the last one was written (or the session began), after how many supersteps of this session, and how long
-    /// that took.
+    /// The last checkpoint, or the start of the session: its time, the session's number of supersteps then, and the
+    /// duration of writing.
     last: (Instant, u64, Duration),
     begun: Instant,
     report: CheckpointReport,
 }
 
-/// What a run is between two supersteps, beside its state.
+/// The position of a run between two supersteps, without its state.
 pub(crate) struct Moment<'a> {
     pub store: &'a Store,
     pub algorithm: &'a dyn Algorithm,
@@ -138,14 +139,14 @@ pub(crate) struct Moment<'a> {
     pub declared: &'a [Attribute],
     /// The next superstep.
     pub step: &'a Step,
-    /// Vertices that are active in it.
+    /// The number of vertices that are active in it.
     pub active: u64,
-    /// Edges and bytes of this session so far.
+    /// Edges and bytes read of this session so far.
     pub edges: u64,
     pub disk_bytes: u64,
 }
 
-/// Where a run goes on.
+/// The position from which a run resumes.
 pub(crate) struct Resumption {
     pub step: Step,
     pub active: u64,
@@ -153,46 +154,47 @@ pub(crate) struct Resumption {
 }
 
 impl Resumption {
-    /// Sets what the checkpoint has, in a state of zeros.
+    /// Loads the checkpoint into a zeroed state.
     pub fn load(&mut self, algorithm: &dyn Algorithm, declared: &[Attribute], state: &State) -> Result<()> {
         state::load(&mut self.reader, algorithm, declared, state, &self.step)
     }
 }
 
 impl Checkpoints {
-    /// Opens a folder, which is made where there is none. With `resume`, the newest checkpoint in it that is whole will
-    /// be where the run goes on, and without a checkpoint it begins at the beginning; otherwise there must be none.
+    /// Opens a folder, and creates it if it does not exist. With `resume`, the run resumes from the newest undamaged
+    /// checkpoint in it, or starts from the beginning if there is none. Without `resume`, there must be no checkpoint.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] where another run uses the folder, where it cannot be written to, where there is a
-    /// checkpoint and `resume` is false, and where there are some and none can be used.
+    /// [`Error::Checkpoint`] if another run uses the folder, if it cannot be written to, if there is a checkpoint and
+    /// `resume` is false, or if all checkpoints are damaged.
     pub fn open(
         folder: &Path,
         every: Every,
         resume: bool,
-        tell: impl Fn(&Event) + Send + Sync + 'static,
+        observer: impl Fn(&Event) + Send + Sync + 'static,
     ) -> Result<Self> {
         let folder = Folder::open(folder)?;
-        let (found, damaged) = folder.look()?;
+        let (found, damaged) = folder.newest()?;
         if !resume && (found.is_some() || !damaged.is_empty()) {
             let what = match &found {
-                Some(found) => format!("there is a checkpoint here already ({})", found.describe()),
-                None => "there are files of checkpoints here already".into(),
+                Some(found) => format!("the folder already has a checkpoint ({})", found.describe()),
+                None => "the folder already has checkpoint files".into(),
             };
-            let message = format!("{what}: add --resume to go on from it, or remove it");
+            let message = format!("{what}: add --resume to resume from it, or remove it");
             return Err(Error::Checkpoint { path: folder.path().into(), message });
         }
         if found.is_none() && !damaged.is_empty() {
             let each = damaged.iter().map(|(path, message)| format!("{}: {message}", path.display()));
             let each = each.collect::<Vec<_>>().join("; ");
-            let message = format!("no checkpoint here can be used: {each}; remove them to begin at the beginning");
+            let message =
+                format!("no checkpoint in the folder can be used: {each}; remove them to start from the beginning");
             return Err(Error::Checkpoint { path: folder.path().into(), message });
         }
         for (path, message) in damaged {
-            tell(&Event::Damaged { path, message });
+            observer(&Event::Damaged { path, message });
         }
         if resume && found.is_none() {
-            tell(&Event::Nothing { folder: folder.path().into() });
+            observer(&Event::Nothing { folder: folder.path().into() });
         }
         let now = Instant::now();
         let inner = Inner {
@@ -205,39 +207,39 @@ impl Checkpoints {
             begun: now,
             report: CheckpointReport::default(),
         };
-        Ok(Self { folder, every, tell: Box::new(tell), inner: Mutex::new(inner) })
+        Ok(Self { folder, every, observer: Box::new(observer), inner: Mutex::new(inner) })
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().expect("nothing panics while it is held")
     }
 
-    /// The folder.
+    /// Returns the folder's path.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// How many supersteps are in the newest checkpoint, where there is one.
+    /// Returns the number of supersteps before the newest checkpoint, if there is one.
     pub fn saved(&self) -> Option<u64> {
         self.inner().saved
     }
 
-    /// What was written so far.
+    /// Returns a report of the checkpoints written so far.
     pub fn report(&self) -> CheckpointReport {
         self.inner().report.clone()
     }
 
-    /// Removes the checkpoints: for who has the results of the run in a safe place.
+    /// Removes all checkpoints. To be called once the results of the run are stored safely.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] where a file cannot be removed.
+    /// [`Error::Checkpoint`] if a file cannot be removed.
     pub fn clear(&self) -> Result<()> {
         let mut inner = self.inner();
         (inner.found, inner.newest, inner.saved) = (None, None, None);
         self.folder.clear()
     }
 
-    /// Whether a run may go on from the checkpoint that was found, where there is one, and can be checkpointed at all.
+    /// Checks that a run can be checkpointed, and that it can resume from the checkpoint, if there is one.
     pub(crate) fn check(
         &self,
         (store, asynchronous): (&Store, bool),
@@ -248,13 +250,12 @@ impl Checkpoints {
         let inner = self.inner();
         let Some(found) = &inner.found else { return Ok(()) };
         identity.differences(&found.header.identity).map_or(Ok(()), |differences| {
-            let message = format!("a checkpoint of another run: {differences}");
+            let message = format!("the checkpoint belongs to another run: {differences}");
             Err(Error::Checkpoint { path: found.path.clone(), message })
         })
     }
 
-    /// Where a run begins that is to go on from the checkpoint that was found; none where there is none, or where it
-    /// was taken.
+    /// Takes the checkpoint to resume from. Returns `None` if there is none, or if it was taken before.
     pub(crate) fn take(
         &self,
         (store, asynchronous): (&Store, bool),
@@ -281,18 +282,19 @@ impl Checkpoints {
             && expected.len() == found.header.sections.len()
             && expected.iter().zip(&found.header.sections).all(fits);
         if !sound {
-            return Err(refused("not a checkpoint that this program has written: it says what cannot be".into()));
+            return Err(refused("not a valid checkpoint: its step or sections do not fit the run".into()));
         }
         inner.before = before.clone();
         inner.report.resumed = Some(before.report());
         let supersteps = before.supersteps;
         let reader = Reader::open(&found.path)?;
-        (self.tell)(&Event::Resumed { path: found.path.clone(), supersteps });
+        (self.observer)(&Event::Resumed { path: found.path.clone(), supersteps });
         Ok(Some(Resumption { step, active: *active, reader }))
     }
 
-    /// What an algorithm has kept in the checkpoint that was found, for who has to know it before a run can begin, and
-    /// how long it is. The checkpoint is still there to be taken: then it is seen whether it is of the same run.
+    /// Returns a reader of the data that an algorithm has kept in the checkpoint to resume from, and its length in
+    /// bytes. For algorithms that need it before a run starts. The checkpoint is not taken; its identity is checked
+    /// when it is.
     pub(crate) fn kept(&self, algorithm: &str) -> Result<Option<(Reader, u64)>> {
         let inner = self.inner();
         let same = |found: &&Found| found.header.identity.contains(&("algorithm".into(), algorithm.into()));
@@ -302,12 +304,13 @@ impl Checkpoints {
         Ok(Some((reader, bytes)))
     }
 
-    /// Notes that a superstep is done.
+    /// Counts a superstep.
     pub(crate) fn superstep_done(&self) {
         self.inner().done += 1;
     }
 
-    /// Whether a checkpoint is to be written now; where the run is to stop, if anything was done since the last one.
+    /// Returns whether a checkpoint is to be written now. If the run is stopping, one is due after any superstep since
+    /// the last.
     pub(crate) fn is_due(&self, stopping: bool) -> bool {
         let inner = self.inner();
         let (at, done, took) = inner.last;
@@ -320,7 +323,7 @@ impl Checkpoints {
         since > 0 && (due || stopping)
     }
 
-    /// Writes a checkpoint. Where that fails the run goes on, and somebody is told.
+    /// Writes a checkpoint. If that fails, the run continues and an [`Event::Failed`] is reported.
     pub(crate) fn write(&self, moment: &Moment<'_>, state: &State) -> Result<()> {
         let mut inner = self.inner();
         let begun = Instant::now();
@@ -349,7 +352,7 @@ impl Checkpoints {
             Err(error) => {
                 inner.report.failed += 1;
                 let (folder, message) = (self.folder.path().into(), error.to_string());
-                (self.tell)(&Event::Failed { folder, supersteps, message });
+                (self.observer)(&Event::Failed { folder, supersteps, message });
             }
         }
         Ok(())

@@ -1,5 +1,4 @@
-//! Reads a checkpoint. Nothing is believed before its checksum is looked at, and nothing is allocated that the length
-//! of the file does not answer for.
+//! Reads a checkpoint. No data is used before its checksum is verified, and no allocation is larger than the file.
 
 use super::format::{Header, PREAMBLE_BYTES};
 use super::writer::PIECE_BYTES;
@@ -14,36 +13,36 @@ pub struct Reader {
     path: PathBuf,
     file: File,
     header: Header,
-    /// Where the sections begin in the file.
+    /// The offset of the first section in the file.
     begin: u64,
     /// The checksums of all pieces.
     checksums: Vec<u32>,
     piece: Vec<u8>,
-    /// How much of the piece has been taken.
+    /// The number of bytes of the piece that have been returned.
     taken: usize,
-    /// Bytes of the section that are still in the file.
+    /// Bytes of the section that have not been read from the file.
     left: u64,
     /// The number of the next piece.
     next: usize,
 }
 
 impl Reader {
-    /// Opens a file and reads all but its sections.
+    /// Opens a file and reads everything but its sections.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`]: what is wrong with it.
+    /// [`Error::Checkpoint`] with what is wrong with the file.
     pub fn open(path: &Path) -> Result<Self> {
         Self::examine(path).map_err(|message| Error::Checkpoint { path: path.into(), message })
     }
 
     fn examine(path: &Path) -> Result<Self, String> {
-        let told = |error: io::Error| error.to_string();
+        let text = |error: io::Error| error.to_string();
         let short = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof => "it is cut short".into(),
             _ => error.to_string(),
         };
-        let mut file = File::open(path).map_err(told)?;
-        let metadata = file.metadata().map_err(told)?;
+        let mut file = File::open(path).map_err(text)?;
+        let metadata = file.metadata().map_err(text)?;
         if !metadata.is_file() {
             return Err("not a file".into());
         }
@@ -54,11 +53,11 @@ impl Reader {
         file.read_exact(&mut json).map_err(short)?;
         let header = Header::decode(&json, checksum)?;
         let expected = header.file_bytes(header_bytes.into(), PIECE_BYTES as u64);
-        let (bytes, pieces) = expected.ok_or("its header announces more than a file can hold")?;
+        let (bytes, pieces) = expected.ok_or("its header announces more than 2^64 bytes")?;
         if bytes != metadata.len() {
-            return Err(format!("it has {} bytes where its header announces {bytes}", metadata.len()));
+            return Err(format!("expected {bytes} bytes by its header, found {}", metadata.len()));
         }
-        file.seek(SeekFrom::End(-(4 * pieces as i64 + 4))).map_err(told)?;
+        file.seek(SeekFrom::End(-(4 * pieces as i64 + 4))).map_err(text)?;
         let mut table = vec![0; 4 * pieces as usize];
         file.read_exact(&mut table).map_err(short)?;
         let mut checksum = [0; 4];
@@ -73,20 +72,20 @@ impl Reader {
         Ok(Self { path, file, header, begin, checksums, piece, taken: 0, left: 0, next: 0 })
     }
 
-    /// What is at the beginning.
+    /// Returns the header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// An error that names the file.
+    /// Returns an error that names the file.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::Checkpoint { path: self.path.clone(), message: message.into() }
     }
 
-    /// Goes to the beginning of a section; its length.
+    /// Moves to the start of a section. Returns its length in bytes.
     ///
     /// # Errors
-    /// Where there is none with that name; what the system says.
+    /// [`Error::Checkpoint`] if there is no section with that name or the file cannot be read.
     pub fn seek(&mut self, name: &str) -> Result<u64> {
         let (mut at, mut piece) = (self.begin, 0);
         for section in &self.header.sections {
@@ -100,10 +99,10 @@ impl Reader {
             at += section.bytes;
             piece += section.bytes.div_ceil(PIECE_BYTES as u64) as usize;
         }
-        Err(self.error(format!("it has no section {name:?}")))
+        Err(self.error(format!("section {name:?} is missing")))
     }
 
-    /// Looks at every checksum.
+    /// Verifies every checksum.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] with the first section that is damaged.
@@ -118,20 +117,20 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads words of the section: as many as are asked for.
+    /// Reads `count` words of 4 bytes.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] where the section is damaged or at its end.
+    /// [`Error::Checkpoint`] if the section is damaged or too short.
     pub fn words(&mut self, count: usize) -> Result<Vec<u32>> {
         let mut bytes = vec![0; 4 * count];
         self.read_exact(&mut bytes).map_err(|error| self.error(error.to_string()))?;
         Ok(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))).collect())
     }
 
-    /// Reads numbers of two bytes of the section.
+    /// Reads `count` numbers of 2 bytes.
     ///
     /// # Errors
-    /// As of [`words`](Self::words).
+    /// The errors of [`words`](Self::words).
     pub fn halves(&mut self, count: usize) -> Result<Vec<u16>> {
         let mut bytes = vec![0; 2 * count];
         self.read_exact(&mut bytes).map_err(|error| self.error(error.to_string()))?;

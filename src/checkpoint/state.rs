@@ -11,24 +11,24 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// What the algorithm keeps by itself.
+/// The section of data that the algorithm keeps by itself.
 pub const KEPT: &str = "kept";
 const FRONTIER: &str = "frontier";
 const ACTIVATIONS: &str = "activations";
 
-/// Words of a piece.
+/// The number of words in a piece.
 const WORDS: u64 = PIECE_BYTES as u64 / 4;
 
 fn attribute_name(attribute: &Attribute) -> String {
     format!("attribute {}", attribute.name)
 }
 
-/// Bytes of a vertex's activation: two while all supersteps so far have numbers that fit.
+/// Returns the bytes of a vertex's activation: 2 while the numbers of all supersteps fit, then 4.
 fn activation_bytes(step: &Step) -> u64 {
     if step.superstep < u16::MAX.into() { 2 } else { 4 }
 }
 
-/// The sections of a checkpoint before a superstep.
+/// Returns the sections of a checkpoint before a superstep.
 pub fn sections(
     algorithm: &dyn Algorithm,
     declared: &[Attribute],
@@ -51,7 +51,7 @@ pub fn sections(
     Ok(sections)
 }
 
-/// Counts bytes and drops them.
+/// Counts bytes and discards them.
 struct Counted(u64);
 
 impl Write for Counted {
@@ -65,7 +65,7 @@ impl Write for Counted {
     }
 }
 
-/// Writes a checkpoint; its length.
+/// Writes a checkpoint. Returns its length in bytes.
 pub fn write(
     file: &mut File,
     header: &Header,
@@ -103,8 +103,8 @@ pub fn write(
 }
 
 fn write_activations(out: &mut Writer<'_>, state: &State, step: &Step) -> io::Result<()> {
-    let activations = state.activations().expect("kept where the algorithm says so");
-    // One more than the superstep's number, and 0 for none.
+    let activations = state.activations().expect("the algorithm keeps activations");
+    // The superstep plus 1, or 0 for a vertex that was never active.
     let number = |vertex: u64| activations.superstep(vertex as u32).map_or(0, |superstep| superstep + 1);
     let (vertices, narrow) = (state.graph.vertices, activation_bytes(step) == 2);
     let mut bytes = Vec::with_capacity(4 << 14);
@@ -120,11 +120,11 @@ fn write_activations(out: &mut Writer<'_>, state: &State, step: &Step) -> io::Re
     Ok(())
 }
 
-/// Sets what a checkpoint has, in a state that is as it was allocated.
+/// Loads a checkpoint into a zeroed state.
 ///
 /// # Errors
-/// As of [`Reader`]; [`Error::Checkpoint`](crate::Error::Checkpoint) where the algorithm finds something that it cannot
-/// have written.
+/// The errors of [`Reader`]; [`Error::Checkpoint`](crate::Error::Checkpoint) if the algorithm finds that its kept data
+/// is not valid.
 pub fn load(
     reader: &mut Reader,
     algorithm: &dyn Algorithm,
@@ -178,7 +178,7 @@ fn numbers(reader: &mut Reader, count: usize, narrow: bool) -> Result<Vec<u32>> 
     Ok(words.into_iter().map(u32::from).collect())
 }
 
-/// All vertices in pieces whose words are a piece of a file.
+/// Divides all vertices into ranges whose words fill a piece of a file.
 fn pieces(of: AttributeType, vertices: u64) -> impl Iterator<Item = Range<u64>> {
     let size = of.vertices_in(WORDS);
     (0..vertices.div_ceil(size)).map(move |number| number * size..((number + 1) * size).min(vertices))

@@ -1,18 +1,18 @@
-//! Writes a checkpoint: sections in pieces, each with a checksum. A piece is made while another one is on its way to
-//! the file.
+//! Writes a checkpoint: sections in pieces, each with a checksum. A piece is filled while another one is written to the
+//! file.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
 use std::io::{self, Write};
 use topostream_formats::checksum::crc32c;
 
-/// Bytes of a piece; the last one of a section may be shorter.
+/// The size of a piece in bytes; the last one of a section may be shorter.
 pub const PIECE_BYTES: usize = 1 << 20;
 
-/// Pieces on their way to the file, beside the one that is being made.
+/// The maximum number of pieces that wait for the file, besides the one that is being filled.
 const PIECES: usize = 3;
 
-/// Takes the bytes of one section after another.
+/// Receives the bytes of one section after another.
 pub struct Writer<'a> {
     piece: Vec<u8>,
     checksums: Vec<u32>,
@@ -36,16 +36,16 @@ impl Write for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// Ends a section: the next one begins with a piece of its own.
+    /// Ends a section: the next one starts a new piece.
     pub fn end_section(&mut self) -> io::Result<()> {
         if self.piece.is_empty() { Ok(()) } else { self.end_piece() }
     }
 
-    /// Takes words.
+    /// Writes words in little-endian order.
     pub fn words(&mut self, words: impl ExactSizeIterator<Item = u32>) -> io::Result<()> {
         let mut words = words;
         while words.len() > 0 {
-            // Pieces are cut between words where sections are made of words only.
+            // In sections of words only, pieces end between words.
             let (begin, room) = (self.piece.len(), (PIECE_BYTES - self.piece.len()) / 4);
             let count = room.min(words.len());
             self.piece.resize(begin + 4 * count, 0);
@@ -67,15 +67,15 @@ impl Writer<'_> {
     }
 }
 
-/// The file has refused a piece: why is told by who wrote it.
+/// The error after the writing thread has ended. That thread returns the cause.
 fn stopped() -> io::Error {
     io::Error::other("writing has stopped")
 }
 
-/// Writes a header, and sections as `give` gives them; the length of the file.
+/// Writes a header, and the sections that `give` writes. Returns the length of the file in bytes.
 ///
 /// # Errors
-/// What the system says.
+/// Errors of the file, of `give`, or of starting a thread.
 pub fn write(file: &mut File, header: &[u8], give: impl FnOnce(&mut Writer<'_>) -> io::Result<()>) -> io::Result<u64> {
     file.write_all(header)?;
     let (full, take) = bounded::<Vec<u8>>(PIECES);
@@ -98,8 +98,8 @@ pub fn write(file: &mut File, header: &[u8], give: impl FnOnce(&mut Writer<'_>) 
         let given = give(&mut writer);
         let checksums = std::mem::take(&mut writer.checksums);
         drop(full);
-        let written = thread.join().map_err(|_| io::Error::other("the thread that writes has panicked"))?;
-        // Why the file has refused says more than that it has.
+        let written = thread.join().map_err(|_| io::Error::other("the writing thread has panicked"))?;
+        // The file's own error is the cause of any error in `give`.
         let bytes = written?;
         given.map(|()| (checksums, bytes))
     })?;

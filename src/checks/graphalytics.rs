@@ -1,12 +1,11 @@
-//! LDBC Graphalytics' validation: an answer held against the benchmark's reference output, by its rules.
+//! LDBC Graphalytics' validation: an answer is compared with the benchmark's reference output by its rules.
 //!
 //! ```text
 //!  NAME-BFS, NAME-PR …, `vertex value` a line ─▶ vertex by id ─▶ every vertex once? ─▶ values match? ─▶ Comparison
 //! ```
 //!
-//! The reference is read from front to back, one line at a time. Vertices are found by binary search among the store's
-//! ids (at once, where the file has them in ascending order), so that memory is a bit a vertex, and 8 bytes more for
-//! partitions.
+//! The reference is read sequentially, one line at a time. Vertices are found by binary search in the store's ids, or
+//! directly if the file has them in ascending order. So memory is one bit per vertex, and 8 bytes more for partitions.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Answer, AnswerValues};
@@ -19,40 +18,40 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::readers::VertexValues;
 use topostream_formats::{Error as FileError, OriginalIds, Store, VertexId};
 
-/// The level of a vertex that is not reached.
+/// The level of an unreached vertex.
 pub const UNREACHABLE: u64 = i64::MAX as u64;
 
-/// What numbers may differ by, relative to the expected one.
+/// The maximum difference of numbers, relative to the expected one.
 pub const EPSILON: f64 = 1e-4;
 
-/// How many mismatches are shown.
+/// The maximum number of mismatches that are listed.
 const SHOWN_MAX: usize = 5;
 
-/// How often a walk over vertices asks whether it should stop.
+/// The number of vertices between two checks for cancellation.
 const VERTICES_A_LOOK: u64 = 1 << 16;
 
-/// Buffers of the reader, in bytes; a decompressor may need more.
+/// The size of the reader's buffers, in bytes; a decompressor may need more.
 const READER_BYTES: u64 = 16 << 20;
 
-/// When an answer matches the reference.
+/// The rule by which an answer matches the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The same whole numbers (BFS, CDLP); vertices by their original ids.
+    /// Equal integers (BFS, CDLP); vertices are compared by original id.
     Exact,
-    /// The same vertices together, whatever their groups are called (WCC).
+    /// The same partition of vertices into groups, independent of labels (WCC).
     Partition,
-    /// Numbers within [`EPSILON`] of the expected ones, infinity where infinity is expected (PR, LCC, SSSP).
+    /// Numbers within [`EPSILON`] of the expected ones; infinity matches infinity only (PR, LCC, SSSP).
     Epsilon,
 }
 
-/// What holding an answer against a reference came to.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// Vertices that were compared: all.
+    /// The number of vertices that were compared: all of the graph.
     pub vertices: u64,
-    /// Those whose values do not match.
+    /// The number of vertices whose values do not match.
     pub mismatches: u64,
-    /// The first of them, in the order of the reference.
+    /// The first mismatches, in the order of the reference.
     pub first: Vec<Mismatch>,
 }
 
@@ -61,9 +60,9 @@ pub struct Comparison {
 pub struct Mismatch {
     /// The vertex's original id.
     pub vertex: u64,
-    /// What the reference has.
+    /// The value in the reference.
     pub expected: String,
-    /// What the answer has.
+    /// The value in the answer.
     pub found: String,
 }
 
@@ -76,19 +75,19 @@ impl Comparison {
     }
 }
 
-/// Main memory that [`compare`] needs beside the answer, in bytes.
+/// Returns the main memory that [`compare`] needs besides the answer, in bytes.
 pub fn memory_bytes(store: &Store, rule: Rule) -> u64 {
     let vertices = store.vertices();
-    // Original ids, and the order of those that do not ascend.
+    // Original ids, and their order if they do not ascend.
     let ids_bytes = 12 * vertices;
     let labels_bytes = if rule == Rule::Partition { 9 * vertices } else { 0 };
     ids_bytes + labels_bytes + Bits::memory_bytes(vertices) + READER_BYTES
 }
 
-/// Holds an answer over all vertices of a store against a reference output.
+/// Compares an answer over all vertices of a store with a reference output.
 ///
 /// # Errors
-/// Where the reference cannot be read, or does not have every vertex of the store exactly once, by line;
+/// An error with the line if the reference cannot be read or does not have every vertex of the store exactly once;
 /// [`Error::Interrupted`].
 pub fn compare(
     store: &Store,
@@ -134,16 +133,16 @@ fn compare_numbers(lines: &mut Lines<'_>, answer: &Answer<'_>) -> Result<Compari
     lines.finish(comparison)
 }
 
-/// By Graphalytics' rule: what is expected to be 0 must be 0, and what is no number matches nothing.
+/// Graphalytics' rule: if 0 is expected, the answer must be 0; NaN matches nothing.
 fn is_near(expected: f64, found: f64) -> bool {
     let both_finite = found.is_finite() && expected.is_finite();
     found == expected || both_finite && (found - expected).abs() <= EPSILON * expected
 }
 
-/// Every group of the answer has one label in the reference, and no two have the same.
+/// Checks that every group of the answer has one label in the reference, and that no two groups have the same label.
 fn compare_groups(lines: &mut Lines<'_>, answer: &Answer<'_>, ids: &OriginalIds) -> Result<Comparison> {
     let vertices = lines.places.vertices;
-    // By the vertex that a group of the answer is called by; without meaning where it is not in `labelled`.
+    // The label of each of the answer's groups, by the vertex that names the group; only valid for those in `labelled`.
     let (mut labels, labelled) = (vec![0u64; vertices as usize], Bits::new(vertices));
     let mut comparison = Comparison::default();
     while let Some((vertex, id, expected)) = lines.next_line::<u64>("a whole number")? {
@@ -152,7 +151,7 @@ fn compare_groups(lines: &mut Lines<'_>, answer: &Answer<'_>, ids: &OriginalIds)
             labels[group as usize] = expected;
         } else if labels[group as usize] != expected {
             let (label, group) = (labels[group as usize], ids.original(VertexId(group)));
-            comparison.add(id, expected, format_args!("{label}, as others of the group of vertex {group}"));
+            comparison.add(id, expected, format_args!("{label}, like other vertices of the group of vertex {group}"));
         }
     }
     let mut groups: Vec<u32> = Vec::new();
@@ -166,14 +165,14 @@ fn compare_groups(lines: &mut Lines<'_>, answer: &Answer<'_>, ids: &OriginalIds)
         let (label, other) = (labels[pair[0] as usize], labels[pair[1] as usize]);
         if label == other {
             let (vertex, group) = (ids.original(VertexId(pair[1])), ids.original(VertexId(pair[0])));
-            let expected = format!("{label}, with the group of vertex {group}");
+            let expected = format!("{label}, in the group of vertex {group}");
             comparison.add(vertex, expected, "a group of its own");
         }
     }
     lines.finish(comparison)
 }
 
-/// A value of an answer of whole numbers or vertices, these by original id; none where a vertex has none.
+/// Returns a vertex's value in an answer of integers or vertices (as original ids); `None` if it has none.
 fn whole(answer: &Answer<'_>, vertex: u32, ids: &OriginalIds) -> Result<Option<u64>> {
     match &answer.values {
         AnswerValues::Integer(of) => Ok(of.get(vertex)),
@@ -182,7 +181,7 @@ fn whole(answer: &Answer<'_>, vertex: u32, ids: &OriginalIds) -> Result<Option<u
     }
 }
 
-/// A value of an answer of numbers: infinity where a vertex has none.
+/// Returns a vertex's value in an answer of numbers; infinity if it has none.
 fn number(answer: &Answer<'_>, vertex: u32) -> Result<f64> {
     match &answer.values {
         AnswerValues::F64(of) => Ok(of.get(vertex)),
@@ -191,7 +190,7 @@ fn number(answer: &Answer<'_>, vertex: u32) -> Result<f64> {
     }
 }
 
-/// The vertex that a vertex's group is called by.
+/// Returns the vertex that names a vertex's group.
 fn group(answer: &Answer<'_>, vertex: u32) -> Result<u32> {
     match &answer.values {
         AnswerValues::Vertex(of) => Ok(of.get(vertex).map_or(vertex, |group| group.0)),
@@ -203,10 +202,10 @@ fn unfit(answer: &Answer<'_>, wanted: &str) -> Error {
     Error::Parameter(format!("the answer {:?} does not consist of {wanted}", answer.name))
 }
 
-/// Writes an answer as Graphalytics wants it: `vertex value` a line, by ascending id.
+/// Writes an answer in Graphalytics' format: lines of `vertex value`, by ascending id.
 ///
 /// # Errors
-/// What `out` says; where `cancel` is raised, [`io::ErrorKind::Interrupted`].
+/// The errors of `out`; [`io::ErrorKind::Interrupted`] once `cancel` is set.
 pub fn write(
     out: &mut impl Write,
     answer: &Answer<'_>,
@@ -234,7 +233,7 @@ pub fn write(
     Ok(())
 }
 
-/// As Java reads it.
+/// Writes a number in a form that Java parses.
 fn write_number(out: &mut impl Write, value: f64) -> io::Result<()> {
     if value.is_infinite() { out.write_all(b"Infinity") } else { write!(out, "{value:.15e}") }
 }
@@ -243,9 +242,9 @@ fn write_number(out: &mut impl Write, value: f64) -> io::Result<()> {
 struct Places<'a> {
     vertices: u64,
     ids: &'a OriginalIds,
-    /// Where ids do not ascend with the vertices.
+    /// The vertices by ascending id; `None` if ids ascend with the vertices.
     order: Option<Vec<u32>>,
-    /// The place behind the one that was found last: where files ascend, the next.
+    /// The place after the one that was found last: the next one in ascending files.
     next: u64,
 }
 
@@ -259,12 +258,12 @@ impl<'a> Places<'a> {
         Self { vertices, ids, order, next: 0 }
     }
 
-    /// The vertex with the id of this place.
+    /// Returns the vertex whose id is at this place of the ascending order.
     fn vertex(&self, place: u64) -> u32 {
         self.order.as_ref().map_or(place as u32, |order| order[place as usize])
     }
 
-    /// The vertex with an id.
+    /// Returns the vertex with an id.
     fn find(&mut self, id: u64) -> Option<u32> {
         let id_at = |place| self.ids.original(VertexId(self.vertex(place)));
         let place = match self.next < self.vertices && id_at(self.next) == id {
@@ -286,7 +285,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The lines of a reference, as vertices of the store, each of which may come once.
+/// The lines of a reference, in which each vertex of the store may occur once.
 struct Lines<'a> {
     values: VertexValues,
     places: Places<'a>,
@@ -296,7 +295,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The next line's vertex, its original id and its value.
+    /// Returns the next line's vertex, its original id and its value.
     fn next_line<T: FromStr>(&mut self, expected: &str) -> Result<Option<(u32, u64, T)>> {
         if self.count.is_multiple_of(VERTICES_A_LOOK) && self.cancel.load(Relaxed) {
             return Err(Error::Interrupted);
@@ -307,13 +306,13 @@ impl Lines<'_> {
             return Err(self.values.error(format!("one of the graph's {vertices} vertices")).into());
         };
         if !self.seen.insert(vertex) {
-            return Err(self.values.error(format!("every vertex once, and vertex {id} has come before")).into());
+            return Err(self.values.error(format!("every vertex once, but vertex {id} occurs twice")).into());
         }
         self.count += 1;
         Ok(Some((vertex, id, value)))
     }
 
-    /// Every vertex must have come.
+    /// Checks that every vertex has occurred.
     fn finish(&self, comparison: Comparison) -> Result<Comparison> {
         let vertices = self.places.vertices;
         let missing = (0..vertices).map(|place| self.places.vertex(place)).find(|&vertex| !self.seen.contains(vertex));

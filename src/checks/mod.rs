@@ -1,4 +1,4 @@
-//! Checks of answers that need no second answer, or hold one against a published one.
+//! Checks of answers: by rules alone (Graph500), or against published reference output (Graphalytics).
 
 pub mod graph500;
 pub mod graphalytics;

@@ -27,16 +27,17 @@ pub fn page_size(text: &str) -> Result<u32, String> {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Store")]
 pub struct StoreArgs {
-    /// Main memory for making the store, as a hard limit [default: half of what the machine, or the container, has left]
+    /// Main memory for making the store, as a hard limit [default: half of the memory that the machine, or the container, has
+    /// left]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
     #[arg(long, value_parser = page_size, value_name = "SIZE")]
     page_size: Option<u32>,
-    /// How neighbours are written
+    /// Encoding of neighbours
     #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
     encoding: EncodingName,
-    /// With `--encoding record-id`: how many bytes page ids have, and slot numbers [default: 2,2]
+    /// With `--encoding record-id`: bytes of page ids, and of slot numbers [default: 2,2]
     #[arg(long, value_name = "P,Q", value_parser = widths)]
     id_widths: Option<(u8, u8)>,
     /// Store in-lists too: pull PageRank and bottom-up BFS read them
@@ -51,16 +52,16 @@ pub struct StoreArgs {
     /// Drop edges from a vertex to itself
     #[arg(long)]
     remove_self_loops: bool,
-    /// How vertices are numbered inside; results always carry original ids
+    /// How the store numbers vertices; results always have original ids
     #[arg(long, default_value = "natural", value_name = "ORDER")]
     order: OrderName,
-    /// Group out-lists by the range of the destination, for as many devices that keep a range of vertices each: 1 to 256
+    /// Group out-lists by destination range, one partition per device: 1 to 256
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=i64::from(SHARDS_MAX)))]
     shards: u32,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all below it)
     #[arg(long, default_value = "auto", value_parser = ids, value_name = "RULE")]
     ids: IdPolicy,
-    /// A further directory to stripe pages over, best on another SSD; may be repeated
+    /// Another directory to stripe pages over, best on another SSD; may be repeated
     #[arg(long = "stripe", value_name = "DIR")]
     stripes: Vec<PathBuf>,
     /// Where temporary files go [default: the store's own directory]
@@ -68,7 +69,7 @@ pub struct StoreArgs {
     temporary: Option<PathBuf>,
 }
 
-/// How neighbours are written.
+/// Encoding of neighbours.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum EncodingName {
     /// 32-bit vertex ids
@@ -78,7 +79,7 @@ pub enum EncodingName {
 }
 
 impl EncodingName {
-    /// The encoding that is meant, with widths if they are given.
+    /// The encoding, with its widths.
     pub fn with(self, widths: Option<(u8, u8)>) -> Result<Encoding, Failure> {
         match (self, widths) {
             (Self::VertexId, Some(_)) => Err(Failure::Usage("--id-widths: goes with --encoding record-id".into())),
@@ -152,24 +153,24 @@ impl StoreArgs {
     }
 }
 
-/// What a run may use. The heading holds for every argument after these, so they come last.
+/// Resources of a run. The heading applies to every argument after these, so they come last.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {
-    /// Main memory for everything together, as a hard limit [default: half of what the machine, or the container, has left]
+    /// Main memory of a run, as a hard limit [default: half of the memory that the machine, or the container, has left]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
-    /// How much of that is page buffer [default: what the algorithm leaves, at most the whole graph]
+    /// Page buffer, as a part of it [default: memory that the algorithm does not need, at most the whole graph]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     buffer: Option<u64>,
-    /// Threads that compute [default: one for each core]
+    /// Worker threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// How pages are read
     #[arg(long, default_value = "auto", value_name = "FETCHER")]
     fetcher: FetcherName,
-    /// What computes: auto (a GPU where there is one), cpu, gpu, all (every GPU), or an adapter by number or name (`topostream
-    /// devices`); may be repeated, or several with commas between: they share the run
+    /// Devices: auto (a GPU where there is one), cpu, gpu, all (every GPU), or an adapter by number or name (see
+    /// `topostream devices`); may be repeated or separated by commas, and several share the run
     #[arg(long = "device", default_value = "auto", value_name = "DEVICE", value_delimiter = ',')]
     devices: Vec<DeviceChoice>,
     /// How several devices share a run: replicate (performance), shard (scalability), auto
@@ -178,29 +179,29 @@ pub struct ResourceArgs {
     /// Which pages go to which device: modulo, random, contiguous, biased, auto
     #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "Several devices")]
     assignment: Assignment,
-    /// GPU memory for everything together, as a hard limit [default: nine tenths of what the adapter has]
+    /// GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory]
     #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
     device_memory: Option<u64>,
-    /// How much of that is page cache; 0 for none [default: what the algorithm leaves, at most the whole graph]
+    /// Page cache, as a part of it; 0 for none [default: memory that the algorithm does not need, at most the whole graph]
     #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
     device_cache: Option<u64>,
-    /// How work is shared out within a batch: auto, vertex, warp:2 to warp:32, hybrid, segments
+    /// How the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid, segments
     #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "GPU")]
     distribution: Distribution,
-    /// The most pages of one launch
+    /// Maximum number of pages in one launch
     #[arg(long, default_value_t = BATCH_PAGES_DEFAULT, value_name = "PAGES", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = "GPU")]
     batch_pages: u32,
     /// How pages that are not in its cache reach the GPU
     #[arg(long, default_value = "auto", value_name = "WAY", help_heading = "GPU")]
     transfer: TransferName,
-    /// Do without a fast path; may be repeated: results are the same
+    /// Disable a fast path; may be repeated: results are the same
     #[arg(long, value_name = "PATH", help_heading = "GPU")]
     without: Vec<FastPathName>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum TransferName {
-    /// In place where that measured best, else by copies
+    /// In place where that is faster by measurements, else by copies
     Auto,
     /// Kernels read pages where they lie in main memory
     InPlace,
@@ -210,15 +211,15 @@ enum TransferName {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FastPathName {
-    /// Reading main memory: pages go through staging buffers
+    /// Reading main memory; instead, pages are copied to staging buffers
     HostImport,
-    /// A queue for copies: they go with the kernels
+    /// A separate queue for copies; instead, copies use the queue of the kernels
     TransferQueue,
-    /// Native additions of floats: a compare-exchange loop
+    /// Native atomic addition of floats; instead, a compare-exchange loop
     FloatAtomics,
-    /// 64-bit integers: two words with a carry
+    /// 64-bit integers; instead, two words with a carry
     WideIntegers,
-    /// Sums over subgroups: over workgroup memory
+    /// Sums over subgroups; instead, over workgroup memory
     Subgroups,
 }
 
@@ -233,7 +234,7 @@ enum FetcherName {
 }
 
 impl ResourceArgs {
-    /// Main memory for everything together.
+    /// Main memory of a run, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         memory_bytes(self.memory)
     }

@@ -1,4 +1,4 @@
-//! Where the rates of this machine are kept.
+//! The file with the rates of this machine.
 
 use super::Failure;
 use etcetera::BaseStrategy;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream::predict::Rates;
 
-/// The variable that names the file.
+/// The environment variable that names the file.
 pub const VARIABLE: &str = "TOPOSTREAM_CALIBRATION";
 
-/// The file: what is asked for, else what the environment says, else one in the user's cache folder.
+/// The file: the given one, else that of the environment, else one in the user's cache folder.
 pub fn path(asked: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(path) = asked {
         return Ok(path.to_owned());
@@ -22,8 +22,8 @@ pub fn path(asked: Option<&Path>) -> Result<PathBuf, Failure> {
     Ok(etcetera::choose_base_strategy().map_err(none)?.cache_dir().join("topostream").join("calibration.json"))
 }
 
-/// The rates for a run. A run goes on without them; where they are there and cannot be used it says so, and a file that was asked
-/// for must be sound.
+/// The rates for a run. A run needs none: a damaged default file is reported and ignored. A file that the user names must
+/// be valid.
 pub fn for_run(asked: Option<&Path>) -> Result<Option<Arc<Rates>>, Failure> {
     if asked.is_some() {
         return Ok(Some(Arc::new(Rates::read(&path(asked)?)?)));
@@ -32,18 +32,18 @@ pub fn for_run(asked: Option<&Path>) -> Result<Option<Arc<Rates>>, Failure> {
     match Rates::read(&path) {
         Ok(rates) => Ok(Some(Arc::new(rates))),
         Err(error) => {
-            writeln!(std::io::stderr(), "going on without predictions: {error}").ok();
+            writeln!(std::io::stderr(), "continuing without predictions: {error}").ok();
             Ok(None)
         }
     }
 }
 
-/// The rates for a plan, which is nothing without them.
+/// The rates for a plan, which must exist.
 pub fn for_plan(asked: Option<&Path>) -> Result<Rates, Failure> {
     let path = path(asked)?;
     if !path.exists() {
         return Err(Failure::Other(format!(
-            "{}: this machine has not been measured; `topostream calibrate` does that",
+            "{}: this machine has not been benchmarked; run `topostream calibrate`",
             path.display()
         )));
     }

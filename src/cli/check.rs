@@ -31,17 +31,18 @@ impl Checking {
         store: &Store,
         engine: &EngineOptions,
     ) -> Result<Self, Failure> {
-        let answer_bytes = answer_bytes(algorithm, store);
-        let needed_bytes = PROGRAM_BYTES + answer_bytes + graph500::memory_bytes(store, algorithm.needs_weights());
+        // The run's answer stays, and so do the degrees that it has read.
+        let kept_bytes = answer_bytes(algorithm, store) + 4 * store.vertices();
+        let needed_bytes = PROGRAM_BYTES + kept_bytes + graph500::memory_bytes(store, algorithm.needs_weights());
         if needed_bytes > engine.memory_bytes {
             // The run comes before.
             let planned = Engine::new(Store::open(store.path())?, engine.clone());
             let needed_bytes = needed_bytes.max(planned.needed_bytes(algorithm)?);
             let (what, budget_bytes) = (format!("{} with --validate", algorithm.name()), engine.memory_bytes);
-            let parts = format!("{answer_bytes} for the answer, the rest for its check");
+            let parts = format!("{kept_bytes} for the answer and degrees, the rest for its check");
             return Err(Error::Memory { what, needed_bytes, budget_bytes, parts }.into());
         }
-        let memory_bytes = engine.memory_bytes - answer_bytes - PROGRAM_BYTES;
+        let memory_bytes = engine.memory_bytes - kept_bytes - PROGRAM_BYTES;
         let options = CheckOptions { memory_bytes, cancel: engine.cancel.clone(), ..CheckOptions::default() };
         Ok(Self { check, source, options })
     }

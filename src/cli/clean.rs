@@ -1,4 +1,4 @@
-//! `topostream clean`: removes what killed commands have left.
+//! `topostream clean`: removes files that killed commands have left.
 
 use super::{Outcome, print};
 use clap::Args;
@@ -6,14 +6,14 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use topostream_formats::clean::clean;
 
-/// Remove what killed commands have left in a folder: unfinished stores, results and edge lists, temporary folders.
+/// Remove files that killed commands have left in a folder: unfinished stores, results and edge lists, temporary folders.
 ///
-/// Only leftovers whose process is dead are removed, never a whole store or a file of another program. The same command,
-/// run again, does this by itself; `clean` is for leftovers of commands that are not run again.
+/// Only files of dead processes are removed, never a complete store or a file of another program. A command that is run
+/// again removes its own leftovers; `clean` is for commands that are not run again.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Clean {
-    /// The folder: that of a store or stripe, or one with results; folders in it are not searched
+    /// The folder of a store or stripe, or of results; subfolders are not searched
     folder: PathBuf,
     /// Only print what would be removed
     #[arg(long)]

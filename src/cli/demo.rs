@@ -1,4 +1,4 @@
-//! `topostream demo`: the whole way on a small graph, with answers that are checked.
+//! `topostream demo`: formats a small graph, runs algorithms over it and checks the answers.
 
 use super::args::size;
 use super::progress::Bars;
@@ -23,8 +23,8 @@ pub struct Demo {
     /// The graph has 2^SCALE vertices and 16 times as many edges
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(10..=24))]
     scale: u32,
-    /// Main memory for formatting and verifying, as a hard limit; the check in memory takes what it needs, about 300
-    /// bytes a vertex
+    /// Main memory for formatting and verifying, as a hard limit; the check in memory needs about 300 bytes a vertex
+    /// beside it
     #[arg(long, value_parser = size, default_value = "256MiB", value_name = "SIZE")]
     memory: u64,
 }
@@ -73,7 +73,7 @@ impl Demo {
         ))?;
         let rows = vec![
             row("generate and format", format_ns, edges, 0, "out-lists and in-lists".into()),
-            row("verify", verify_ns, verified.edges, verified.bytes, "every page is sound".into()),
+            row("verify", verify_ns, verified.edges, verified.bytes, "no defects".into()),
             run_row(
                 &format!("PageRank, {ITERATIONS} iterations"),
                 &ranks.report,

@@ -1,10 +1,10 @@
-//! `topostream devices`: what can run algorithms here.
+//! `topostream devices`: the devices of this machine.
 
 use super::{Failure, Outcome, print, tables};
 use clap::Args;
 use serde::Serialize;
 
-/// List the devices that can run algorithms: the CPU, and every GPU with its limits and what makes it fast.
+/// List the devices that can run algorithms: the CPU, and every GPU with its limits and fast paths.
 #[derive(Args)]
 pub struct Devices {
     /// As JSON, for programs
@@ -12,10 +12,10 @@ pub struct Devices {
     json: bool,
 }
 
-/// Everything that is known about this machine's devices.
+/// The devices of this machine.
 #[derive(Serialize)]
 struct Report {
-    /// What `--device auto` takes: `cpu`, or a number.
+    /// The device that `--device auto` selects: `cpu`, or a number.
     auto: String,
     cpu: Cpu,
     /// Whether the program was built with GPU support.
@@ -49,7 +49,7 @@ impl Report {
     fn text(&self) -> String {
         let rows = [self.cpu.row(3)];
         tables::table_of(3, &["device", "name", "kind"], rows)
-            + "auto takes cpu: this program was built without GPU support (`--features gpu` adds it)\n"
+            + "auto selects cpu: this program was built without GPU support (`--features gpu` adds it)\n"
     }
 }
 
@@ -107,11 +107,11 @@ impl Report {
         use topostream::device::gpu::adapters::NO_ADAPTER;
         let auto = self.adapters.iter().find(|adapter| adapter.index.to_string() == self.auto);
         match auto {
-            Some(adapter) => format!("auto takes device {}: {}\n", adapter.index, adapter.name),
-            None if self.adapters.is_empty() => format!("auto takes cpu: {NO_ADAPTER}\n"),
+            Some(adapter) => format!("auto selects device {}: {}\n", adapter.index, adapter.name),
+            None if self.adapters.is_empty() => format!("auto selects cpu: {NO_ADAPTER}\n"),
             None => {
-                "auto takes cpu: there is no hardware GPU, and software that stands in for one is slower than the CPU \
-                     device; a name or a number asks for it\n"
+                "auto selects cpu: there is no hardware GPU, and software rendering is slower than the CPU device; select it \
+                     by name or number\n"
                     .into()
             }
         }
@@ -123,7 +123,7 @@ impl Cpu {
         Self { threads: std::thread::available_parallelism().map_or(1, usize::from) }
     }
 
-    /// The CPU device in a table of so many columns.
+    /// The CPU device, as a row of a table with `columns` columns.
     fn row(&self, columns: usize) -> Vec<String> {
         let threads = format!("{} threads", self.threads);
         let mut row = vec!["cpu".into(), threads, "processor".into()];

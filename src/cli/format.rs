@@ -1,4 +1,4 @@
-//! `topostream format`: an edge list becomes a store.
+//! `topostream format`: makes a store from an edge list.
 
 use super::args::StoreArgs;
 use super::progress::Bars;
@@ -16,25 +16,25 @@ use topostream_tools::progress::Cancel;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Format {
-    /// The edge list, or - for standard input; gzip, zstd, bzip2 and xz are unpacked on the way
+    /// The edge list, or - for standard input; gzip, zstd, bzip2 and xz are decompressed
     input: PathBuf,
     /// The store to make: a directory
     store: PathBuf,
     /// The input's format [default: recognised by name and content]
     #[arg(long, value_name = "KIND")]
     kind: Option<Kind>,
-    /// The type of the weights that are read: auto (as the input has it), u32, f32, or ignore
+    /// The type of the weights: auto (as in the input), u32, f32, or ignore
     #[arg(long, default_value = "auto", value_name = "TYPE")]
     weight_type: WeightsOption,
     #[command(flatten)]
     layout: StoreArgs,
 }
 
-/// Main memory that formatting needs for itself, and for sorting at the least.
+/// Main memory that formatting needs beside the edges, with the least that sorting needs, in bytes.
 const BASE_BYTES: u64 = 64 << 20;
-/// Which part of the rest is for reading.
+/// Reading gets one part in this many of the rest.
 const READING_SHARE: u64 = 4;
-/// How often a budget that does is looked for: each time closer.
+/// Attempts to find a sufficient budget; each comes closer.
 const TRIES_MAX: usize = 32;
 
 const AFTER_HELP: &str = "\
@@ -50,9 +50,9 @@ Kinds of input:
   raw-u32        pairs of little-endian 32-bit ids
   raw-u64        pairs of little-endian 64-bit ids
 
-A pipe is read once. What needs a second reading (the kinds adjacency and gap-binary, ids of more
-than 32 bits) is copied to a temporary file. An undirected metis or gap-binary graph has to list
-every edge at both ends; in graphalytics, every edge has to lead between vertices of the .v file.
+A pipe is read once. Input that must be read twice (the kinds adjacency and gap-binary, ids of more
+than 32 bits) is copied to a temporary file. An undirected metis or gap-binary graph must list every
+edge at both ends; in graphalytics, every edge must join vertices of the .v file.
 
 Examples:
   topostream format soc-LiveJournal1.txt.gz livejournal --in-edges --memory 2GiB
@@ -71,19 +71,20 @@ impl Format {
         })
     }
 
-    /// How the input is read: with a quarter of what the rest leaves, so that a small budget is not eaten up by large blocks of input.
+    /// Options of the reader: a quarter of the memory beside formatting, so that large blocks of input do not use up a
+    /// small budget.
     fn reading(&self, options: &FormatOptions) -> Options {
         let memory_bytes = options.memory_bytes.saturating_sub(rest_bytes(options)) / READING_SHARE;
         Options { kind: self.kind, weights: self.weight_type, memory_bytes }
     }
 
-    /// The refusal with a budget that does. With more memory more is given to reading, and unpacking may take some of that; so the
-    /// input is opened as it would be with that budget. What a pipe has given is gone.
+    /// The error with a sufficient budget. A larger budget gives reading more, and decompression may use some of that, so
+    /// the input is opened as with that budget; a pipe cannot be opened again.
     fn sufficient(&self, error: Error, mut options: FormatOptions) -> Error {
         let Error::Memory { what, mut needed_bytes, mut budget_bytes, parts } = error else { return error };
         let first = self.reading(&options).memory_bytes;
         if budget_bytes == first && budget_bytes != options.memory_bytes {
-            // That was the reader's share.
+            // The budget in the error is the reader's share.
             needed_bytes = rest_bytes(&options).saturating_add(needed_bytes.saturating_mul(READING_SHARE));
             budget_bytes = options.memory_bytes;
         }
@@ -106,12 +107,12 @@ impl Format {
     }
 }
 
-/// What formatting needs beside reading.
+/// Main memory of formatting beside reading, in bytes.
 fn rest_bytes(options: &FormatOptions) -> u64 {
     BASE_BYTES + TopologyWriter::memory_bytes(&options.layout)
 }
 
-/// A limit that the graph passes, with the file that has the graph, where it does not say that already.
+/// Adds the file to an error about a limit, where it is missing.
 fn named(failure: Failure, file: &InputFile) -> Failure {
     let path = file.path().display().to_string();
     match failure {
@@ -125,7 +126,7 @@ fn named(failure: Failure, file: &InputFile) -> Failure {
     }
 }
 
-/// Formats, with progress bars and a closing line.
+/// Formats, with progress bars, and prints a summary.
 pub fn format_with_report(
     open: &mut OpenSource<'_>,
     store: &Path,

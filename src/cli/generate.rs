@@ -33,7 +33,7 @@ enum KindOfGraph {
     Rmat(RmatArgs),
     /// Edges with uniformly random ends
     Uniform(UniformArgs),
-    /// A grid with random diagonals: low degrees and a long way across, as in road networks
+    /// A grid with random diagonals: low degrees and a large diameter, as in road networks
     Grid(GridArgs),
 }
 
@@ -48,13 +48,13 @@ struct RmatArgs {
     /// Probability that an edge falls in the upper left quadrant of the adjacency matrix
     #[arg(short, default_value_t = 0.57, value_name = "PROBABILITY")]
     a: f64,
-    /// In the upper right quadrant
+    /// Probability of the upper right quadrant
     #[arg(short, default_value_t = 0.19, value_name = "PROBABILITY")]
     b: f64,
-    /// In the lower left quadrant; what a, b and c leave is the lower right
+    /// Probability of the lower left quadrant; the lower right one has the rest
     #[arg(short, default_value_t = 0.19, value_name = "PROBABILITY")]
     c: f64,
-    /// Leave ids as they are drawn: the vertices of high degree come first
+    /// Do not permute ids: vertices of high degree come first
     #[arg(long)]
     no_scramble: bool,
     #[command(flatten)]
@@ -63,10 +63,10 @@ struct RmatArgs {
 
 #[derive(Args)]
 struct UniformArgs {
-    /// How many vertices
+    /// Number of vertices
     #[arg(long, value_name = "N")]
     vertices: u64,
-    /// How many edges
+    /// Number of edges
     #[arg(long, value_name = "N")]
     edges: u64,
     #[command(flatten)]
@@ -81,7 +81,7 @@ struct GridArgs {
     /// Rows
     #[arg(long, value_name = "N")]
     height: u64,
-    /// The probability that a cell has a diagonal
+    /// Probability that a cell has a diagonal
     #[arg(long, default_value_t = 0.0, value_name = "PROBABILITY")]
     diagonals: f64,
     #[command(flatten)]
@@ -91,7 +91,7 @@ struct GridArgs {
 #[derive(Args)]
 #[group(id = "target", required = true, multiple = false, args = ["store", "edges_file"])]
 struct OutputArgs {
-    /// The seed of the random numbers
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Give edges random weights, such as u32:1:255 or f32:0:1
@@ -100,7 +100,7 @@ struct OutputArgs {
     /// Make a store in this directory
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
-    /// Write an edge list instead, of the kind that the name ends with: .el, .wel, .txt, .u32 or .u64
+    /// Write an edge list instead, in the format of the file extension: .el, .wel, .txt, .u32 or .u64
     #[arg(long, value_name = "FILE", conflicts_with = "StoreArgs")]
     edges_file: Option<PathBuf>,
     #[command(flatten)]
@@ -108,7 +108,7 @@ struct OutputArgs {
 }
 
 fn weights(text: &str) -> Result<RandomWeights, String> {
-    let wrong = || "expected the like of u32:1:255 or f32:0:1".to_owned();
+    let wrong = || "expected TYPE:MIN:MAX, such as u32:1:255 or f32:0:1".to_owned();
     let parts: Vec<&str> = text.split(':').collect();
     let [of, min, max] = parts[..] else { return Err(wrong()) };
     match of {

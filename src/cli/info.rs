@@ -1,11 +1,11 @@
-//! `topostream info`: what a store holds.
+//! `topostream info`: a store's sizes and degrees.
 
 use super::{Failure, Outcome, opening, print, tables};
 use clap::Args;
 use std::path::PathBuf;
 use topostream_tools::info::summarise;
 
-/// Show what a store holds. Reads no page.
+/// Show a store's sizes, degrees and layout. Reads no page.
 #[derive(Args)]
 pub struct Info {
     /// The store's directory

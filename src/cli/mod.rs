@@ -5,6 +5,7 @@ mod calibrate;
 mod calibration;
 mod check;
 mod clean;
+mod completions;
 mod demo;
 mod devices;
 mod extract;
@@ -23,7 +24,7 @@ mod tables;
 mod validate;
 mod verify;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -33,7 +34,7 @@ use topostream_tools::progress::Cancel;
 
 /// SSD-backed graph engine: format a graph once, then run algorithms from disk in bounded memory.
 #[derive(Parser)]
-#[command(name = "topostream", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "topostream", version, long_version = VERSION, arg_required_else_help = true, after_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -41,15 +42,33 @@ struct Cli {
     opening: opening::OpenArgs,
 }
 
+/// The features that the program is built with.
+#[cfg(feature = "gpu")]
+macro_rules! features {
+    () => {
+        "cli, gpu"
+    };
+}
+#[cfg(not(feature = "gpu"))]
+macro_rules! features {
+    () => {
+        "cli"
+    };
+}
+
+/// Version, commit and features, for `--version`.
+const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "\ncommit: ", env!("TOPOSTREAM_COMMIT"), "\nfeatures: ", features!());
+
 const EXAMPLES: &str = "\
 Examples:
   topostream demo                                       see it work, answers checked
   topostream format wiki-Vote.txt wiki --in-edges       make a store from an edge list
-  topostream info wiki                                  what is in it
+  topostream info wiki                                  show sizes and degrees
   topostream run pagerank wiki --output ranks.csv       run an algorithm from disk
   topostream run bfs wiki --source 30 --memory 512MiB   in a given amount of memory
-  topostream run components wiki                        what hangs together
-  topostream extract wiki near --ego 30 --hops 2        take a part of it
+  topostream run components wiki                        find connected components
+  topostream extract wiki near --ego 30 --hops 2        extract the neighbourhood of a vertex
   topostream generate rmat --scale 24 --store big       make a large graph without input
 
 Sizes are written 64KiB, 512MiB, 2GiB (powers of two) or 64KB, 512MB, 2GB (powers of ten).
@@ -61,29 +80,33 @@ enum Command {
     Generate(generate::Generate),
     /// Make a store from an edge list.
     Format(format::Format),
-    /// Take a part of a graph out of its store: into a new store, or into an edge list.
+    /// Extract a part of a graph into a new store or an edge list.
     Extract(extract::Extract),
-    /// Show what a store holds.
+    /// Show a store's sizes, degrees and layout.
     Info(info::Info),
     /// Check every page of a store.
     Verify(verify::Verify),
     /// Run an algorithm over a store.
     Run(run::Run),
-    /// Run LDBC Graphalytics' algorithms over its data sets, and hold the answers against the reference outputs.
+    /// Run LDBC Graphalytics' algorithms over its data sets, and compare the answers with the reference outputs.
     Validate(validate::Validate),
     /// Predict how long a run would take, by strategy and devices.
     Plan(plan::Plan),
-    /// Measure what this machine does in a second, for predictions.
+    /// Benchmark disk, bus and compute rates of this machine, for predictions.
     Calibrate(calibrate::Calibrate),
-    /// Print a shader as GPUs are given it, checked.
+    /// Print a composed shader, validated.
     #[cfg(feature = "gpu")]
     Shader(shader::PrintShader),
-    /// Remove what killed commands have left in a folder.
+    /// Remove files that killed commands have left in a folder.
     Clean(clean::Clean),
-    /// List the devices that can run algorithms, and what they can do.
+    /// List the devices that can run algorithms, with their limits.
     Devices(devices::Devices),
-    /// Generate, format, run and check a small graph: everything works if this does.
+    /// Test the installation: generate, format, run and check a small graph.
     Demo(demo::Demo),
+    /// Print a completion script for a shell.
+    Completions(completions::Completions),
+    /// Write man pages.
+    Man(completions::Man),
 }
 
 /// Why a command failed.
@@ -93,7 +116,7 @@ enum Failure {
     Store(#[from] StoreError),
     #[error(transparent)]
     Engine(#[from] topostream::Error),
-    /// What was asked for does not go together.
+    /// Arguments that contradict each other, or the store.
     #[error("{0}")]
     Usage(String),
     #[error("{0}")]
@@ -109,8 +132,8 @@ impl Failure {
         )
     }
 
-    /// A budget that would do, where the one that was given did not.
-    fn budget_that_would_do(&self) -> Option<u64> {
+    /// A sufficient budget, in bytes, where the given one is too small.
+    fn sufficient_budget(&self) -> Option<u64> {
         match self {
             Self::Store(StoreError::Memory { needed_bytes, .. })
             | Self::Engine(
@@ -121,16 +144,16 @@ impl Failure {
         }
     }
 
-    /// Says on stderr what went wrong, and what can be done about it.
+    /// Prints the error to stderr, with a hint where there is one.
     fn report(&self) -> ExitCode {
-        // Nobody may be listening: that is no reason to panic.
+        // A closed stderr is no reason to panic.
         let say = |text: String| writeln!(std::io::stderr(), "{text}").ok();
         if self.is_interrupt() {
             say("interrupted: stopped cleanly".into());
             return ExitCode::from(INTERRUPTED);
         }
         say(format!("error: {self}"));
-        if let Some(bytes) = self.budget_that_would_do() {
+        if let Some(bytes) = self.sufficient_budget() {
             say(format!("hint: at least {}MiB are needed", bytes.div_ceil(1 << 20)));
             memory::origin().map(|origin| say(format!("hint: {origin}")));
         }
@@ -168,7 +191,7 @@ pub fn main() -> ExitCode {
     // A command that computes in parallel ends here where the system refuses the threads, before it has made anything.
     let threads = if cli.command.is_parallel() { topostream_formats::threads::start_shared_pool() } else { Ok(()) };
     let outcome = threads.map_err(Failure::from).and_then(|()| cli.command.run(&cancel));
-    // Ended by a second Ctrl-C, whatever came of the command meanwhile.
+    // A second Ctrl-C ends the process, whatever the command returns.
     durable::wait_if_abandoned();
     outcome.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
@@ -176,7 +199,7 @@ pub fn main() -> ExitCode {
 impl Command {
     /// Whether it computes on several threads.
     fn is_parallel(&self) -> bool {
-        !matches!(self, Self::Info(_) | Self::Clean(_) | Self::Devices(_))
+        !matches!(self, Self::Info(_) | Self::Clean(_) | Self::Devices(_) | Self::Completions(_) | Self::Man(_))
     }
 
     fn run(self, cancel: &Cancel) -> Outcome {
@@ -195,6 +218,8 @@ impl Command {
             Self::Clean(command) => command.run(),
             Self::Devices(command) => command.run(),
             Self::Demo(command) => command.run(cancel),
+            Self::Completions(command) => command.run(Cli::command()),
+            Self::Man(command) => command.run(Cli::command()),
         }
     }
 }
@@ -213,13 +238,13 @@ fn listen(cancel: &Cancel) {
     ctrlc::set_handler(handler).ok();
 }
 
-/// A folder that vanishes with all that is in it, at the latest when the program ends.
+/// A folder that is removed with its contents, at the latest when the program ends.
 fn temporary_folder(parent: &Path, what: &str) -> Result<TemporaryFolder, Failure> {
     let failed = |error| Failure::Other(format!("{}: make a temporary folder in: {error}", parent.display()));
     TemporaryFolder::create(parent, what).map_err(failed)
 }
 
-/// Prints a result. A reader that has gone away (`| head`) is no error.
+/// Prints a result. A reader that closes the pipe (`| head`) is no error.
 fn print(text: &str) -> Outcome {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -1,4 +1,4 @@
-//! Opening stores: every command that does it has the same options.
+//! Opening stores, with the options that all commands share.
 
 use super::Failure;
 use super::memory::memory_bytes;
@@ -8,14 +8,14 @@ use std::sync::OnceLock;
 use topostream::Store;
 use topostream_formats::OpenOptions;
 
-/// More folders that may be allowed, as a list: what `--allow-stripe` gives, for good.
+/// The environment variable with further folders for stripes, as `--allow-stripe`.
 const VARIABLE: &str = "TOPOSTREAM_ALLOW_STRIPE";
 
-/// What every command that opens a store is given.
+/// Options of every command that opens a store.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OpenArgs {
-    /// Let a store have stripes in this folder, and in folders below it, although they do not carry its mark, as those of version
-    /// 0.1.0 do not; may be repeated [also: TOPOSTREAM_ALLOW_STRIPE, folders with colons between]
+    /// Allow stripes in this folder, and in folders below it, that lack the store's mark, as those of version 0.1.0 do; may be
+    /// repeated [also: TOPOSTREAM_ALLOW_STRIPE, separated by colons]
     #[arg(long = "allow-stripe", value_name = "DIR", global = true, help_heading = "Stores")]
     allowed: Vec<PathBuf>,
 }
@@ -23,7 +23,7 @@ pub struct OpenArgs {
 static GIVEN: OnceLock<OpenArgs> = OnceLock::new();
 
 impl OpenArgs {
-    /// Keeps them for the stores that the command opens.
+    /// Sets them for all stores that the command opens.
     pub fn keep(self) {
         GIVEN.set(self).ok();
     }

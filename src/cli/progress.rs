@@ -1,4 +1,4 @@
-//! Progress bars on a terminal; silence in a pipe.
+//! Progress bars on a terminal; none in a pipe.
 
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;

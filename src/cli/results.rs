@@ -1,4 +1,4 @@
-//! Writing answers, by original id: text, CSV or NumPy's .npy; and the top of them for people.
+//! Results by original id: written as text, CSV or NumPy's .npy; and the vertices with the largest values.
 
 use super::Failure;
 use clap::ValueEnum;
@@ -14,16 +14,16 @@ use topostream_tools::progress::Cancel;
 /// The format of a file of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ResultFormat {
-    /// A vertex a line: id and values, separated by spaces
+    /// One vertex per line: id and values, separated by spaces
     Text,
     /// The same with commas and a header
     Csv,
-    /// A NumPy structured array, one record a vertex
+    /// A NumPy structured array, one record per vertex
     Npy,
 }
 
 impl ResultFormat {
-    /// The format that a file's name asks for; text where it does not.
+    /// The format by the file's extension; text by default.
     pub fn of(path: &Path) -> Self {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => Self::Csv,
@@ -33,7 +33,7 @@ impl ResultFormat {
     }
 }
 
-/// Where results will go. It is opened before the run, so that hours of work do not end at a mistyped path.
+/// A file of results, opened before the run, so that hours of work do not end at a mistyped path.
 pub struct ResultFile {
     file: OutputFile,
     format: ResultFormat,
@@ -57,10 +57,10 @@ impl ResultFile {
     }
 }
 
-/// A file that is opened before a run and written behind it.
+/// A file that is opened before a run and written after it.
 pub struct OutputFile(durable::OutputFile);
 
-/// What output is written through.
+/// The buffered writer of an output file.
 pub type Output<'a> = BufWriter<Stoppable<'a>>;
 
 impl OutputFile {
@@ -69,7 +69,7 @@ impl OutputFile {
         durable::OutputFile::create(path).map(Self).map_err(|error| failure(path, error))
     }
 
-    /// Has the file written. It appears when it is complete; where it cannot be completed, nothing is left.
+    /// Writes the file. It appears when it is complete; where it cannot be completed, nothing is left.
     pub fn write(
         mut self,
         cancel: &Cancel,
@@ -78,7 +78,7 @@ impl OutputFile {
         let path = self.0.path().to_owned();
         let mut out = BufWriter::with_capacity(1 << 20, Stoppable { file: self.0.file(), cancel });
         let finished = write(&mut out).and_then(|()| out.flush());
-        // What is left in the buffer after an error must not be tried again.
+        // After an error the rest of the buffer must not be written.
         drop(out.into_parts());
         match finished.and_then(|()| self.0.persist()) {
             Err(_) if cancel.is_cancelled() => Err(StoreError::Interrupted.into()),
@@ -91,7 +91,7 @@ fn failure(path: &Path, source: io::Error) -> Failure {
     Failure::Engine(topostream::Error::Output { path: path.to_owned(), source })
 }
 
-/// A file that takes nothing more once a stop was asked for.
+/// A file whose writes fail once a stop was requested.
 pub struct Stoppable<'a> {
     file: &'a mut File,
     cancel: &'a Cancel,
@@ -114,7 +114,7 @@ impl Write for Stoppable<'_> {
 #[derive(Clone, Copy)]
 enum Value {
     Float(f64),
-    /// A level, a distance or an original id; -1 in files where there is none.
+    /// A level, a distance or an original id; none is written as -1.
     Integer(Option<u64>),
 }
 
@@ -198,7 +198,7 @@ struct Row {
     columns: usize,
 }
 
-/// Writes records as they stand.
+/// Writes records.
 struct RowWriter;
 
 impl npyz::Serialize for Row {
@@ -217,7 +217,7 @@ impl TypeWrite for RowWriter {
     }
 }
 
-/// The columns of a .npy file: little-endian numbers of eight bytes, called as the answers are.
+/// The columns of a .npy file: little-endian numbers of eight bytes, with the names of the results.
 fn row_type(answers: &[Answer<'_>]) -> DType {
     let field = |name: &str, of: &str| Field {
         name: name.to_owned(),
@@ -247,7 +247,7 @@ fn write_npy(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, co
     writer.finish()
 }
 
-/// A number in a column that has -1 for none.
+/// An integer of a column in which -1 stands for none.
 fn signed(value: Option<u64>) -> io::Result<i64> {
     let Some(value) = value else { return Ok(-1) };
     let too_large = || format!("{value} does not fit in a .npy column of signed 64-bit numbers; write text or .csv");

@@ -2,12 +2,12 @@
 
 use super::args::{EncodingName, page_size, widths};
 use super::{Failure, Outcome, print};
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::collections::BTreeMap;
 use topostream::Direction;
 use topostream::algorithms::CATALOGUE;
-use topostream::algorithms::command::{Entry, ON, Switch, Variation};
+use topostream::algorithms::command::{Entry, ON, Switch, Variation, find};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream_formats::edge::WeightType;
 
@@ -17,7 +17,8 @@ use topostream_formats::edge::WeightType;
 pub struct PrintShader {
     #[command(flatten)]
     named: Named,
-    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages, put-off, fill, merge, collect, ship or apply
+    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages, put-off, fill, merge, collect,
+    /// ship or apply
     kernel: KernelName,
     /// How neighbours are written
     #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
@@ -89,23 +90,26 @@ fn all_switches() -> BTreeMap<&'static str, (&'static Switch, Vec<&'static str>)
     all
 }
 
-/// Every name of the argument, and what it stands for: an algorithm, perhaps with a switch that is on.
-fn names() -> Vec<(&'static str, &'static Entry, Option<&'static str>)> {
-    let mut names = Vec::new();
-    for &entry in CATALOGUE {
-        names.push((entry.name, entry, None));
-        names.extend(entry.aliases.iter().map(|&alias| (alias, entry, None)));
-        let renamed = entry.switches.iter().filter_map(|switch| Some((switch.renames?, entry, Some(switch.name))));
-        names.extend(renamed);
-    }
-    names
+/// The algorithm of a name, perhaps with a switch that is on.
+fn named(name: &str) -> Option<(&'static Entry, Option<&'static str>)> {
+    let renamed = |&&entry: &&&'static Entry| {
+        let switch = entry.switches.iter().find(|switch| switch.renames == Some(name))?;
+        Some((entry, Some(switch.name)))
+    };
+    find(name).map(|entry| (entry, None)).or_else(|| CATALOGUE.iter().find_map(|entry| renamed(&entry)))
+}
+
+/// Every name that is listed.
+fn names() -> impl Iterator<Item = PossibleValue> {
+    let renamed = |entry: &&Entry| entry.switches.iter().filter_map(|switch| switch.renames).map(PossibleValue::new);
+    let name = |entry: &&Entry| PossibleValue::new(entry.name).aliases(entry.aliases.iter().copied());
+    CATALOGUE.iter().flat_map(move |entry| std::iter::once(name(entry)).chain(renamed(entry)))
 }
 
 impl Args for Named {
     fn augment_args(command: Command) -> Command {
-        let names = names().into_iter().map(|(name, ..)| name);
         let algorithm = Arg::new("algorithm").required(true).value_name("ALGORITHM").help("The algorithm");
-        let command = command.arg(algorithm.value_parser(PossibleValuesParser::new(names)));
+        let command = command.arg(algorithm.value_parser(PossibleValuesParser::new(names())));
         let switch = |(name, (switch, of)): (&'static str, (&'static Switch, Vec<&'static str>))| {
             let arg = Arg::new(name).long(name).help(format!("{} ({})", switch.help, of.join(", ")));
             match switch.values {
@@ -124,8 +128,7 @@ impl Args for Named {
 impl FromArgMatches for Named {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let name: &String = matches.get_one("algorithm").expect("it is required");
-        let named = names().into_iter().find(|(of, ..)| of == name);
-        let (_, entry, renamed) = named.expect("clap takes these names only");
+        let (entry, renamed) = named(name).expect("clap takes these names only");
         let mut switches: Vec<(&str, &str)> = renamed.iter().map(|&name| (name, ON)).collect();
         for switch in entry.switches {
             match switch.values {

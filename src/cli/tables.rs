@@ -56,7 +56,7 @@ pub fn table_of(words: usize, header: &[&str], rows: impl IntoIterator<Item = Ve
     format!("{table}\n")
 }
 
-/// What the formatter did.
+/// The formatter's summary.
 pub fn format_report(store: &Path, report: &FormatReport, took: Duration) -> String {
     let manifest = &report.manifest;
     let mut text = format!(
@@ -76,10 +76,10 @@ pub fn format_report(store: &Path, report: &FormatReport, took: Duration) -> Str
     text
 }
 
-/// What was verified.
+/// The summary of a verification.
 pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> String {
     format!(
-        "{}: sound; {}, {} edges, {} in {:.2} s ({:.2} GB/s)\n",
+        "{}: no defects; {}, {} edges, {} in {:.2} s ({:.2} GB/s)\n",
         store.display(),
         pages(report.pages),
         count(report.edges),
@@ -89,7 +89,7 @@ pub fn verify_report(store: &Path, report: &VerifyReport, took: Duration) -> Str
     )
 }
 
-/// How the out-lists are grouped.
+/// The groups of the out-lists.
 fn shards(shards: &ShardSummary) -> String {
     format!(
         "{}; the largest has {:.1}% of the vertices, the fullest {:.1}% of the edges; {} of further slots",
@@ -163,7 +163,7 @@ pub fn summary(path: &Path, summary: &Summary) -> String {
     text + &histogram(summary)
 }
 
-/// How many vertices have which out-degree, in powers of two.
+/// A histogram of out-degrees, in powers of two.
 fn histogram(summary: &Summary) -> String {
     const WIDTH: u64 = 40;
     let Some(degrees) = summary.degrees.first() else { return String::new() };
@@ -181,10 +181,10 @@ fn histogram(summary: &Summary) -> String {
     text
 }
 
-/// Supersteps of a run that a table shows before it leaves some out.
+/// Maximum number of supersteps in a table; others are left out.
 const STEPS_SHOWN: usize = 24;
 
-/// What a run did, superstep by superstep.
+/// The report of a run, superstep by superstep.
 pub fn run_report(report: &RunReport) -> String {
     let header = ["step", "lists", "edges", "pages", "cached", "read", "GB/s", "time s", "disk wait s", "compute s"];
     let lanes = report.lanes.into();
@@ -205,14 +205,14 @@ pub fn run_report(report: &RunReport) -> String {
         + &closing(report)
 }
 
-/// How many stripes there are, and where: those that are not in the store's folder are somebody's to look after.
+/// The number of stripes, and their folders.
 fn stripe_folders(stripes: &[PathBuf]) -> String {
     let count = stripes.len();
     let folders = stripes.iter().map(|stripe| stripe.display().to_string()).collect::<Vec<_>>();
     if count == 1 { count.to_string() } else { format!("{count}: {}", folders.join(", ")) }
 }
 
-/// What was read from each stripe; nothing where there is only one.
+/// Reads of each stripe; empty for one stripe.
 fn stripes(report: &RunReport) -> String {
     if report.stripes.len() < 2 {
         return String::new();
@@ -221,7 +221,7 @@ fn stripes(report: &RunReport) -> String {
     table(&header, report.stripes.iter().map(stripe_row))
 }
 
-/// What checkpoints took, and what the run went on from; nothing where none were asked for.
+/// Checkpoints that were written, and the one that the run resumed from; empty without checkpoints.
 fn checkpoints(report: &RunReport) -> String {
     let Some(CheckpointReport { written, failed, bytes: size, ns, resumed }) = &report.checkpoints else {
         return String::new();
@@ -238,7 +238,7 @@ fn checkpoints(report: &RunReport) -> String {
     format!("checkpoints: {written} written, {} in {} s{failed}{before}\n", bytes(*size), seconds(*ns))
 }
 
-/// What several devices did, and told each other; nothing where one was alone.
+/// The work of several devices, and their exchange; empty for one device.
 fn sharing(report: &RunReport) -> String {
     let Some(sharing) = &report.sharing else { return String::new() };
     let row = |(number, device): (usize, &DeviceReport)| {
@@ -257,7 +257,11 @@ fn sharing(report: &RunReport) -> String {
     let assignment = sharing.assignment.map_or(String::new(), |assignment| format!(", {assignment} pages"));
     let told = bytes(report.total.merged_bytes);
     table(&["device", "own vertices", "pages", "edges", "share", "compute s"], rows)
-        + &format!("{}{assignment}: {told} told and heard in {} s\n", sharing.strategy, seconds(report.total.merge_ns))
+        + &format!(
+            "{}{assignment}: {told} sent and received in {} s\n",
+            sharing.strategy,
+            seconds(report.total.merge_ns)
+        )
 }
 
 fn stripe_row(stripe: &StripeReport) -> Vec<String> {
@@ -271,7 +275,7 @@ fn stripe_row(stripe: &StripeReport) -> Vec<String> {
     ]
 }
 
-/// What a device with memory of its own moved; nothing for one without.
+/// Transfers of a device with its own memory; empty for others.
 fn transfers(report: &RunReport) -> String {
     if report.total.transfer == Transfer::default() {
         return String::new();
@@ -316,7 +320,7 @@ fn closing(report: &RunReport) -> String {
         report.algorithm,
         report.device,
         report.fetcher,
-        if report.direct_io { " past the page cache" } else { "" },
+        if report.direct_io { " with direct I/O" } else { "" },
         seconds(report.wall_ns),
         report.million_edges_per_s(),
     );
@@ -330,12 +334,12 @@ fn closing(report: &RunReport) -> String {
         write!(text, ", {} at the peak", bytes(peak)).ok();
     }
     if report.retries > 0 {
-        write!(text, "\n{} reads had to be repeated", count(report.retries)).ok();
+        write!(text, "\n{} reads were repeated", count(report.retries)).ok();
     }
     text + "\n" + &prediction(report)
 }
 
-/// What the cost model says of the run, beside what was measured.
+/// The prediction of the cost model, beside the measurement.
 fn prediction(report: &RunReport) -> String {
     let Some(Prediction { terms, total_ns, wall, .. }) = &report.predicted else { return String::new() };
     let share = if report.wall_ns > 0 { 100.0 * total_ns / report.wall_ns as f64 } else { 100.0 };
@@ -392,7 +396,7 @@ mod tests {
         let text = run_report(&report);
         let row = text.lines().find(|line| line.trim_start().starts_with("1 cpu")).unwrap();
         assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["1", "cpu", "4", "2", "300", "75%", "1.500"], "{text}");
-        assert!(text.contains("replicate, modulo pages: 3 MiB told and heard in 0.000 s"), "{text}");
+        assert!(text.contains("replicate, modulo pages: 3 MiB sent and received in 0.000 s"), "{text}");
         assert!(!run_report(&RunReport::default()).contains("own vertices"));
     }
 

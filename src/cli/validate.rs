@@ -29,7 +29,8 @@ pub struct Validate {
     /// Keep the store in this directory, or use the one that is there [default: a temporary one]
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
-    /// Where a temporary store goes: it is about as large as the graph's files [default: the system's temporary directory]
+    /// Where a temporary store goes: it is about as large as the graph's files [default: the system's temporary
+    /// directory]
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
     temporary: Option<PathBuf>,
     /// Write answers to this directory, as NAME-BFS, NAME-PR and so on, in Graphalytics' format
@@ -213,8 +214,8 @@ impl Session<'_> {
         Ok(arguments)
     }
 
-    /// Runs an algorithm with the parameters of the data set, writes its first answer where that is wanted, and compares
-    /// it with the reference.
+    /// Runs an algorithm with the parameters of the data set, writes its first answer where that is wanted, and
+    /// compares it with the reference.
     fn run(&self, name: Name) -> Result<Verdict, Failure> {
         let store = opening::open(&self.store)?;
         let arguments = self.arguments(name, &store)?;

@@ -1,4 +1,4 @@
-//! `topostream verify`: every page of a store.
+//! `topostream verify`: checks every page of a store.
 
 use super::args::size;
 use super::memory::memory_bytes;
@@ -15,7 +15,7 @@ use topostream_tools::verify::verify;
 pub struct Verify {
     /// The store's directory
     store: PathBuf,
-    /// Main memory, as a hard limit [default: half of what the machine, or the container, has left]
+    /// Main memory, as a hard limit [default: half of the memory that the machine, or the container, has left]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
 }

@@ -1,17 +1,17 @@
-//! Asynchronous relaxation: pages in the page buffer are processed again and again, before others are read for them.
+//! Asynchronous relaxation: active pages in the page buffer are processed until none is active, before others are read.
 //!
 //! ```text
-//!  active pages ─┬─ some are in the page buffer ─▶ these, and no others: what they change may activate them again
-//!                └─ none is ─▶ as many as half of the buffer holds are read, hubs' first, then on from where reading
-//!                              has stopped, up the file and down again
-//!  all others are put off: their active vertices stay active in the next superstep
+//!  active pages ─┬─ some are in the page buffer ─▶ only these: their changes may activate them again
+//!                └─ none is ─▶ up to half of the buffer is read: pages of hubs first, then onward from where
+//!                              reading stopped, up the file and down again
+//!  all others are deferred: their active vertices stay active in the next superstep
 //! ```
 //!
-//! In an algorithm whose values go one way only, the last ones are the same whichever lists are read first. A superstep
-//! over all active pages reads most of them for a few vertices each; here a page that was read is used until it changes
-//! nothing any more that its neighbours in the buffer do not know. The order is that of AsynGraph (hubs first, then
-//! forwards and backwards by turns; Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative
-//! Graph Processing on GPUs*, ACM TACO 2020), carried from paths to pages.
+//! The final values of a monotone algorithm do not depend on the order in which lists are read. A superstep over all
+//! active pages reads most of them for a few vertices each. Here, pages that were read are reprocessed until they
+//! converge. The order is that of AsynGraph, applied to pages instead of paths: hubs first, then forwards and backwards
+//! in turn (Y. Zhang et al., *AsynGraph: Maximizing Data Parallelism for Efficient Iterative Graph Processing on GPUs*,
+//! ACM TACO 2020).
 
 use crate::pages::PagePlan;
 use crate::pages::cache::Policy;
@@ -19,32 +19,32 @@ use crate::pages::fetch::PageRef;
 use std::collections::HashSet;
 use topostream_formats::directory::DirectoryEntry;
 
-/// The pages of hubs come first: as many as this part of the buffer holds.
+/// The pages with the largest degrees count as pages of hubs: one for every 8 frames of the buffer.
 const HUBS_PART: usize = 8;
 
-/// What a superstep takes of its pages, and what it puts off.
+/// How a superstep's active pages are divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// What it visits, in this order.
+    /// The pages that it visits, in this order.
     pub taken: PagePlan,
-    /// What it leaves to the next one.
+    /// The pages that are deferred to a later superstep.
     pub put_off: Vec<PageRef>,
 }
 
-/// Where reading has come to, and which pages are hubs'.
+/// The position of reading in the file, and the pages of hubs.
 #[derive(Debug)]
 pub struct Turns {
     room: usize,
     hubs: HashSet<u32>,
-    /// The number of the page that was read last.
+    /// The page at which reading continues.
     at: u32,
     descends: bool,
-    /// The order of the last superstep over pages in the buffer.
+    /// Whether the next superstep over pages in the buffer visits them in descending order.
     backwards: bool,
 }
 
 impl Turns {
-    /// Over a topology with these pages, and a buffer of so many frames.
+    /// Creates the state for a topology with these pages and a buffer of `frames` frames.
     pub fn new(entries: &[DirectoryEntry], out_degrees: &[u32], frames: usize) -> Self {
         let degree = |entry: &DirectoryEntry| {
             let first = entry.start_vertex as usize;
@@ -59,7 +59,7 @@ impl Turns {
         Self { room: (frames / 2).max(1), hubs, at: 0, descends: false, backwards: false }
     }
 
-    /// Divides the active pages, which are in file order. Pages of one list stay together.
+    /// Divides the active pages, given in file order. Pages of one list stay together.
     pub fn divide(
         &mut self,
         pages: Vec<PageRef>,
@@ -87,7 +87,7 @@ impl Turns {
         self.hubs.contains(&list[0].page.0)
     }
 
-    /// Chooses what to read, as much as there is room for and one list at least.
+    /// Chooses the lists to read: as many as there is room for, and at least one.
     fn read(&mut self, missing: &[&[PageRef]]) -> Turn {
         let (hubs, others): (Vec<&[PageRef]>, Vec<_>) = missing.iter().partition(|list| self.is_hubs(list));
         let (mut ahead, mut behind): (Vec<_>, Vec<_>) =
@@ -107,7 +107,7 @@ impl Turns {
         let (taken, put_off) = order.split_at(count);
         if let Some(last) = taken.iter().rfind(|list| !self.is_hubs(list)) {
             let page = last[0].page.0;
-            // What lies behind comes in the other direction.
+            // Lists behind the position are read in the other direction.
             self.descends ^= behind.iter().any(|list| list[0].page.0 == page);
             self.at = if self.descends { page } else { page + 1 };
         }
@@ -140,7 +140,7 @@ mod tests {
         pages.iter().map(|page| page.page.0).collect()
     }
 
-    /// Ten pages of ten vertices each; page 7 is the hub's, and 3 to 5 are of one list.
+    /// Ten pages; page 7 has the hub, and pages 3 to 5 hold one list.
     fn directory() -> (Vec<DirectoryEntry>, Vec<u32>) {
         let entries =
             [(0, 10, 0), (10, 10, 0), (20, 10, 0), (30, 1, 3), (30, 1, 2), (30, 1, 1), (31, 9, 0), (40, 10, 0)];
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(
             numbers(&first.taken.pages),
             [7, 1, 2],
-            "the hub's, then up; a list that is there in part is not there"
+            "the hub's page, then ascending; a list that is only partly in the buffer is deferred"
         );
         assert_eq!(numbers(&first.put_off), [0, 3, 4, 5, 9]);
         assert_eq!(numbers(&turn().taken.pages), [7, 2, 1]);
@@ -176,7 +176,7 @@ mod tests {
         let active = pages(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
         let mut read = || numbers(&turns.divide(active.clone(), &entries, |_| false).taken.pages);
         assert_eq!(read(), [0, 1]);
-        assert_eq!(read(), [2, 3, 4, 5], "a list is never torn");
+        assert_eq!(read(), [2, 3, 4, 5], "a list is never divided");
         assert_eq!(read(), [6, 7]);
         assert_eq!(read(), [8, 9]);
         assert_eq!(read(), [9, 8]);

@@ -1,4 +1,4 @@
-//! The page buffer between runs: a run finds there what the last one left.
+//! The page buffer between runs. A run reuses the pages that the last run left.
 
 use crate::error::Result;
 use crate::pages::cache::PageCache;
@@ -6,7 +6,7 @@ use crate::pages::fetch::{Frame, PagePool};
 use crate::pages::memory::MemoryPlan;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A place for the page buffer of the last run.
+/// Keeps the page buffer of the last run.
 #[derive(Debug, Default)]
 pub(super) struct KeptBuffer(Mutex<Option<PageBuffer>>);
 
@@ -18,12 +18,12 @@ struct PageBuffer {
 }
 
 impl KeptBuffer {
-    /// A panic while the lock is held leaves nothing half done.
+    /// The value is replaced as a whole, so a panic cannot leave it inconsistent and poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Option<PageBuffer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of the buffer that is kept.
+    /// The size of the buffer that is kept, in bytes.
     pub fn bytes(&self) -> u64 {
         self.lock().as_ref().map_or(0, |kept| u64::from(kept.frames) * kept.frame_bytes)
     }
@@ -33,10 +33,10 @@ impl KeptBuffer {
         *self.lock() = None;
     }
 
-    /// The buffer of the last run if it has the shape that is planned, else a new one.
+    /// Returns the buffer of the last run if it has the planned shape, otherwise a new one.
     ///
     /// # Errors
-    /// [`Error::Store`](crate::Error::Store) where the system refuses the memory.
+    /// [`Error::Store`](crate::Error::Store) if the memory cannot be allocated.
     pub fn take(&self, plan: &MemoryPlan, page_bytes: u32) -> Result<PageCache<Frame>> {
         let kept = self.lock().take();
         let (frames, frame_bytes) = (plan.frames, plan.frame_bytes);

@@ -1,4 +1,4 @@
-//! Where a run begins, and what happens between supersteps, where checkpoints are asked for.
+//! Checkpoints of a run: how it starts from one, and when one is written.
 
 use super::session::Session;
 use crate::checkpoint::{Checkpoints, Moment, Reader};
@@ -11,7 +11,8 @@ use std::time::Instant;
 use topostream_formats::Direction;
 
 impl Session<'_> {
-    /// The first superstep and its active vertices: the algorithm's, or those of a checkpoint.
+    /// Initialises the run, or restores it from a checkpoint. Returns the first superstep and the number of its active
+    /// vertices.
     pub(super) fn start(&mut self) -> Result<(Option<Step>, u64)> {
         if let Some(checkpoints) = self.options.checkpoints.clone()
             && let Some(start) = self.resume(&checkpoints)?
@@ -36,8 +37,8 @@ impl Session<'_> {
         Ok(Some((Some(step), found.active)))
     }
 
-    /// Before a superstep: writes a checkpoint where one is due, and stops where somebody has asked for that. Where
-    /// there are checkpoints, a superstep that has begun goes on to its end.
+    /// Called before each superstep. Writes a checkpoint if one is due, and ends the run if it was cancelled. With
+    /// checkpoints, cancellation takes effect only between supersteps.
     pub(super) fn between(&mut self, next: &Step, active: u64, report: &RunReport) -> Result<()> {
         let Some(checkpoints) = self.options.checkpoints.clone() else { return Ok(()) };
         let stopping = self.is_cancelled();
@@ -64,13 +65,14 @@ impl Session<'_> {
 }
 
 impl Engine {
-    /// What an algorithm has kept in the checkpoint that the next run goes on from, where there is one, and how long it
-    /// is.
+    /// Returns a reader of the data that an algorithm has kept in the checkpoint from which the next run resumes, if
+    /// there is one, and its length in bytes.
     pub(crate) fn kept(&self, algorithm: &str) -> Result<Option<(Reader, u64)>> {
         self.options.checkpoints.as_ref().map_or(Ok(None), |checkpoints| checkpoints.kept(algorithm))
     }
 
-    /// Whether a checkpoint is there that the next run will refuse: for who prepares much before it.
+    /// Checks whether the next run can resume from the checkpoint, if there is one. Algorithms with long preparations
+    /// call this first.
     pub(crate) fn check_checkpoint(&self, algorithm: &dyn Algorithm) -> Result<()> {
         let Some(checkpoints) = &self.options.checkpoints else { return Ok(()) };
         let declared = algorithm.attributes(self.store.topology(Direction::In).is_some());

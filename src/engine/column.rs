@@ -1,4 +1,4 @@
-//! Results as vectors of a type that the caller chooses.
+//! Columns of results as vectors, of a type that the caller chooses.
 
 use crate::error::{Error, Result};
 use crate::model::answer::{Answer, AnswerValues, Values};
@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use std::ops::{Deref, Index};
 use topostream_formats::{OriginalIds, VertexId, memory};
 
-/// Vertices that are converted at a time.
+/// The number of vertices that are converted at a time.
 const CHUNK: usize = 1 << 12;
 
-/// The results of a run for all vertices, in the order of the store: the place of a value is its [`VertexId`].
+/// A column of a run's results for all vertices, in the order of the store: the index of a value is its [`VertexId`].
 ///
-/// It is a slice of its values, and can be read by original id:
+/// It dereferences to a slice of its values, and can be read by original id:
 ///
 /// ```no_run
 /// # use topostream::{Engine, EngineOptions, Store, algorithms::PageRank};
@@ -27,17 +27,17 @@ const CHUNK: usize = 1 << 12;
 pub struct Column<T>(Vec<T>);
 
 impl<T> Column<T> {
-    /// The value of a vertex; `None` where the graph has no such vertex.
+    /// Returns the value of a vertex; `None` if the graph has no such vertex.
     pub fn get(&self, vertex: VertexId) -> Option<&T> {
         self.0.get(vertex.0 as usize)
     }
 
-    /// Original ids and values, in the order of the store.
+    /// Returns original ids and values, in the order of the store.
     pub fn by_id<'a>(&'a self, ids: &'a OriginalIds) -> impl ExactSizeIterator<Item = (u64, &'a T)> + 'a {
         self.0.iter().enumerate().map(|(vertex, value)| (ids.original(VertexId(vertex as u32)), value))
     }
 
-    /// The values.
+    /// Returns the values.
     pub fn into_vec(self) -> Vec<T> {
         self.0
     }
@@ -54,10 +54,10 @@ impl<T> Deref for Column<T> {
 impl<T> Index<VertexId> for Column<T> {
     type Output = T;
 
-    /// The value of a vertex.
+    /// Returns the value of a vertex.
     ///
     /// # Panics
-    /// Where the graph has no such vertex.
+    /// If the graph has no such vertex.
     fn index(&self, vertex: VertexId) -> &T {
         &self.0[vertex.0 as usize]
     }
@@ -68,8 +68,8 @@ impl<T> Index<VertexId> for Column<T> {
 /// | results | can be read as |
 /// | --- | --- |
 /// | numbers (`f64`) | `f64`; `f32`, rounded to the nearest |
-/// | integers (`Option<u64>`) | `Option<u64>`, `Option<u32>`; `u64`, `u32` where no vertex lacks a value |
-/// | vertices (`Option<VertexId>`) | `Option<VertexId>`; `VertexId` where no vertex lacks a value |
+/// | integers (`Option<u64>`) | `Option<u64>`, `Option<u32>`; `u64`, `u32` if every vertex has a value |
+/// | vertices (`Option<VertexId>`) | `Option<VertexId>`; `VertexId` if every vertex has a value |
 ///
 /// An integer that does not fit in 32 bits is an error.
 pub trait ColumnValue: Copy + Default + Send + sealed::Read {}
@@ -77,7 +77,7 @@ pub trait ColumnValue: Copy + Default + Send + sealed::Read {}
 mod sealed {
     use super::AnswerValues;
 
-    /// Why a column cannot be read as a type.
+    /// The reason why a column cannot be read as a type.
     pub enum Misfit {
         /// Its values are of another kind.
         Type,
@@ -90,14 +90,14 @@ mod sealed {
     pub trait Read: Sized {
         const NAME: &'static str;
 
-        /// Writes the values of as many vertices as the slice is long, beginning with `first`.
+        /// Fills the slice with the values of consecutive vertices, from `first` on.
         fn read(values: &AnswerValues<'_>, first: u32, into: &mut [Self]) -> Result<(), Misfit>;
     }
 }
 
 use sealed::Misfit;
 
-/// Reads values through a buffer and converts each.
+/// Reads values through a buffer and converts them.
 fn convert<S: Copy, T>(
     values: &Values<'_, S>,
     (first, into): (u32, &mut [T]),
@@ -120,7 +120,7 @@ fn narrow(vertex: u32, value: u64) -> Result<u32, Misfit> {
     value.try_into().map_err(|_| Misfit::Large(vertex, value))
 }
 
-/// A type that is read from one kind of column, by a function from vertex and value.
+/// Implements a type that is read from one kind of column, by a function of vertex and value.
 macro_rules! column_value {
     ($type:ty, $name:literal, $kind:ident, |$vertex:ident, $value:ident| $of:expr) => {
         impl sealed::Read for $type {
@@ -147,7 +147,7 @@ column_value!(u32, "u32", Integer, |vertex, value| { narrow(vertex, value.ok_or(
 column_value!(Option<VertexId>, "Option<VertexId>", Vertex, |_vertex, value| Ok(value));
 column_value!(VertexId, "VertexId", Vertex, |vertex, value| value.ok_or(Misfit::Missing(vertex)));
 
-/// Reads the column with a name, of the results of an algorithm over this many vertices, on all threads.
+/// Reads a column by its name from an algorithm's results over `vertices` vertices, on all threads.
 pub(super) fn read<T: ColumnValue>(
     algorithm: &str,
     answers: &[Answer<'_>],
@@ -179,7 +179,7 @@ pub(super) fn read<T: ColumnValue>(
     Ok(Column(values))
 }
 
-/// Names and types of columns, for a message.
+/// Lists the names and types of columns, for a message.
 fn list(answers: &[Answer<'_>]) -> String {
     answers.iter().map(|answer| format!("{answer:?}")).collect::<Vec<_>>().join(", ")
 }

@@ -1,18 +1,18 @@
-//! What an algorithm says of itself, held against itself and the store before anything is read: whoever wrote it is
-//! told by an error, and not by a panic in the middle of a run.
+//! Checks of an algorithm's declaration, for consistency and against the store. They are made before anything is read,
+//! so that a defect of an algorithm is an error and not a panic during a run.
 
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
 use crate::model::attributes::{Attribute, AttributeType, Initial};
 use topostream_formats::{Direction, Store};
 
-/// Sets of vertices that devices tell each other of at most: a word has a bit for each.
+/// The maximum number of sets of vertices that devices can exchange: a message has one word of 32 bits for them.
 const SETS_MAX: usize = 32;
 
-/// Checks visits, attributes and tables: what plans are made from.
+/// Checks visits, attributes and tables, from which plans are made.
 ///
 /// # Errors
-/// [`Error::Parameter`] with what does not go together.
+/// [`Error::Parameter`] that says what is inconsistent.
 pub fn check(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
     let has_in_lists = store.topology(Direction::In).is_some();
     let declared = algorithm.attributes(has_in_lists);
@@ -20,10 +20,10 @@ pub fn check(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
     found.map_or(Ok(()), |found| Err(Error::Parameter(format!("{}: {found}", algorithm.name()))))
 }
 
-/// Checks where the run begins. The algorithm's own check comes before: its messages say more.
+/// Checks the algorithm's seeds. The algorithm's own check comes first: its messages are more specific.
 ///
 /// # Errors
-/// [`Error::Parameter`] where a vertex does not exist, or a value cannot be set.
+/// [`Error::Parameter`] if a vertex does not exist, or if a value cannot be set.
 pub fn check_seeds(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
     let declared = algorithm.attributes(store.topology(Direction::In).is_some());
     let found = seed_defect(algorithm, store.vertices(), &declared);
@@ -33,7 +33,7 @@ pub fn check_seeds(algorithm: &dyn Algorithm, store: &Store) -> Result<()> {
 fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared: &[Attribute]) -> Option<String> {
     let visits = algorithm.visits(has_in_lists);
     if visits.iter().all(|(_, visit)| *visit == Visit::None) {
-        return Some("it visits nothing: `visits` names no lists".into());
+        return Some("`visits` names no lists".into());
     }
     let zero = |attribute: &&Attribute| attribute.of.is_wide() || attribute.of == AttributeType::Bit;
     let first = declared.iter().filter(zero).find(|attribute| attribute.initial != Initial::Bits(0));
@@ -42,9 +42,9 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
     let of_visit =
         |&(direction, visit): &(Direction, Visit)| visit_defect(algorithm, store, declared, direction, visit);
     let place = algorithm.left_out().filter(|&place| !is_set(declared, place));
-    let left_out = place.map(|place| format!("`left_out` is attribute {place}, which is no bit attribute"));
+    let left_out = place.map(|place| format!("`left_out` is attribute {place}, which is not a bit attribute"));
     let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
-    let tables = tables.then(|| "a traversal has no tables of its own".into());
+    let tables = tables.then(|| "a traversal cannot have tables of its own".into());
     visits.iter().find_map(of_visit).or(left_out).or(tables).or(first)
 }
 
@@ -70,10 +70,10 @@ fn visit_defect(
             Some("a superstep that visits no lists has the direction `Out`".into())
         }
         Visit::Frontier if !algorithm.is_traversal() => {
-            Some("it visits the active vertices, and `is_traversal` says that there are none".into())
+            Some("it visits active vertices, but `is_traversal` is false".into())
         }
         Visit::Within(place) | Visit::Without(place) if !is_set(declared, place) => {
-            Some(format!("it visits vertices by attribute {place}, which is no bit attribute"))
+            Some(format!("it visits vertices by attribute {place}, which is not a bit attribute"))
         }
         _ => None,
     }
@@ -87,27 +87,27 @@ fn seed_defect(algorithm: &dyn Algorithm, vertices: u64, declared: &[Attribute])
         return Some(format!("vertex {vertex} does not exist: the graph has {vertices} vertices"));
     }
     if !seeds.active.is_empty() && !algorithm.is_traversal() {
-        return Some("it begins with active vertices, and `is_traversal` says that there are none".into());
+        return Some("it starts with active vertices, but `is_traversal` is false".into());
     }
     let is_wide = |place: usize| declared.get(place).is_none_or(|attribute| attribute.of.is_wide());
     if let Some(seed) = seeds.values.iter().find(|seed| is_wide(seed.attribute)) {
-        return Some(format!("a seed is of attribute {}, which does not exist or is of 64 bits", seed.attribute));
+        return Some(format!("a seed sets attribute {}, which does not exist or is of 64 bits", seed.attribute));
     }
     let sets = algorithm.seed_sets();
     let unfit = |place: usize| !is_set(declared, place) || declared[place].role.is_written();
     if let Some((place, _)) = sets.iter().find(|(place, _)| unfit(*place)) {
         return Some(format!(
-            "a set is planted in attribute {place}, which is no bit attribute or is written by edges"
+            "`seed_sets` sets attribute {place}, which is not a bit attribute or is written by edges"
         ));
     }
     let other = sets.iter().find(|(_, set)| set.len() != vertices);
-    other.map(|(_, set)| format!("a set is of {} vertices, and the graph has {vertices}", set.len()))
+    other.map(|(_, set)| format!("a set is over {} vertices, but the graph has {vertices}", set.len()))
 }
 
-/// Checks what several devices cannot tell each other.
+/// Checks that several devices can exchange the algorithm's values.
 ///
 /// # Errors
-/// [`Error::Parameter`] where a traversal writes sums of 64 bits, or too many sets.
+/// [`Error::Parameter`] if a traversal writes numbers of 64 bits, or more than 32 sets.
 pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()> {
     if !algorithm.is_traversal() {
         return Ok(());
@@ -116,16 +116,20 @@ pub fn check_shared(algorithm: &dyn Algorithm, has_in_lists: bool) -> Result<()>
     let written = || declared.iter().filter(|attribute| attribute.role.is_written());
     let wrong = |why: String| Err(Error::Parameter(format!("{} runs on one device only: {why}", algorithm.name())));
     if let Some(sum) = written().find(|attribute| attribute.of.is_wide()) {
-        return wrong(format!("it is a traversal, and its edges add to numbers of 64 bits ({})", sum.name));
+        return wrong(format!("it is a traversal whose edges add to numbers of 64 bits ({})", sum.name));
     }
     let sets = written().filter(|attribute| attribute.of == AttributeType::Bit).count();
-    if sets > SETS_MAX { wrong(format!("its edges write {sets} sets, and a message has {SETS_MAX}")) } else { Ok(()) }
+    if sets > SETS_MAX {
+        wrong(format!("its edges write {sets} sets; a message has room for {SETS_MAX}"))
+    } else {
+        Ok(())
+    }
 }
 
-/// Checks a superstep that an algorithm wants: devices are prepared for those visits that it has declared.
+/// Checks that a superstep's visit is one that the algorithm has declared: devices are prepared for those only.
 ///
 /// # Errors
-/// [`Error::Parameter`] where it has not declared this one.
+/// [`Error::Parameter`] if it is not declared.
 pub fn check_step(algorithm: &dyn Algorithm, graph: &Graph, step: &Step) -> Result<()> {
     let Step { superstep, direction, visit, .. } = *step;
     if step.is_among(&algorithm.visits(graph.has_in_lists), algorithm.is_traversal()) {

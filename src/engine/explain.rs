@@ -1,4 +1,4 @@
-//! What the cost model says of a run that is done, from the pages and edges of its report.
+//! The cost model's prediction for a finished run, from the pages and edges in its report.
 
 use super::EngineOptions;
 use crate::model::algorithm::{Algorithm, Visit};
@@ -8,8 +8,8 @@ use crate::team::assignment::fractions;
 use crate::team::{Assignment, Strategy};
 use topostream_formats::{Direction, Store};
 
-/// What the model says of a run that is done, for the pages and edges that it had: equation 2 of GTS. None where a
-/// device of the run has not been measured.
+/// Returns the predicted time of a finished run, for the pages and edges that it had: equation 2 of GTS. Returns `None`
+/// if a device of the run has not been measured.
 pub fn explain(
     rates: &Rates,
     algorithm: &dyn Algorithm,
@@ -37,7 +37,8 @@ pub fn explain(
     predict(&work, &setting).map(|prediction| Prediction { memory: None, ..prediction })
 }
 
-/// What an algorithm has done, superstep by superstep: equation 2 of GTS is evaluated for the levels of a run.
+/// Returns the work that a run has done, with a phase for each superstep: equation 2 of GTS is evaluated for the levels
+/// of the run.
 fn measured(algorithm: &dyn Algorithm, store: &Store, report: &RunReport) -> Work {
     let mut work = Work::without_phases(algorithm, store);
     let next = report.steps.iter().skip(1).map(|step| step.active.unwrap_or(0)).chain([0]);

@@ -1,4 +1,5 @@
-//! One run at a time: each may use the whole budget, so that a second one on the same engine waits for the first.
+//! Admits one run at a time. A run may use the engine's whole budget, so a second run on the same engine waits for the
+//! first.
 
 use crate::error::{Error, Result};
 use crate::pages::fetch::CANCEL_TICK;
@@ -6,29 +7,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
-/// Lets one run in.
+/// Admits one run at a time.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    /// The thread of the run that is under way.
+    /// The thread of the run in progress.
     inside: Mutex<Option<ThreadId>>,
     left: Condvar,
 }
 
-/// A run that was let in; the next one is when this is dropped.
+/// The admission of a run. The next run is admitted when this is dropped.
 pub(super) struct Entered<'a>(&'a Gate);
 
 impl Gate {
-    /// Waits until no run is under way.
+    /// Waits until no run is in progress.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] where `cancel` is raised meanwhile; [`Error::Parameter`] where the run under way is this
-    /// thread's own, as when an observer runs its engine.
+    /// [`Error::Interrupted`] if `cancel` is set while waiting; [`Error::Parameter`] if the run in progress is on the
+    /// same thread, as when an observer calls [`Engine::run`](super::Engine::run).
     pub fn enter(&self, cancel: &AtomicBool) -> Result<Entered<'_>> {
         let own = std::thread::current().id();
         let mut inside = self.lock();
         while let Some(thread) = *inside {
             if thread == own {
-                let why = "an engine cannot run an algorithm from within one of its own runs (its observer, say)";
+                let why = "an engine cannot start a run from within one of its own runs (for example in an observer)";
                 return Err(Error::Parameter(why.into()));
             }
             if cancel.load(Ordering::Relaxed) {
@@ -41,7 +42,7 @@ impl Gate {
         Ok(Entered(self))
     }
 
-    /// The value is a single word, which no panic leaves half written.
+    /// The value is replaced as a whole, so a panic cannot leave it inconsistent and poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Option<ThreadId>> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! The engine: opens a store, runs algorithms over it, superstep by superstep.
+//! The engine: runs algorithms over a store, superstep by superstep.
 //!
 //! ```text
 //!  run: plan memory ─▶ page pool, fetcher, device ─▶ initialise ─▶ superstep … until the algorithm has no next one
@@ -9,8 +9,8 @@
 //!                                          └───────── frames that are free again ◀─┘
 //! ```
 //!
-//! One task drives both ends: it sleeps until the fetcher has filled a frame or the device is done with one. Frames
-//! bound everything: no queue is longer than the page buffer.
+//! One task drives the fetcher and the device: it sleeps until the fetcher has filled a frame or the device is done
+//! with one. The number of frames bounds every queue.
 
 pub(crate) mod asynchronous;
 mod buffer;
@@ -47,13 +47,13 @@ use std::sync::Arc;
 use std::time::Instant;
 use topostream_formats::Store;
 
-/// How often a page is tried before the run ends with an error.
-pub const TRIES_MAX: u32 = 3;
+/// The number of times that a page is read before the run ends with an error.
+pub(crate) const TRIES_MAX: u32 = 3;
 
-/// The most threads that a run may be given.
+/// The maximum number of worker threads of a run.
 pub const THREADS_MAX: usize = 1024;
 
-/// An open store and what runs over it may use.
+/// An open store, and the options, devices and page buffer for runs over it.
 pub struct Engine {
     store: Arc<Store>,
     options: EngineOptions,
@@ -62,54 +62,54 @@ pub struct Engine {
     gate: Gate,
 }
 
-/// A finished run: what it did, and its results.
+/// A finished run: its report and its results.
 pub struct Run<A> {
-    /// What it did.
+    /// Times, bytes and counts of the run.
     pub report: RunReport,
     algorithm: Arc<A>,
     state: State,
 }
 
 impl<A: Algorithm> Run<A> {
-    /// A result for every vertex, by the name of its column, in a vector that all threads fill.
+    /// Returns a column of the results by its name: a vector with a value for every vertex, filled by all threads.
     ///
-    /// The vector is the caller's and no part of [`EngineOptions::memory_bytes`]; [`answers`](Self::answers) reads results in
-    /// chunks.
+    /// The vector is not part of [`EngineOptions::memory_bytes`]. [`answers`](Self::answers) reads results in chunks
+    /// instead.
     ///
     /// # Errors
-    /// [`Error::Column`] with the names and types of the columns where there is no such column or where it has another type
-    /// ([`ColumnValue`] lists which type can be read as which); [`Error::Store`] where the system refuses the memory.
+    /// [`Error::Column`] with the names and types of all columns if there is no such column, or if it cannot be read as
+    /// this type (see [`ColumnValue`]); [`Error::Store`] if the memory cannot be allocated.
     pub fn column<T: ColumnValue>(&self, name: &str) -> Result<Column<T>> {
         column::read(self.algorithm.name(), &self.answers(), name, self.state.graph.vertices)
     }
 
-    /// The results as columns that are computed as they are read, in chunks of any size.
+    /// Returns the results as columns whose values are computed when they are read, in chunks of any size.
     pub fn answers(&self) -> Vec<Answer<'_>> {
         self.algorithm.answers(&self.state)
     }
 
-    /// The report, the algorithm and its state, for a run that is to follow.
+    /// Returns the report, the algorithm and its state, for a run that continues from this one.
     pub(crate) fn into_parts(self) -> (RunReport, A, State) {
-        let algorithm = Arc::into_inner(self.algorithm).expect("devices have let go of it");
+        let algorithm = Arc::into_inner(self.algorithm).expect("devices have dropped their references");
         (self.report, algorithm, self.state)
     }
 
-    /// A line about the whole graph, without a newline, in algorithms that have one.
+    /// Returns a line about the whole graph, without a newline, if the algorithm has one.
     pub fn remark(&self) -> Option<String> {
         self.algorithm.remark(&self.state)
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> &A {
         &self.algorithm
     }
 }
 
-/// Called with the report of every superstep as it ends.
+/// A function that is called with the report of every superstep when it ends.
 pub type Observer<'a> = dyn FnMut(&StepReport) + 'a;
 
 impl Engine {
-    /// An engine over an open store.
+    /// Creates an engine over an open store.
     pub fn new(store: Store, options: EngineOptions) -> Self {
         Self {
             store: Arc::new(store),
@@ -120,33 +120,33 @@ impl Engine {
         }
     }
 
-    /// What runs may use.
+    /// Returns the options of runs.
     pub fn options(&self) -> &EngineOptions {
         &self.options
     }
 
-    /// The most bytes that every device of a run binds at once.
+    /// Returns the largest buffer that every device can bind, in bytes.
     pub(crate) fn binding_bytes_max(&self) -> Result<u64> {
         Ok(self.kinds()?.binding_bytes_max)
     }
 
-    /// Whether CPUs are all that computes.
+    /// Returns whether all devices are CPUs.
     pub(crate) fn is_cpu_only(&self) -> Result<bool> {
         Ok(self.kinds()?.cpu.iter().all(|&cpu| cpu))
     }
 
-    /// The devices of a run that has a shader.
+    /// Opens the devices for an algorithm with a shader, and returns their properties.
     fn kinds(&self) -> Result<Kinds> {
         let EngineOptions { devices, gpu, .. } = &self.options;
         self.roster.open(devices, true, gpu)
     }
 
-    /// The store.
+    /// Returns the store.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Looks at the adapter that the last run has left, for tests.
+    /// Calls `look` with the adapter that is kept from the last run, for tests.
     #[cfg(feature = "gpu")]
     #[doc(hidden)]
     pub fn with_gpu<T>(&self, look: impl FnOnce(&crate::device::gpu::Gpu) -> T) -> Option<T> {
@@ -155,23 +155,22 @@ impl Engine {
 
     /// Runs an algorithm to its end.
     ///
-    /// A run may use the engine's whole budget, so that one that is begun while another is under way (from another
-    /// thread) waits for it. Engines of their own have budgets of their own. The thread that calls this is blocked
-    /// until the end; it may be one of a tokio runtime, whose other tasks then wait too: `spawn_blocking` is the place
-    /// for it there.
+    /// A run may use the engine's whole budget. A second run that another thread starts on the same engine waits for
+    /// the first. Two engines have separate budgets. The calling thread is blocked until the run ends. It may belong to
+    /// a tokio runtime; call this in `spawn_blocking` there, so that other tasks are not delayed.
     ///
     /// # Errors
-    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] naming
-    /// the page that could not be had; [`Error::Fetcher`] where no page can be read any more; [`Error::Interrupted`];
-    /// [`Error::Parameter`] at the end, naming a vertex, where the algorithm has no answer.
+    /// [`Error::Parameter`] and [`Error::Memory`] before anything is read; [`Error::Store`] or [`Error::Read`] with the
+    /// page that could not be read; [`Error::Fetcher`] if no page can be read any more; [`Error::Interrupted`] after
+    /// cancellation; [`Error::Parameter`] with a vertex at the end, if the algorithm has no answer.
     pub fn run<A: Algorithm>(&self, algorithm: A) -> Result<Run<A>> {
         self.run_observed(algorithm, &mut |_| {})
     }
 
-    /// As [`run`](Self::run), with an observer that is called after every superstep.
+    /// Runs an algorithm to its end, like [`run`](Self::run), and calls an observer after every superstep.
     ///
     /// # Errors
-    /// As of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_observed<A: Algorithm>(&self, algorithm: A, observer: &mut Observer<'_>) -> Result<Run<A>> {
         let algorithm = Arc::new(algorithm);
         let of_cpu = Arc::clone(&algorithm);
@@ -181,7 +180,7 @@ impl Engine {
         Ok(Run { report, algorithm, state })
     }
 
-    /// The same for an algorithm of any type: nothing but the CPU device, which `cpu` makes, knows its edge function.
+    /// Runs an algorithm of any type. Only the CPU device, which `cpu` creates, needs the type for its edge function.
     fn drive(
         &self,
         algorithm: Arc<dyn Algorithm>,
@@ -204,7 +203,7 @@ impl Engine {
             Ok::<_, Error>((report, device.finish()?))
         })?;
         algorithm.verdict(&state).or_else(|refusal| Err(self.refused(algorithm.name(), &refusal)?))?;
-        // Of a run that went on from a checkpoint, the time of all of them is not known.
+        // The time of a resumed run is only that of its last session: no rate can be computed.
         let resumed = report.checkpoints.as_ref().is_some_and(|checkpoints| checkpoints.resumed.is_some());
         report.traversed_edges = algorithm.traversed_edges(&state).filter(|_| !resumed);
         if !self.store.manifest().directed {
@@ -216,22 +215,22 @@ impl Engine {
         Ok((report, state))
     }
 
-    /// Frees the page buffer of the last run where the buffer and so many bytes are more than the budget.
+    /// Frees the page buffer of the last run if it does not fit in the budget together with `needed_bytes`.
     pub(crate) fn make_room(&self, needed_bytes: u64) {
         if self.buffer.bytes().saturating_add(needed_bytes) > self.options.memory_bytes {
             self.buffer.free();
         }
     }
 
-    /// Whether a run would begin, as far as the algorithm's parameters and the graph go.
+    /// Checks the algorithm's parameters against the graph, as [`run`](Self::run) does before it starts.
     ///
     /// # Errors
-    /// [`Error::Parameter`] as of [`run`](Self::run).
+    /// [`Error::Parameter`], as from [`run`](Self::run).
     pub fn check(&self, algorithm: &dyn Algorithm) -> Result<()> {
         self.graph(algorithm).map(drop)
     }
 
-    /// The error of an algorithm that has no answer.
+    /// Returns the error for an algorithm that has no answer.
     fn refused(&self, algorithm: &str, refusal: &Refusal) -> Result<Error> {
         let vertex = self.store.ids()?.original(refusal.vertex);
         Ok(Error::Parameter(format!("{algorithm}: vertex {vertex}: {}", refusal.reason)))
@@ -266,8 +265,8 @@ impl Session<'_> {
         Ok(report)
     }
 
-    /// One superstep: decides which pages are visited, has the device compute on all of them, and ends with the vertex
-    /// phase, or with the next frontier.
+    /// Runs one superstep: plans its pages, passes them to the device, and ends with the vertex phase or the next
+    /// frontier.
     async fn superstep(&mut self, step: &Step) -> Result<(StepReport, Summary)> {
         let started = Instant::now();
         let (PagePlan { pages, policy }, put_off) = self.plan_pages(step)?;
@@ -283,9 +282,9 @@ impl Session<'_> {
         if !put_off.is_empty() {
             self.device.put_off(step, &put_off)?;
         }
-        // Without pages, what is kept for other supersteps stays.
+        // A superstep without pages leaves the device's cached pages as they are.
         let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };
-        // Where there are checkpoints, a superstep that has begun goes on to its end.
+        // With checkpoints, cancellation takes effect only between supersteps.
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
         let mut report = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report).await?;
         let vertex_phase = Instant::now();

@@ -1,4 +1,4 @@
-//! What the runs of an engine may use.
+//! The options of an engine's runs.
 
 use crate::checkpoint::{self, Checkpoints};
 use crate::device::DeviceChoice;
@@ -10,10 +10,10 @@ use crate::trace::Timeline;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What the runs of an engine may use: memory, threads, devices, and how they share the work.
+/// The options of an engine's runs: memory, threads, devices, and how devices share the work.
 ///
-/// The fields can be read and assigned; a value is made from the default and `with_` methods, so that later versions can
-/// add options.
+/// Fields can be read and assigned. Values are made from the default by `with_` methods, so that later versions can add
+/// options.
 ///
 /// ```
 /// use topostream::{DeviceChoice, EngineOptions};
@@ -25,33 +25,35 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EngineOptions {
-    /// Main memory of a run, in bytes: attributes, degrees, page buffer and all else. 1 GiB by default.
+    /// The memory budget of a run, in bytes of main memory: attributes, degrees, page buffer and everything else. 1 GiB
+    /// by default.
     pub memory_bytes: u64,
-    /// The page buffer's share of it, in bytes; by default all that the rest of the run leaves.
+    /// The page buffer's part of the budget, in bytes; by default all that the rest of the run leaves.
     pub buffer_bytes: Option<u64>,
     /// Worker threads of all devices together, at most [`THREADS_MAX`](crate::engine::THREADS_MAX); 0 is taken as 1. By
     /// default one for each hardware thread. They run edge functions and vertex phases of CPUs and check the pages of
     /// GPUs. The thread that feeds a GPU comes on top.
     pub threads: usize,
-    /// How pages are read.
+    /// The fetcher that reads pages.
     pub fetcher: FetcherKind,
-    /// The devices that run algorithms; several share each run. A device that is named twice is opened twice. By default
-    /// the CPU, for which no GPU driver is loaded.
+    /// The devices that run algorithms; several share each run. A device that is named twice is opened twice. By
+    /// default the CPU, for which no GPU driver is loaded.
     pub devices: Vec<DeviceChoice>,
     /// How several devices share a run.
     pub strategy: Strategy,
-    /// Which pages go to which of several devices, under strategies that divide the pages.
+    /// Which pages go to which device under [`Strategy::Replicate`].
     pub assignment: Assignment,
-    /// Whether pages in the page buffer are processed again before others are read, in algorithms that allow it
-    /// ([`Algorithm::is_monotone`](crate::model::algorithm::Algorithm::is_monotone)).
+    /// Whether pages in the page buffer are reprocessed until they converge before others are read. Only for
+    /// [monotone](crate::model::algorithm::Algorithm::is_monotone) algorithms.
     pub asynchronous: bool,
     /// Memory and paths of each GPU.
     pub gpu: GpuSettings,
-    /// Where a run writes checkpoints, and resumes from. A run with checkpoints finishes its superstep before it stops.
+    /// The folder to which a run writes checkpoints, and from which it resumes. A run with checkpoints finishes its
+    /// superstep before it stops.
     pub checkpoints: Option<Arc<Checkpoints>>,
     /// Set it to true to stop runs: they end with [`Error::Interrupted`](crate::Error::Interrupted).
     pub cancel: Arc<AtomicBool>,
-    /// Records the timeline of a run, in memory that counts as part of `memory_bytes`.
+    /// The timeline that records a run. Its memory is part of the budget.
     pub trace: Option<Arc<Timeline>>,
     /// Measured rates of this machine. [`Strategy::Auto`] uses them, and reports compare them with the run.
     pub rates: Option<Arc<Rates>>,
@@ -166,17 +168,17 @@ impl EngineOptions {
 }
 
 impl EngineOptions {
-    /// The share of the memory that the timeline takes, in bytes.
+    /// Returns the timeline's part of the budget, in bytes.
     pub(crate) fn trace_bytes(&self) -> u64 {
         self.trace.as_ref().map_or(0, |trace| trace.memory_bytes())
     }
 
-    /// The share of the memory that writing checkpoints takes, in bytes.
+    /// Returns the part of the budget for writing checkpoints, in bytes.
     pub(crate) fn checkpoint_bytes(&self) -> u64 {
         self.checkpoints.as_ref().map_or(0, |_| checkpoint::MEMORY_BYTES)
     }
 
-    /// The options that the cost model depends on.
+    /// Returns the options on which the cost model depends.
     #[doc(hidden)]
     pub fn asked(&self) -> Asked {
         Asked {

@@ -11,26 +11,27 @@ use std::sync::OnceLock;
 use topostream_formats::{Direction, memory, threads};
 
 impl Engine {
-    /// Whether there are as many threads as may be asked for, and those that everything in parallel shares.
+    /// Checks the number of worker threads, and starts the shared thread pool.
     pub(super) fn check_threads(&self) -> Result<()> {
         let threads = self.options.threads;
         if threads > THREADS_MAX {
-            return Err(Error::Parameter(format!("{threads} threads: there may be {THREADS_MAX} at most")));
+            return Err(Error::Parameter(format!("expected at most {THREADS_MAX} threads, found {threads}")));
         }
         Ok(threads::start_shared_pool()?)
     }
 
-    /// Whether the system has the memory that a run was planned with, beside what the last run and the algorithm hold.
+    /// Checks that the system can allocate the planned memory, less what the kept page buffer and the algorithm hold
+    /// already.
     pub(super) fn check_memory(&self, algorithm: &dyn Algorithm, plan: &MemoryPlan) -> Result<()> {
         let there_already = self.buffer.bytes() + algorithm.held_bytes();
         let bytes = plan.total_bytes().saturating_sub(there_already);
         Ok(memory::probe(&format!("the memory of {}", algorithm.name()), bytes)?)
     }
 
-    /// The least main memory that an algorithm runs in, in bytes: what [`run`](Self::run) says where it refuses.
+    /// Returns the minimum budget in which an algorithm runs, in bytes: the figure in the error of [`run`](Self::run).
     ///
     /// # Errors
-    /// What opening the devices says.
+    /// The errors of opening the devices.
     pub fn needed_bytes(&self, algorithm: &dyn Algorithm) -> Result<u64> {
         let (team, kinds) = self.team_plan(algorithm)?;
         match self.memory_plan(algorithm, team.as_ref(), &kinds, 0) {
@@ -40,19 +41,19 @@ impl Engine {
         }
     }
 
-    /// Whether asynchronous relaxation can be had, where it is asked for.
+    /// Checks that the algorithm and the store allow asynchronous relaxation, if it is on.
     fn check_asynchronous(&self, algorithm: &dyn Algorithm) -> Result<()> {
         let topology = self.store.topology(Direction::Out).expect("every store has out-lists");
         let why = match () {
             () if !self.options.asynchronous => return Ok(()),
             () if !algorithm.is_monotone() => "its values depend on the order in which lists are read",
-            () if topology.is_grouped() => "the store's lists are grouped for shards: a list is in several pages",
+            () if topology.is_grouped() => "the store's lists are grouped for shards, so a list is on several pages",
             () => return Ok(()),
         };
         Err(Error::Parameter(format!("{} cannot run asynchronously: {why}", algorithm.name())))
     }
 
-    /// Decides how several devices share a run; none for one device.
+    /// Opens the devices and plans how they share a run. The plan is `None` for a single device.
     pub(super) fn team_plan(&self, algorithm: &dyn Algorithm) -> Result<(Option<TeamPlan>, Kinds)> {
         let options = &self.options;
         let kinds = self.roster.open(&options.devices, algorithm.shader().is_some(), &options.gpu)?;
@@ -76,7 +77,7 @@ impl Engine {
         Ok((Some(TeamPlan::new(algorithm, &request)?), kinds))
     }
 
-    /// Shares out what the timeline and checkpoints leave of a budget.
+    /// Divides what the timeline and checkpoints leave of a budget.
     pub(super) fn memory_plan(
         &self,
         algorithm: &dyn Algorithm,
@@ -91,7 +92,7 @@ impl Engine {
         plan.map_err(|error| with_beside(error, left_bytes, memory_bytes, &beside))
     }
 
-    /// The graph, once the algorithm has agreed to it.
+    /// Returns the graph, after the checks of the algorithm against it.
     pub(super) fn graph(&self, algorithm: &dyn Algorithm) -> Result<Graph> {
         let store = &self.store;
         let has_in_lists = store.topology(Direction::In).is_some();
@@ -111,13 +112,13 @@ impl Engine {
         declared::check_seeds(algorithm, store)?;
         self.check_asynchronous(algorithm)?;
         if algorithm.needs_weights() && store.manifest().weights.is_none() {
-            return Err(Error::Parameter(format!("{} needs weights, and the store has none", algorithm.name())));
+            return Err(Error::Parameter(format!("{} needs weights, but the store has none", algorithm.name())));
         }
         Ok(graph)
     }
 }
 
-/// Adds what a run needs beside its plan to the plan's refusal: the budget was what that leaves.
+/// Adds the needs of the timeline and checkpoints to a plan's error, and replaces its budget by the whole one.
 fn with_beside(error: Error, left_bytes: u64, memory_bytes: u64, beside: &[(&str, u64)]) -> Error {
     match error {
         Error::Memory { what, mut needed_bytes, budget_bytes, mut parts } if budget_bytes == left_bytes => {

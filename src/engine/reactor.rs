@@ -1,7 +1,7 @@
 //! Runs a future to its end on this thread, with tokio's I/O and timers, inside a tokio runtime too.
 //!
-//! A runtime cannot be blocked on from within another one, and its reactor is driven by whoever blocks on it. Inside a
-//! runtime a thread of its own therefore drives the reactor, and this one sleeps between polls.
+//! One runtime cannot block within another, and a reactor is driven by the thread that blocks on its runtime. Within a
+//! runtime, a separate thread therefore drives the reactor, and this one sleeps between polls.
 
 use crate::error::{Error, Result};
 use std::pin::pin;
@@ -14,7 +14,7 @@ use topostream_formats::threads;
 /// Runs a future to its end.
 ///
 /// # Errors
-/// What the future says; [`Error::Fetcher`] where the system gives no reactor.
+/// The future's error; [`Error::Fetcher`] if no runtime can be started.
 pub(super) fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     match Handle::try_current() {
         Err(_) => runtime()?.block_on(future),
@@ -27,7 +27,7 @@ fn runtime() -> Result<Runtime> {
     runtime.map_err(|error| Error::Fetcher(format!("the event loop cannot start: {error}")))
 }
 
-/// The same where this thread belongs to another runtime, which must not see a runtime dropped either.
+/// Runs a future on a thread that belongs to another runtime, on which no runtime may be dropped either.
 fn beside<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let (give, handle) = std::sync::mpsc::sync_channel(1);
@@ -42,7 +42,7 @@ fn beside<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let handle = handle.recv().map_err(|_| Error::Fetcher("the event loop has ended".into()))??;
     let outcome = {
         let _context = handle.enter();
-        // The budget of the task that this thread is in is not to be used up: nobody would renew it.
+        // Without this, polls would use up the cooperative budget of the current task, which is never renewed here.
         parked(tokio::task::unconstrained(future))
     };
     drop(stop);
@@ -50,7 +50,7 @@ fn beside<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     outcome
 }
 
-/// Polls whenever the future has woken this thread.
+/// Polls a future whenever it wakes this thread.
 fn parked<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {

@@ -1,4 +1,4 @@
-//! The devices of an engine: opened when the first run wants them, kept between runs.
+//! The devices of an engine. They are opened for the first run and kept between runs.
 
 use crate::device::exchange::ExchangeMemory;
 #[cfg(feature = "gpu")]
@@ -15,19 +15,19 @@ use crate::trace::Timeline;
 use std::sync::{Arc, Mutex};
 use topostream_formats::Store;
 
-/// Places for devices.
+/// The devices of an engine.
 #[derive(Default)]
 pub struct Roster {
-    seats: Mutex<Vec<Seat>>,
-    /// What the last run's devices told each other through: to pin it anew takes longer than a short search.
+    devices: Mutex<Vec<OpenDevice>>,
+    /// The exchange memory of the last run. Pinning a new one takes longer than a short search.
     exchange: Mutex<Option<Arc<ExchangeMemory>>>,
 }
 
-/// A device that was asked for.
+/// A device of the engine.
 #[derive(Clone)]
-enum Seat {
+enum OpenDevice {
     Cpu,
-    /// The open adapter between runs, with what it holds of the graph.
+    /// A GPU. `home` keeps the open adapter between runs, with the pages and degrees that it holds.
     #[cfg(feature = "gpu")]
     Gpu {
         home: Arc<Mutex<Option<gpu::Home>>>,
@@ -36,91 +36,94 @@ enum Seat {
     },
 }
 
-/// Makes a CPU device: what knows the algorithm's type, and so its edge function.
+/// Creates a CPU device for an algorithm whose type only this function knows.
 pub type MakeCpu = dyn Fn(CpuSetup) -> Result<Box<dyn Member>>;
 
-/// What a run gives its devices.
-pub struct Setting<'a> {
+/// The input of a run's devices.
+pub struct DeviceSetup<'a> {
     /// The algorithm.
     pub algorithm: Arc<dyn Algorithm>,
-    /// Makes the CPU device of the algorithm.
+    /// Creates a CPU device for the algorithm.
     pub cpu: &'a MakeCpu,
     /// The graph.
     pub graph: Arc<Graph>,
     /// The store.
     pub store: Arc<Store>,
-    /// The page buffer's memory.
+    /// The memory of the page buffer.
     pub pool: Arc<PagePool>,
-    /// Frames in it.
+    /// The number of frames in the page buffer.
     pub frames: u32,
     /// Worker threads, which all devices share.
     pub threads: usize,
-    /// What a GPU may use.
+    /// The settings of GPU devices.
     pub gpu: GpuSettings,
-    /// Hears what happens when.
+    /// The timeline to record, if wanted.
     pub trace: Option<Arc<Timeline>>,
 }
 
-/// What devices are like, as far as plans depend on it.
+/// The properties of devices on which plans depend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kinds {
-    /// For each device, whether it computes in main memory: the others have memory of their own.
+    /// For each device, whether it is a CPU, which computes in main memory.
     pub cpu: Vec<bool>,
-    /// What every device can bind at once, in bytes.
+    /// The largest buffer that every device can bind, in bytes.
     pub binding_bytes_max: u64,
 }
 
 impl Kinds {
-    /// Whether all are of one kind.
+    /// Returns whether all devices are of one kind.
     pub fn alike(&self) -> bool {
         self.cpu.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// How fast each may be, before anything is known of it: a GPU is a few CPUs.
+    /// Returns an assumed speed for each device, for when no rates are known: a GPU counts as 8 CPUs.
     pub fn speeds(&self) -> Vec<f64> {
         self.cpu.iter().map(|&cpu| if cpu { 1.0 } else { 8.0 }).collect()
     }
 }
 
 impl Roster {
-    /// Opens the devices that are chosen, as far as that has not been done. Without a shader, `auto` is the CPU.
+    /// Opens the chosen devices, unless that was done before. Without a shader, `auto` is the CPU.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is none such; what the driver says.
+    /// [`Error::NoDevice`] if a device does not exist; errors of the driver.
     pub fn open(&self, choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Kinds> {
-        let mut seats = self.seats();
+        let mut devices = self.devices();
         if choices.is_empty() {
-            return Err(Error::NoDevice("no device was asked for: a run needs one at least".into()));
+            return Err(Error::NoDevice("the list of devices is empty: a run needs at least one".into()));
         }
-        if seats.is_empty() {
-            *seats = Self::take_seats(choices, has_shader, settings)?;
+        if devices.is_empty() {
+            *devices = Self::open_all(choices, has_shader, settings)?;
         }
-        let cpu = seats.iter().map(|seat| matches!(seat, Seat::Cpu)).collect();
-        Ok(Kinds { cpu, binding_bytes_max: seats.iter().map(Seat::binding_bytes_max).min().unwrap_or(u64::MAX) })
+        let cpu = devices.iter().map(|device| matches!(device, OpenDevice::Cpu)).collect();
+        Ok(Kinds {
+            cpu,
+            binding_bytes_max: devices.iter().map(OpenDevice::binding_bytes_max).min().unwrap_or(u64::MAX),
+        })
     }
 
-    /// What the cost model knows the devices by, once they are open.
+    /// Describes the open devices for the cost model.
     #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only GPUs have settings"))]
     pub fn described(&self, threads: usize, settings: &GpuSettings) -> Vec<predict::Seat> {
-        let seats = self.seats();
-        let cpus = seats.iter().filter(|seat| matches!(seat, Seat::Cpu)).count();
-        let described = |seat: &Seat| match seat {
-            Seat::Cpu => predict::Seat::cpu((threads / cpus.max(1)).max(1)),
+        let devices = self.devices();
+        let cpus = devices.iter().filter(|device| matches!(device, OpenDevice::Cpu)).count();
+        let described = |device: &OpenDevice| match device {
+            OpenDevice::Cpu => predict::Seat::cpu((threads / cpus.max(1)).max(1)),
             #[cfg(feature = "gpu")]
-            Seat::Gpu { adapter, .. } => {
+            OpenDevice::Gpu { adapter, .. } => {
                 predict::Seat::gpu(&adapter.report.name, adapter.report.memory_bytes, settings)
             }
         };
-        let count = seats.len().max(1) as f64;
-        seats.iter().map(|seat| predict::Seat { share: 1.0 / count, ..described(seat) }).collect()
+        let count = devices.len().max(1) as f64;
+        devices.iter().map(|device| predict::Seat { share: 1.0 / count, ..described(device) }).collect()
     }
 
-    fn seats(&self) -> std::sync::MutexGuard<'_, Vec<Seat>> {
-        self.seats.lock().expect("nothing panics while it is held")
+    fn devices(&self) -> std::sync::MutexGuard<'_, Vec<OpenDevice>> {
+        self.devices.lock().expect("nothing panics while it is held")
     }
 
     #[cfg(feature = "gpu")]
-    fn take_seats(choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Vec<Seat>> {
+    fn open_all(choices: &[DeviceChoice], has_shader: bool, settings: &GpuSettings) -> Result<Vec<OpenDevice>> {
         let choices: Vec<DeviceChoice> = choices
             .iter()
             .map(|choice| match choice {
@@ -128,60 +131,61 @@ impl Roster {
                 other => other.clone(),
             })
             .collect();
-        let seat = |adapter: Option<gpu::Adapter>| {
-            let Some(adapter) = adapter else { return Ok(Seat::Cpu) };
+        let open = |adapter: Option<gpu::Adapter>| {
+            let Some(adapter) = adapter else { return Ok(OpenDevice::Cpu) };
             let home = gpu::Home::open(&adapter, settings)?;
             let binding_bytes_max = home.gpu().caps().binding_bytes_max;
             let home = Arc::new(Mutex::new(Some(home)));
-            Ok(Seat::Gpu { home, adapter: Box::new(adapter), binding_bytes_max })
+            Ok(OpenDevice::Gpu { home, adapter: Box::new(adapter), binding_bytes_max })
         };
-        gpu::adapters::choose_all(&choices)?.into_iter().map(seat).collect()
+        gpu::adapters::choose_all(&choices)?.into_iter().map(open).collect()
     }
 
     #[cfg(not(feature = "gpu"))]
-    fn take_seats(choices: &[DeviceChoice], _has_shader: bool, _settings: &GpuSettings) -> Result<Vec<Seat>> {
+    fn open_all(choices: &[DeviceChoice], _has_shader: bool, _settings: &GpuSettings) -> Result<Vec<OpenDevice>> {
         choices.iter().try_for_each(DeviceChoice::without_gpu_support)?;
-        Ok(vec![Seat::Cpu; choices.len()])
+        Ok(vec![OpenDevice::Cpu; choices.len()])
     }
 
-    /// Makes the devices ready for a run: one, or several under a plan.
+    /// Sets up the devices for a run: a single device, or several under a plan.
     ///
     /// # Errors
-    /// What the devices say.
-    pub fn device(&self, setting: &Setting<'_>, plan: Option<TeamPlan>) -> Result<Box<dyn Device>> {
-        let seats = self.seats().clone();
-        let workers = Arc::new(Workers::new(setting.threads)?);
+    /// The errors of the devices.
+    pub fn device(&self, setup: &DeviceSetup<'_>, plan: Option<TeamPlan>) -> Result<Box<dyn Device>> {
+        let devices = self.devices().clone();
+        let workers = Arc::new(Workers::new(setup.threads)?);
         let mut kept = self.exchange.lock().expect("nothing panics while it is held");
         let Some(plan) = plan else {
             *kept = None;
-            let part = Part::whole(setting.graph.vertices);
-            return Ok(seats[0].member(setting, part, None, (&workers, workers.count()))?);
+            let part = Part::whole(setup.graph.vertices);
+            return Ok(devices[0].member(setup, part, None, (&workers, workers.count()))?);
         };
         let exchange = plan.exchange(kept.take())?;
         *kept = Some(Arc::clone(&exchange));
         drop(kept);
-        let cpus = seats.iter().filter(|seat| matches!(seat, Seat::Cpu)).count();
+        let cpus = devices.iter().filter(|device| matches!(device, OpenDevice::Cpu)).count();
         let share = (&workers, (workers.count() / cpus.max(1)).max(1));
-        let member =
-            |(seat, part): (&Seat, &Part)| seat.member(setting, part.clone(), Some(Arc::clone(&exchange)), share);
-        let members = seats.iter().zip(&plan.parts).map(member).collect::<Result<Vec<_>>>()?;
-        let (store, graph) = (Arc::clone(&setting.store), Arc::clone(&setting.graph));
+        let member = |(device, part): (&OpenDevice, &Part)| {
+            device.member(setup, part.clone(), Some(Arc::clone(&exchange)), share)
+        };
+        let members = devices.iter().zip(&plan.parts).map(member).collect::<Result<Vec<_>>>()?;
+        let (store, graph) = (Arc::clone(&setup.store), Arc::clone(&setup.graph));
         Ok(Box::new(Team::new(plan, store, graph, exchange, members)))
     }
 
-    /// Looks at the adapter that the last run has left in the first place, for tests.
+    /// Calls `look` with the first device's adapter, if it is a GPU that is kept from the last run. For tests.
     #[cfg(feature = "gpu")]
     pub fn with_gpu<T>(&self, look: impl FnOnce(&gpu::Gpu) -> T) -> Option<T> {
-        match self.seats().first()? {
-            Seat::Gpu { home, .. } => {
+        match self.devices().first()? {
+            OpenDevice::Gpu { home, .. } => {
                 home.lock().expect("nothing panics while it is held").as_ref().map(|home| look(home.gpu()))
             }
-            Seat::Cpu => None,
+            OpenDevice::Cpu => None,
         }
     }
 }
 
-impl Seat {
+impl OpenDevice {
     fn binding_bytes_max(&self) -> u64 {
         match self {
             Self::Cpu => u64::MAX,
@@ -190,29 +194,29 @@ impl Seat {
         }
     }
 
-    /// The device in this seat, for one run. Of the worker threads, `lanes` are the share of each CPU device.
+    /// Sets up the device for one run. `lanes` is the share of the worker threads of each CPU device.
     fn member(
         &self,
-        setting: &Setting<'_>,
+        setup: &DeviceSetup<'_>,
         part: Part,
         exchange: Option<Arc<ExchangeMemory>>,
         (workers, lanes): (&Arc<Workers>, usize),
     ) -> Result<Box<dyn Member>> {
         let workers = Arc::clone(workers);
-        let (graph, store, trace) = (Arc::clone(&setting.graph), Arc::clone(&setting.store), setting.trace.clone());
+        let (graph, store, trace) = (Arc::clone(&setup.graph), Arc::clone(&setup.store), setup.trace.clone());
         match self {
-            Self::Cpu => (setting.cpu)(CpuSetup { graph, store, workers, lanes, trace, part, exchange }),
+            Self::Cpu => (setup.cpu)(CpuSetup { graph, store, workers, lanes, trace, part, exchange }),
             #[cfg(feature = "gpu")]
             Self::Gpu { home: keep, adapter, .. } => {
                 let kept = keep.lock().expect("nothing panics while it is held").take();
                 let home = match kept {
                     Some(home) => home,
-                    None => gpu::Home::open(adapter, &setting.gpu)?,
+                    None => gpu::Home::open(adapter, &setup.gpu)?,
                 };
-                let algorithm = Arc::clone(&setting.algorithm);
-                let (pool, frames) = (Arc::clone(&setting.pool), setting.frames);
-                let setup = gpu::RunSetup { algorithm, graph, store, pool, frames, workers, trace, part, exchange };
-                Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(keep), setup)?))
+                let algorithm = Arc::clone(&setup.algorithm);
+                let (pool, frames) = (Arc::clone(&setup.pool), setup.frames);
+                let run = gpu::RunSetup { algorithm, graph, store, pool, frames, workers, trace, part, exchange };
+                Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(keep), run)?))
             }
         }
     }

@@ -1,7 +1,7 @@
-//! One run in progress: its devices, its pages, and what its report says.
+//! A run in progress: its device, its pages and its report.
 
 use super::asynchronous::Turns;
-use super::roster::{MakeCpu, Setting};
+use super::roster::{DeviceSetup, MakeCpu};
 use super::stream::PageStream;
 use super::{Engine, EngineOptions};
 use crate::device::Device;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use topostream_formats::{Direction, Store};
 
-/// One run in progress.
+/// A run in progress.
 pub(super) struct Session<'a> {
     pub(super) store: &'a Store,
     pub(super) options: &'a EngineOptions,
@@ -27,14 +27,14 @@ pub(super) struct Session<'a> {
     pub pages: PageStream,
     pub device: Box<dyn Device>,
     pub(super) spans: EngineSpans,
-    /// How several devices share the run.
+    /// How several devices share the run; `None` for a single device.
     sharing: Option<Sharing>,
-    /// Which pages come when, in asynchronous relaxation.
+    /// The order of pages in asynchronous relaxation; `None` otherwise.
     turns: Option<Turns>,
 }
 
 impl<'a> Session<'a> {
-    /// Opens the fetcher and the device.
+    /// Opens the fetcher and sets up the device.
     pub fn new(
         engine: &'a Engine,
         plan: &'a MemoryPlan,
@@ -48,7 +48,7 @@ impl<'a> Session<'a> {
         let cache = engine.buffer.take(plan, topology.page_bytes())?;
         let pool = cache.any().expect("a page buffer has frames").pool();
         let fetcher = fetch::open(options.fetcher, store, pool, weights)?;
-        let setting = Setting {
+        let setup = DeviceSetup {
             algorithm: Arc::clone(&algorithm),
             cpu,
             graph: Arc::clone(&graph),
@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
             trace: options.trace.clone(),
         };
         let sharing = team.as_ref().map(TeamPlan::sharing);
-        let device = engine.roster.device(&setting, team)?;
+        let device = engine.roster.device(&setup, team)?;
         let spans = EngineSpans::new(options.trace.clone());
         let pages = PageStream::new(store, plan, cache, fetcher);
         let entries = topology.directory().entries();
@@ -68,8 +68,8 @@ impl<'a> Session<'a> {
         Ok(Self { store, options, plan, algorithm, graph, pages, device, sharing, spans, turns })
     }
 
-    /// In asynchronous relaxation, a superstep that could be over the vertices of a set is: of all lists none can be
-    /// put off.
+    /// In asynchronous relaxation, replaces a visit of all lists by one of the lists of a set, if the algorithm
+    /// declares one: pages can then be deferred.
     pub(super) fn divisible(&self, step: Step) -> Step {
         if step.visit != Visit::All || self.turns.is_none() || self.algorithm.left_out().is_none() {
             return step;
@@ -79,7 +79,7 @@ impl<'a> Session<'a> {
         visits.into_iter().find(within).map_or(step, |(_, visit)| Step { visit, ..step })
     }
 
-    /// What a superstep visits, and what it puts off.
+    /// Returns the pages that a superstep visits, and those that it defers.
     pub(super) fn plan_pages(&mut self, step: &Step) -> Result<(PagePlan, Vec<PageRef>)> {
         let plan = self.device.pages(step)?;
         let may = match step.visit {
@@ -96,7 +96,7 @@ impl<'a> Session<'a> {
         Ok((turn.taken, turn.put_off))
     }
 
-    /// The report of a run that begins.
+    /// Returns a report with what is known at the start of a run.
     pub(super) fn begin_report(&self) -> RunReport {
         RunReport {
             algorithm: self.algorithm.name().into(),
@@ -111,7 +111,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Adds what is known once all supersteps are done.
+    /// Completes the report at the end of a run.
     pub(super) fn end_report(&self, report: &mut RunReport) {
         report.bound = report.total.bound();
         report.sharing = self.sharing.clone().map(|sharing| Sharing { devices: self.device.reports(), ..sharing });

@@ -21,7 +21,7 @@ use std::time::Instant;
 use tokio::time::Interval;
 use topostream_formats::Store;
 
-/// What reads pages during a run, and the frames that they are read into.
+/// The fetcher of a run, and the frames that pages are read into.
 pub(super) struct PageStream {
     cache: PageCache<Frame>,
     fetcher: Box<dyn Fetcher>,
@@ -29,22 +29,22 @@ pub(super) struct PageStream {
     stripes: usize,
     in_flight_max: usize,
     stripe_in_flight_max: usize,
-    /// How often each page that has failed was tried since it last succeeded.
+    /// For each page that has failed: the number of tries since it last succeeded.
     tries: HashMap<PageRef, u32>,
     retries: u64,
     meters: StripeMeters,
-    /// Ends waits now and then, so that a run whose disk or device does not answer can be cancelled.
+    /// Ends waits at intervals, so that a run can be cancelled if its disk or device does not respond.
     tick: Interval,
 }
 
-/// The pages of one superstep, under way.
+/// The pages of one superstep in progress.
 struct Visit<'a> {
     stream: &'a mut PageStream,
     device: &'a mut dyn Device,
     spans: &'a mut EngineSpans,
     policy: Policy,
     backlog: Backlog,
-    /// Pages that the device has.
+    /// The number of pages that the device is working on.
     in_device: usize,
     report: StepReport,
     /// When the last event was accounted for.
@@ -54,12 +54,12 @@ struct Visit<'a> {
 enum Event {
     Filled(Vec<PageFilled>),
     Done(Vec<PageDone>),
-    /// Nothing, for a while.
+    /// No event for [`CANCEL_TICK`].
     Tick,
 }
 
 impl PageStream {
-    /// A stream over the frames of `cache`. Must be called within the runtime of the run.
+    /// Creates a stream over the frames of `cache`. Must be called within the run's runtime.
     pub fn new(store: &Store, plan: &MemoryPlan, cache: PageCache<Frame>, fetcher: Box<dyn Fetcher>) -> Self {
         Self {
             cache,
@@ -75,37 +75,37 @@ impl PageStream {
         }
     }
 
-    /// What reads the pages.
+    /// Returns the fetcher.
     pub fn fetcher(&self) -> &dyn Fetcher {
         &*self.fetcher
     }
 
-    /// Whether a page is in the page buffer.
+    /// Returns whether a page is in the page buffer.
     pub fn contains(&self, page: PageRef) -> bool {
         self.cache.contains(page)
     }
 
-    /// Reads that were repeated.
+    /// Returns the number of reads that were repeated.
     pub fn retries(&self) -> u64 {
         self.retries
     }
 
-    /// What was read from each stripe.
+    /// Returns the reads of each stripe.
     pub fn stripe_reports(&self) -> Vec<StripeReport> {
         self.meters.reports()
     }
 
-    /// The page buffer, for the next run.
+    /// Returns the page buffer, for the next run.
     pub fn into_cache(self) -> PageCache<Frame> {
         self.cache
     }
 
-    /// Reads pages and has the device compute on them, until all are done.
+    /// Reads pages and passes them to the device, until it is done with all of them.
     ///
     /// # Errors
-    /// [`Error::Read`], [`Error::Store`] naming the page that could not be had in [`TRIES_MAX`] tries;
-    /// [`Error::Fetcher`]; what the device says; [`Error::Interrupted`] once `cancel` is raised. Reads in flight are
-    /// waited for, as long as [`LET_GO`] allows.
+    /// [`Error::Read`] or [`Error::Store`] with the page that failed [`TRIES_MAX`] times; [`Error::Fetcher`]; errors of
+    /// the device; [`Error::Interrupted`] once `cancel` is set. After an error, reads in flight are waited for, at most
+    /// for [`LET_GO`].
     pub async fn visit(
         &mut self,
         device: &mut dyn Device,
@@ -116,7 +116,7 @@ impl PageStream {
     ) -> Result<StepReport> {
         let result = Visit::begin(self, device, spans, (pages, policy), report).to_the_end(cancel).await;
         if result.is_err() {
-            // What the kernel still writes to is not freed before it has done so.
+            // The kernel may still write to frames, which must not be freed before.
             self.fetcher.let_go(Instant::now() + LET_GO);
         }
         result
@@ -124,7 +124,7 @@ impl PageStream {
 }
 
 impl<'a> Visit<'a> {
-    /// Hands the device what is in the page buffer, first those pages whose frames are reused first.
+    /// Passes the cached pages to the device, first those whose frames are reused first.
     fn begin(
         stream: &'a mut PageStream,
         device: &'a mut dyn Device,
@@ -153,7 +153,7 @@ impl<'a> Visit<'a> {
             }
             let starved = self.request();
             if self.stream.fetcher.in_flight() == 0 && self.in_device == 0 {
-                assert!(!starved, "every frame is idle, but none of them may be used anew");
+                assert!(!starved, "every frame is idle, but none of them may be reused");
                 return Ok(self.report);
             }
             let event = self.event().await?;
@@ -166,7 +166,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Requests missing pages as long as there are frames for them. True if a page is missing and no frame is free.
+    /// Requests missing pages while there are frames for them. Returns whether a page is missing for want of a frame.
     fn request(&mut self) -> bool {
         while let Some(page) = self.backlog.next() {
             let Some(frame) = self.stream.cache.frame(self.policy) else { return true };
@@ -179,7 +179,7 @@ impl<'a> Visit<'a> {
         false
     }
 
-    /// Sleeps until something has happened, or for [`CANCEL_TICK`].
+    /// Sleeps until the next event, at most for [`CANCEL_TICK`].
     async fn event(&mut self) -> Result<Event> {
         let device_busy = self.in_device > 0;
         let (mut filled, mut done) = (Vec::new(), Vec::new());
@@ -197,7 +197,7 @@ impl<'a> Visit<'a> {
         .await
     }
 
-    /// Adds the time since the last event to the counters of what it was spent on.
+    /// Adds the time since the last event to the counters that it belongs to.
     fn account(&mut self, starved: bool) {
         let ns = elapsed_ns(self.since);
         self.since = Instant::now();
@@ -207,7 +207,7 @@ impl<'a> Visit<'a> {
         self.report.wait_frames_ns += if starved { ns } else { 0 };
     }
 
-    /// A page has been read, or could not be.
+    /// Handles the end of a read.
     fn on_filled(&mut self, PageFilled { page, frame, result }: PageFilled) -> Result<()> {
         self.backlog.end(page);
         self.stream.meters.read_ends(page);
@@ -225,16 +225,17 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The device is done with a page.
+    /// Handles a page that the device is done with.
     fn on_done(&mut self, PageDone { page, frame, kept, result }: PageDone) -> Result<()> {
         self.in_device -= 1;
-        let frame = Arc::into_inner(frame).expect("a device that has reported a page has let go of its frame");
+        let frame = Arc::into_inner(frame).expect("a device drops its frame before it reports the page");
         match result {
             Ok(work) => {
                 self.report.add_work(work);
                 self.stream.tries.remove(&page);
-                // What the device keeps from scan to scan need not be here too. In a traversal it keeps what was used
-                // last, and what it lets go is better read from here than from disk.
+                // In scans, a page that the device keeps need not be in the page buffer too. In traversals, the device
+                // keeps the pages that were used last, and pages that it evicts are read faster from here than from
+                // disk.
                 match kept && self.policy == Policy::Scan {
                     true => self.stream.cache.give_up(frame),
                     false => self.stream.cache.put_back(page, frame, self.policy),
@@ -248,7 +249,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Has a page read again, as often as [`TRIES_MAX`] allows.
+    /// Schedules another read of a page, or returns the error after [`TRIES_MAX`] tries.
     fn try_again(&mut self, page: PageRef, error: impl FnOnce(u32) -> Error) -> Result<()> {
         let tries = self.stream.tries.entry(page).or_insert(0);
         *tries += 1;

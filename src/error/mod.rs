@@ -1,4 +1,4 @@
-//! What can go wrong in a run.
+//! The errors of a run.
 
 mod violation;
 
@@ -10,57 +10,57 @@ use topostream_formats::PageId;
 /// The result of engine operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a run could not start or did not finish.
+/// The reason why a run could not start or did not finish.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something is wrong with the store, by file and page.
+    /// A defect of the store, with file and page.
     #[error(transparent)]
     Store(#[from] topostream_formats::Error),
-    /// A page could not be read, however often it was tried.
+    /// A page could not be read in any of several tries.
     #[error("page {page} could not be read in {tries} tries: {source}")]
     Read {
         /// The page.
         page: PageId,
-        /// How often it was tried.
+        /// The number of tries.
         tries: u32,
-        /// The system's last answer, with the file's name.
+        /// The system's last error, with the file's name.
         source: std::io::Error,
     },
-    /// The fetcher that was asked for cannot be used.
+    /// The fetcher cannot be used, or has failed.
     #[error("{0}")]
     Fetcher(String),
-    /// What was asked of an algorithm is not possible.
+    /// A parameter or option is not valid, or an algorithm cannot run on this graph.
     #[error("{0}")]
     Parameter(String),
-    /// The run does not fit in the memory that it was allowed.
+    /// The run does not fit in the memory budget.
     #[error("{what} needs {needed_bytes} bytes of memory but the budget is {budget_bytes} bytes ({parts})")]
     Memory {
         /// What needs the memory.
         what: String,
-        /// The least that would do.
+        /// The minimum that is needed.
         needed_bytes: u64,
-        /// What was allowed.
+        /// The budget.
         budget_bytes: u64,
         /// The parts of the need, for people.
         parts: String,
     },
-    /// There is no device such as was asked for; the message says which there are and what can be done.
+    /// The chosen device does not exist. The message lists the devices that exist.
     #[error("{0}")]
     NoDevice(String),
-    /// A GPU stopped, or could not do what was asked of it.
+    /// A GPU has failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
     /// One of several devices that share a run has failed.
     #[error("device {number} of {devices} ({name}): {source}")]
     Device {
-        /// Counted from 1, in the order in which they were asked for.
+        /// Its number, from 1, in the order of the list of devices.
         number: usize,
-        /// How many there are.
+        /// The number of devices.
         devices: usize,
         /// Its name.
         name: String,
-        /// What it says.
+        /// Its error.
         source: Box<Error>,
     },
     /// The code of an algorithm panicked on a worker thread: a defect of the algorithm or of this program.
@@ -71,17 +71,17 @@ pub enum Error {
         /// The message of the panic.
         message: String,
     },
-    /// An algorithm's shader is wrong, by file and line.
+    /// A defect of an algorithm's shader, with file and line.
     #[error("{0}")]
     Shader(String),
     /// The run does not fit in the memory of a device.
-    #[error("{what} needs {needed_bytes} bytes of device memory but {budget_bytes} bytes can be had ({parts})")]
+    #[error("{what} needs {needed_bytes} bytes of device memory but {budget_bytes} bytes are available ({parts})")]
     DeviceMemory {
         /// What needs the memory.
         what: String,
-        /// The least that would do.
+        /// The minimum that is needed.
         needed_bytes: u64,
-        /// What the device has, or was allowed.
+        /// The device's memory, or the limit that was set for it.
         budget_bytes: u64,
         /// The parts of the need, for people.
         parts: String,
@@ -94,7 +94,7 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// Checkpoints cannot be written or used there.
+    /// A checkpoint cannot be written or used.
     #[error("{}: {message}", path.display())]
     Checkpoint {
         /// The file or folder.
@@ -107,65 +107,65 @@ pub enum Error {
     Output {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Results do not have such a column, or not of the type that was asked for.
+    /// The results have no such column, or it cannot be read as the requested type.
     #[error("{algorithm}: column {column:?}: {message}")]
     Column {
         /// The algorithm.
         algorithm: String,
         /// The name of the column.
         column: String,
-        /// What is wrong; the columns that there are.
+        /// What is wrong, with the columns that exist.
         message: String,
     },
-    /// An answer is wrong, by the rules of Graph500.
+    /// An answer breaks a rule of Graph500.
     #[error(transparent)]
     Wrong(Box<Violation>),
-    /// The user asked to stop.
+    /// The run was cancelled.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// Why a GPU could not go on.
+/// The reason why a GPU failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
-    /// The driver gave the device up: it was reset, unplugged, or hung for too long. What it held is gone.
-    #[error("{device} was lost ({message}); run again, or with `--device cpu`")]
+    /// The device was lost: it was reset, unplugged, or did not respond. Its memory is lost.
+    #[error("{device} was lost ({message}); run again, or use `--device cpu`")]
     Lost {
         /// The adapter's name.
         device: String,
-        /// The driver's words.
+        /// The driver's message.
         message: String,
     },
-    /// The device or its driver has no memory left.
-    #[error("{device} has no memory for {what} ({message}); close what else uses it, or run with `--device cpu`")]
+    /// The device or its driver is out of memory.
+    #[error("{device} has no memory for {what} ({message}); close other programs that use it, or use `--device cpu`")]
     OutOfMemory {
         /// The adapter's name.
         device: String,
-        /// What the memory was for, with its size where that is known.
+        /// The purpose of the memory, with its size if known.
         what: String,
-        /// The driver's words.
+        /// The driver's message.
         message: String,
     },
-    /// The device cannot do this at all: an extension or a queue is missing, or not allowed.
+    /// A feature is not available: an extension or a queue is missing or not allowed.
     #[error("{device}: {what} is not available: {message}")]
     Unavailable {
         /// The adapter's name.
         device: String,
-        /// What was asked for.
+        /// The feature.
         what: String,
-        /// Why it cannot be had.
+        /// Why it is not available.
         message: String,
     },
-    /// The device was used wrongly, or its driver broke its word: a defect of this program or of the driver.
+    /// The device was used incorrectly, or its driver failed: a defect of this program or of the driver.
     #[error("{device}: {what}: {message} (a defect of this program or of the driver)")]
     Fault {
         /// The adapter's name.
         device: String,
-        /// What was being done.
+        /// The operation.
         what: String,
         /// What is wrong.
         message: String,

@@ -1,19 +1,19 @@
-//! How an answer breaks a rule of Graph500.
+//! Violations of Graph500's rules.
 
 use std::fmt;
 use std::path::PathBuf;
 use topostream_formats::PageId;
 
-/// Graph500's rules, in the specification's order.
+/// Graph500's rules, in the order of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// 1: the tree hangs below the source and has no cycles.
+    /// 1: parents form a tree without cycles, with the source as its root.
     Tree,
-    /// 2: a tree edge goes down by one level, or by its weight.
+    /// 2: along a tree edge, the level grows by 1, or the distance by the edge's weight.
     TreeEdge,
-    /// 3: no edge goes down more than that.
+    /// 3: along any edge, the level grows by at most 1, or the distance by at most the edge's weight.
     EveryEdge,
-    /// 4: no edge leaves what is reached.
+    /// 4: no edge leads from a reached vertex to an unreached one.
     Spans,
     /// 5: a tree edge is an edge of the graph.
     InGraph,
@@ -22,27 +22,27 @@ pub enum Rule {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Tree => "rule 1 (a tree below the source, without cycles)",
-            Self::TreeEdge => "rule 2 (tree edges go down by their length)",
-            Self::EveryEdge => "rule 3 (no edge goes down by more than its length)",
-            Self::Spans => "rule 4 (no edge leaves what is reached)",
+            Self::Tree => "rule 1 (parents form a tree with the source as its root)",
+            Self::TreeEdge => "rule 2 (values grow along tree edges by the edge's length)",
+            Self::EveryEdge => "rule 3 (values grow along edges by at most the edge's length)",
+            Self::Spans => "rule 4 (no edge leads from a reached vertex to an unreached one)",
             Self::InGraph => "rule 5 (tree edges are edges of the graph)",
         })
     }
 }
 
-/// How an answer breaks a rule: the first case, by page and by place in the page where pages tell.
+/// The first violation of a rule by an answer, in the order of pages if it was found in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The rule.
     pub rule: Rule,
-    /// The vertex that is wrong, or that the edge leaves; its original id.
+    /// The original id of the vertex that is wrong, or of the edge's source.
     pub vertex: u64,
-    /// The other end of the edge, or the parent; its original id.
+    /// The original id of the edge's other end, or of the parent.
     pub other: Option<u64>,
-    /// The values that are wrong, for people.
+    /// The wrong values, for people.
     pub reason: String,
-    /// Where the edge stands: the file and the page.
+    /// The file and the page of the edge.
     pub page: Option<(PathBuf, PageId)>,
 }
 

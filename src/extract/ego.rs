@@ -1,4 +1,4 @@
-//! The vertices around others: of an egonet.
+//! The vertices near others, for egonets.
 
 use crate::algorithms::{Bfs, Neighbourhood};
 use crate::engine::{Engine, Run};
@@ -7,19 +7,19 @@ use crate::model::algorithm::{Algorithm, AnswerValues};
 use crate::model::vertex_set::VertexSet;
 use topostream_formats::VertexId;
 
-/// Which edges a hop follows.
+/// The direction in which hops follow edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hops {
     /// Along edges.
     #[default]
     Along,
-    /// Against them.
+    /// Against edges.
     Against,
-    /// Either way. A directed graph's store must have in-lists.
+    /// Both ways. The store of a directed graph must have in-lists.
     Either,
 }
 
-/// What finds vertices.
+/// The algorithm that finds the vertices.
 enum Search {
     OneWay(Bfs),
     BothWays(Neighbourhood),
@@ -37,10 +37,10 @@ fn search(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> S
     Search::OneWay(Bfs { sources, parents: false, bottom_up: true, hops_max, against })
 }
 
-/// The vertices within some hops of sources, these included, found by an engine on its devices.
+/// Returns the vertices within `hops_max` hops of the sources, including the sources. Runs on the engine's devices.
 ///
 /// # Errors
-/// As [`Engine::run`].
+/// The errors of [`Engine::run`].
 pub fn within_hops(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Result<VertexSet> {
     match search(engine, sources, hops_max, hops) {
         Search::OneWay(bfs) => Ok(reached(&engine.run(bfs)?, engine)),
@@ -48,20 +48,20 @@ pub fn within_hops(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: H
     }
 }
 
-/// The least main memory in which [`within_hops`] finds vertices, in bytes, the set included.
+/// Returns the minimum memory budget of [`within_hops`], in bytes, including the resulting set.
 ///
 /// # Errors
-/// As [`Engine::needed_bytes`].
+/// The errors of [`Engine::needed_bytes`].
 pub fn within_hops_needs(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Result<u64> {
     let run_bytes = match search(engine, sources, hops_max, hops) {
         Search::OneWay(bfs) => engine.needed_bytes(&bfs)?,
         Search::BothWays(neighbourhood) => engine.needed_bytes(&neighbourhood)?,
     };
-    // What is found stands beside what has found it.
+    // The set is built while the run's state is still allocated.
     Ok(run_bytes + VertexSet::memory_bytes(engine.store().vertices()))
 }
 
-/// The vertices with a level.
+/// Returns the vertices with a level.
 fn reached<A: Algorithm>(run: &Run<A>, engine: &Engine) -> VertexSet {
     let answers = run.answers();
     let AnswerValues::Integer(level) = &answers[0].values else { unreachable!("levels are whole numbers") };

@@ -1,14 +1,14 @@
-//! Parts of a graph, as streams of edges: what lies among some vertices, or goes from some to others.
+//! Parts of a graph as streams of edges: the edges among the vertices of a set, or from one set to another.
 //!
 //! ```text
 //!  file of ids ──▶ VertexSet ─┐
-//!  engine: some hops ────────▶├─▶ which pages have lists of these vertices? ─▶ read, check ─▶ edges that are wanted ─▶ a new
-//!                             ┘        (page directory)                  a page a thread       by their original ids     store, a file
+//!  engine: some hops ────────▶├─▶ pages with lists of these vertices ─▶ read, check ─▶ wanted edges, ─▶ a new store,
+//!                             ┘        (page directory)             a page a thread   original ids     a file
 //! ```
 //!
-//! A [`Subgraph`] is an [`EdgeSource`](topostream_formats::EdgeSource): whatever makes stores or edge lists of edges
-//! makes them of these. It reads the pages that have wanted lists and no others, in file order, once; memory is a page
-//! a thread beside the sets, so that parts of a graph larger than memory come from disk.
+//! A [`Subgraph`] is an [`EdgeSource`](topostream_formats::EdgeSource): a store or an edge list can be made from it. It
+//! reads only the pages with wanted lists, once and in file order. It needs memory for the sets and one page per
+//! thread, so parts of graphs larger than memory can be extracted.
 //!
 //! ```no_run
 //! use std::{path::Path, sync::Arc};
@@ -37,12 +37,12 @@ use std::sync::atomic::AtomicBool;
 use subgraph::Wanted;
 use topostream_formats::Store;
 
-/// What an extraction may use.
+/// The options of an extraction.
 #[derive(Clone, Debug)]
 pub struct ExtractOptions {
-    /// Main memory, in bytes, the sets included.
+    /// The memory budget, in bytes, including the sets.
     pub memory_bytes: u64,
-    /// Raised by whoever wants it to stop.
+    /// Set to cancel the extraction.
     pub cancel: Arc<AtomicBool>,
 }
 
@@ -52,22 +52,22 @@ impl Default for ExtractOptions {
     }
 }
 
-/// The subgraph that vertices induce: these vertices, those without edges too, and every edge between two of them, with
-/// its weight, as often as the graph has it. An undirected edge comes once.
+/// Returns the subgraph induced by a set of vertices: all of these vertices, including those without edges, and every
+/// edge between two of them, with its weight. Multiple edges are kept. An undirected edge is returned once.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error::Memory); [`Error::Parameter`](crate::Error::Parameter) for a set of another graph;
-/// [`Error::Store`](crate::Error::Store) where the file of ids is damaged.
+/// [`Error::Memory`](crate::Error::Memory); [`Error::Parameter`](crate::Error::Parameter) if the set is of a graph with
+/// another number of vertices; [`Error::Store`](crate::Error::Store) if the file of ids is damaged.
 pub fn induced(store: Arc<Store>, vertices: Arc<VertexSet>, options: &ExtractOptions) -> Result<Subgraph> {
     Subgraph::new(store, Wanted::Among(vertices), options)
 }
 
-/// The edges that leave a vertex of one set and enter one of another, with their weights: those that
-/// [`CrossEdges`](crate::algorithms::CrossEdges) counts, each as often. All of them are directed, and vertices without
-/// such edges are no part of it.
+/// Returns the edges from one set of vertices to another, with their weights: the edges that
+/// [`CrossEdges`](crate::algorithms::CrossEdges) counts, with the same multiplicity. All of them are directed. Vertices
+/// without such edges are not included.
 ///
 /// # Errors
-/// As [`induced`].
+/// The errors of [`induced`].
 pub fn crossing(
     store: Arc<Store>,
     from: Arc<VertexSet>,

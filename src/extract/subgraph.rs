@@ -1,4 +1,4 @@
-//! A part of a graph, page by page.
+//! A stream of the edges of a part of a graph, read page by page.
 
 use super::ExtractOptions;
 use crate::error::{Error, Result};
@@ -18,16 +18,16 @@ use topostream_formats::{
     Store, Topology, VertexId,
 };
 
-/// Which edges are wanted.
+/// The edges that are wanted.
 #[derive(Debug)]
 pub(super) enum Wanted {
-    /// Those between vertices of a set.
+    /// The edges between vertices of a set.
     Among(Arc<VertexSet>),
-    /// Those from a set into another.
+    /// The edges from one set to another.
     Across(Arc<VertexSet>, Arc<VertexSet>),
 }
 
-/// A part of a graph as a source of edges, by original ids: see [`induced`](super::induced) and
+/// A part of a graph as a source of edges with original ids, made by [`induced`](super::induced) or
 /// [`crossing`](super::crossing).
 pub struct Subgraph {
     store: Arc<Store>,
@@ -36,23 +36,23 @@ pub struct Subgraph {
     info: SourceInfo,
     memory_bytes: u64,
     cancel: Arc<AtomicBool>,
-    /// The pages with wanted lists, and how many of them have been read.
+    /// The pages with wanted lists, and the number of them that have been read.
     pages: Vec<u32>,
     pages_read: usize,
-    /// The pages that were read last: so many of the first buffers.
+    /// The pages that were read last, in the first `filled` buffers.
     buffers: Vec<PageBuffers>,
     filled: usize,
     place: Place,
 }
 
-/// What comes next.
+/// The position of the next edge.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    /// The buffer.
+    /// The number of the buffer.
     buffer: usize,
-    /// The slot of its page.
+    /// The slot of the buffer's page.
     slot: u32,
-    /// The edge of the page, or any before the slot's first.
+    /// The edge of the page; values before the slot's first edge mean that one.
     edge: usize,
 }
 
@@ -84,7 +84,7 @@ impl Subgraph {
         for set in [wanted.sources(), wanted.dests()] {
             if set.vertices() != store.vertices() {
                 let (of, vertices) = (set.vertices(), store.vertices());
-                return Err(Error::Parameter(format!("a set is of {of} vertices, and the graph has {vertices}")));
+                return Err(Error::Parameter(format!("a set is over {of} vertices, but the graph has {vertices}")));
             }
         }
         let topology = out_lists(&store);
@@ -128,7 +128,7 @@ impl Subgraph {
         })
     }
 
-    /// Reads the next pages, as many as there are buffers; whether there were any.
+    /// Reads the next pages, one for each buffer. Returns whether there were any.
     fn load(&mut self) -> StoreResult<bool> {
         if self.cancel.load(Relaxed) {
             return Err(StoreError::Interrupted);
@@ -138,7 +138,7 @@ impl Subgraph {
         let next = &pages[*pages_read..pages.len().min(*pages_read + buffers.len())];
         let reader = PageReader::open(topology)?;
         let fill = |(buffers, &page): (&mut PageBuffers, &u32)| buffers.fill(&reader, store, topology, PageId(page));
-        // Of several defects, the one in the first page is reported, whichever thread is faster.
+        // Of several errors, the one of the first page is reported, independent of thread timing.
         let results: Vec<StoreResult<()>> = buffers.par_iter_mut().zip(next).map(fill).collect();
         results.into_iter().collect::<StoreResult<()>>()?;
         self.filled = next.len();
@@ -147,7 +147,7 @@ impl Subgraph {
         Ok(self.filled > 0)
     }
 
-    /// Appends wanted edges of the page that is next in its buffer; whether it has no more.
+    /// Appends wanted edges of the next page to `chunk`, until it is full. Returns whether the page has no more.
     fn pick(&mut self, chunk: &mut Vec<Edge>) -> StoreResult<bool> {
         let topology = out_lists(&self.store);
         let number = PageId(self.pages[self.pages_read - self.filled + self.place.buffer]);
@@ -179,7 +179,7 @@ impl Subgraph {
             let record = page.record(slot);
             for at in record.start.max(place.edge)..record.end {
                 let dest = VertexId(neighbours.vertex(at));
-                // An undirected edge stands in the lists of both ends.
+                // An undirected edge is in the lists of both ends.
                 if !dests.contains(dest) || (self.info.mirror && dest < source) {
                     continue;
                 }
@@ -235,14 +235,14 @@ fn out_lists(store: &Store) -> &Topology {
     store.topology(Direction::Out).expect("every store has out-lists")
 }
 
-/// The least main memory in which [`induced`](super::induced) works, in bytes, for a set of so many vertices.
+/// Returns the minimum memory budget of [`induced`](super::induced) for a set of `vertices` vertices, in bytes.
 pub fn induced_needs(store: &Store, vertices: u64) -> u64 {
     let topology = out_lists(store);
     let page_bytes = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
     among_bytes(store, vertices) + rest_bytes(store) + page_bytes
 }
 
-/// Main memory beside the pages.
+/// Returns the main memory besides pages, in bytes.
 fn fixed_bytes(store: &Store, wanted: &Wanted) -> u64 {
     let wanted_bytes = match wanted {
         Wanted::Among(vertices) => among_bytes(store, vertices.count()),
@@ -251,24 +251,24 @@ fn fixed_bytes(store: &Store, wanted: &Wanted) -> u64 {
     wanted_bytes + rest_bytes(store)
 }
 
-/// A set, and the ids of its vertices, which may have no edges.
+/// Returns the bytes of a set and of the original ids of its vertices.
 fn among_bytes(store: &Store, vertices: u64) -> u64 {
     VertexSet::memory_bytes(store.vertices()) + 8 * vertices
 }
 
-/// Original ids, page directory, a chunk of edges.
+/// Returns the bytes of original ids, the page directory and a chunk of edges.
 fn rest_bytes(store: &Store) -> u64 {
     let ids_bytes = if matches!(store.manifest().ids, Ids::File { .. }) { 8 * store.vertices() } else { 0 };
     let directory_bytes = 40 * u64::from(out_lists(store).page_count());
     ids_bytes + directory_bytes + (CHUNK_EDGES * size_of::<Edge>()) as u64
 }
 
-/// The pages with edges of some vertices, in file order.
+/// Returns the pages with edges of a set of vertices, in file order.
 fn pages_with(vertices: &Bits, topology: &Topology) -> Vec<u32> {
-    // The first of them that is not before a vertex.
+    // A query and its answer: the first vertex of the set from `asked` on.
     let (mut asked, mut found) = (u64::MAX, None);
     let mut holds = |first: u64, end: u64| {
-        // In a further shard, vertices begin anew.
+        // Vertices start from 0 again in each shard.
         if first < asked || found.is_some_and(|found| found < first) {
             (asked, found) = (first, vertices.next_set(first));
         }

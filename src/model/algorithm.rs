@@ -45,7 +45,7 @@ pub enum Contents {
 
 impl Table {
     /// Whether each device has its own.
-    pub fn is_own(&self) -> bool {
+    pub(crate) fn is_own(&self) -> bool {
         matches!(self.contents, Contents::Own(_))
     }
 }
@@ -145,8 +145,7 @@ pub struct Refusal {
 }
 
 /// An algorithm that streams a graph. Only the CPU device, which runs the edge function, knows its type: for everybody
-/// else it is a
-/// `dyn Algorithm`.
+/// else it is a `dyn Algorithm`.
 pub trait Algorithm: Send + Sync + 'static {
     /// The edge function over the state of a run.
     type Kernel<'a>: Kernel

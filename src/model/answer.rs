@@ -86,8 +86,8 @@ impl<T, F: Fn(u32) -> T + Sync> Source<T> for F {
     }
 
     fn read(&self, first: u32, into: &mut [T]) {
-        for (vertex, value) in (first..).zip(into) {
-            *value = self(vertex);
+        for (place, value) in into.iter_mut().enumerate() {
+            *value = self(first + place as u32);
         }
     }
 }

@@ -29,7 +29,7 @@ impl Bits {
     }
 
     /// An empty set that edges may add a part's own vertices to.
-    pub fn of_part(part: &Part) -> Self {
+    pub(crate) fn of_part(part: &Part) -> Self {
         Self { own: part.writable(), ..Self::new(part.vertices) }
     }
 
@@ -69,7 +69,7 @@ impl Bits {
 
     /// Adds a vertex, whosever it is: what another device has told.
     #[inline(always)]
-    pub fn learn(&self, vertex: u32) -> bool {
+    pub(crate) fn learn(&self, vertex: u32) -> bool {
         let (word, bit) = (&self.words[(vertex / 64) as usize], 1 << (vertex % 64));
         if word.load(Relaxed) & bit != 0 {
             return false;
@@ -86,7 +86,7 @@ impl Bits {
     }
 
     /// Adds what another set over as many vertices has, whosever it is.
-    pub fn learn_all(&self, other: &Self) {
+    pub(crate) fn learn_all(&self, other: &Self) {
         for (at, word) in other.words.iter().enumerate() {
             let bits = word.load(Relaxed);
             if bits != 0 {
@@ -140,7 +140,7 @@ impl Bits {
     }
 
     /// The first vertex from `from` on that may be inserted and is not in the set.
-    pub fn next_unset(&self, from: u64) -> Option<u64> {
+    pub(crate) fn next_unset(&self, from: u64) -> Option<u64> {
         let mut at = from.max(self.own.start);
         while at < self.own.end {
             let rest = !self.words[(at / WORD) as usize].load(Relaxed) >> (at % WORD);
@@ -184,7 +184,7 @@ impl Bits {
     }
 
     /// Adds the vertices of a range that another set over as many has.
-    pub fn learn_from(&self, other: &Self, range: RangeInclusive<u32>) {
+    pub(crate) fn learn_from(&self, other: &Self, range: RangeInclusive<u32>) {
         let (first, last) = range.into_inner();
         for word in first / 64..=last / 64 {
             let mut bits = other.words[word as usize].load(Relaxed);
@@ -202,6 +202,7 @@ impl Bits {
     }
 
     /// Adds what words of 32 bits have, the first of which is the set's word `first` of 32.
+    #[doc(hidden)]
     pub fn set_words(&self, first: usize, words: &[u32]) {
         for (at, &bits) in (first..).zip(words).filter(|(_, bits)| **bits != 0) {
             self.words[at / 2].fetch_or(u64::from(bits) << (at % 2 * 32), Relaxed);
@@ -211,23 +212,23 @@ impl Bits {
     }
 
     /// The bits of 32 vertices.
-    pub fn half_word(&self, at: u32) -> u32 {
+    pub(crate) fn half_word(&self, at: u32) -> u32 {
         (self.words[at as usize / 2].load(Relaxed) >> (at % 2 * 32)) as u32
     }
 
     /// Takes out those of 32 vertices whose bits are set.
-    pub fn forget(&self, at: u32, bits: u32) {
+    pub(crate) fn forget(&self, at: u32, bits: u32) {
         self.words[at as usize / 2].fetch_and(!(u64::from(bits) << (at % 2 * 32)), Relaxed);
     }
 
     /// How many vertices are in the set, and the sum of `value` over them.
-    pub fn census(&self, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
+    pub(crate) fn census(&self, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
         self.census_of(0..self.len, value, |count| count())
     }
 
-    /// The number of these vertices that are in the set, and the sum of `value` over them. Where there are many, they are
-    /// counted by parallel iterators within `install`, which runs its argument on a pool of threads.
-    pub fn census_of(
+    /// The number of these vertices that are in the set, and the sum of `value` over them. Where there are many, they
+    /// are counted by parallel iterators within `install`, which runs its argument on a pool of threads.
+    pub(crate) fn census_of(
         &self,
         vertices: Range<u64>,
         value: impl Fn(u32) -> u64 + Sync,

@@ -16,7 +16,7 @@
 //!
 //! Everything above may use this module; it uses errors only.
 
-pub mod activations;
+pub(crate) mod activations;
 pub mod algorithm;
 pub mod answer;
 pub mod attributes;
@@ -25,7 +25,7 @@ mod huge;
 pub(crate) mod numbers;
 mod parameters;
 mod part;
-pub mod prefetch;
+pub(crate) mod prefetch;
 mod shader;
 pub(crate) mod sound;
 mod state;

@@ -23,6 +23,7 @@ const WORD: u64 = 64;
 
 impl Part {
     /// The part of a device that is alone.
+    #[doc(hidden)]
     pub fn whole(vertices: u64) -> Self {
         Self { vertices, own: 0..vertices, sharded: false }
     }
@@ -33,6 +34,7 @@ impl Part {
     }
 
     /// The vertices that an attribute of this role has values of here. Begins at a multiple of 64.
+    #[doc(hidden)]
     pub fn held(&self, role: Role) -> Range<u64> {
         match role {
             Role::Writable | Role::Accumulated | Role::Own if self.sharded => self.own_words(),
@@ -41,19 +43,21 @@ impl Part {
     }
 
     /// The vertices whose degrees are looked at: the vertex phase's, and those of a census.
+    #[doc(hidden)]
     pub fn own_words(&self) -> Range<u64> {
         self.own.start / WORD * WORD..self.own.end
     }
 
     /// Whether an attribute of this role has, beside the values that are held, what the owners of other vertices have
     /// last told of theirs.
+    #[doc(hidden)]
     pub fn has_seen(&self, role: Role) -> bool {
         self.sharded && role == Role::Writable
     }
 
     /// The vertices whose values it has to have where a run goes on from a checkpoint. What is added up with other
     /// devices' values is its owner's only.
-    pub fn recalled(&self, attribute: &Attribute) -> Range<u64> {
+    pub(crate) fn recalled(&self, attribute: &Attribute) -> Range<u64> {
         let written = attribute.role.is_written();
         let held_elsewhere = self.sharded && written && !self.has_seen(attribute.role);
         if held_elsewhere || (written && attribute.merge == Merge::Add) { self.own.clone() } else { 0..self.vertices }
@@ -66,7 +70,7 @@ impl Part {
     }
 
     /// The vertices that edges may write to here.
-    pub fn writable(&self) -> Range<u64> {
+    pub(crate) fn writable(&self) -> Range<u64> {
         if self.sharded { self.own.clone() } else { 0..self.vertices }
     }
 }

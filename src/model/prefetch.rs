@@ -5,11 +5,11 @@
 
 /// How many edges ahead: the latency of main memory over the time of an edge, with room to spare. Far fewer come too
 /// late; twice as many gain hardly anything.
-pub const EDGES_AHEAD: usize = 64;
+pub(crate) const EDGES_AHEAD: usize = 64;
 
 /// Asks for the line that holds `values[index]`. A hint: nothing depends on it, not even that the index is in range.
 #[inline(always)]
-pub fn line_of<T>(values: &[T], index: usize) {
+pub(crate) fn line_of<T>(values: &[T], index: usize) {
     let address = values.as_ptr().wrapping_add(index);
     #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code)]

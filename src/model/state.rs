@@ -41,7 +41,7 @@ impl Graph {
     }
 
     /// Which of [`outgoing`](Self::outgoing) are among these vertices, by place.
-    pub fn outgoing_among(&self, vertices: &Range<u64>) -> Range<usize> {
+    pub(crate) fn outgoing_among(&self, vertices: &Range<u64>) -> Range<usize> {
         let place = |vertex: u64| self.outgoing().partition_point(|&one| u64::from(one) < vertex);
         place(vertices.start)..place(vertices.end)
     }
@@ -73,6 +73,7 @@ pub struct State {
 
 impl State {
     /// Allocates what an algorithm declares, zeroed.
+    #[doc(hidden)]
     pub fn new(graph: Arc<Graph>, declared: &[Attribute], traversal: bool, part: Part) -> Self {
         let frontiers = traversal.then(|| [Bits::of_part(&part), Bits::of_part(&part)]);
         let attributes = Attributes::new(declared, &part);
@@ -80,7 +81,7 @@ impl State {
     }
 
     /// The same with room for the device's own tables.
-    pub fn with_tables(self, declared: &[Table]) -> Self {
+    pub(crate) fn with_tables(self, declared: &[Table]) -> Self {
         let own = |table: &Table| match table.contents {
             Contents::Given(_) => Vec::new(),
             Contents::Own(words) => zeroed(words),
@@ -89,6 +90,7 @@ impl State {
     }
 
     /// The same with room for when its own vertices were first active, where that is wanted.
+    #[doc(hidden)]
     pub fn with_activations(self, wanted: bool) -> Self {
         let activations = wanted.then(|| Arc::new(Activations::new(&self.part.own)));
         Self { activations, ..self }
@@ -119,7 +121,7 @@ impl State {
     }
 
     /// Sets the values where a run begins. What will be added up with other devices' values is its owner's only.
-    pub fn plant(&self, declared: &[Attribute], seeds: &Seeds) {
+    pub(crate) fn plant(&self, declared: &[Attribute], seeds: &Seeds) {
         let here = |seed: &&Seed| declared[seed.attribute].merge != Merge::Add || self.part.owns(seed.vertex);
         for seed in seeds.values.iter().filter(here) {
             self.attributes.set_bits(seed.attribute, seed.vertex, seed.bits);
@@ -130,7 +132,7 @@ impl State {
     }
 
     /// Adds the sets with which bit attributes begin.
-    pub fn plant_sets(&self, declared: &[Attribute], sets: &[(usize, &Bits)]) {
+    pub(crate) fn plant_sets(&self, declared: &[Attribute], sets: &[(usize, &Bits)]) {
         for &(place, set) in sets {
             assert!(!declared[place].role.is_written(), "sets are planted where edges do not write");
             self.attributes.bits(place).learn_all(set);
@@ -138,7 +140,7 @@ impl State {
     }
 
     /// Copies the values of its own vertices to a state that holds all.
-    pub fn copy_own(&self, declared: &[Attribute], all: &Self) {
+    pub(crate) fn copy_own(&self, declared: &[Attribute], all: &Self) {
         (0..declared.len()).for_each(|place| self.attributes.copy(place, &self.part.own, &all.attributes));
         if let (Some(noted), Some(all)) = (&self.activations, &all.activations) {
             noted.copy_to(all);

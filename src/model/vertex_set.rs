@@ -133,7 +133,7 @@ impl VertexSet {
     }
 
     /// The bits.
-    pub fn bits(&self) -> &Bits {
+    pub(crate) fn bits(&self) -> &Bits {
         &self.bits
     }
 }

@@ -1,5 +1,5 @@
-//! Neighbours of all vertices among some, in main memory: tables for algorithms that hold lists against each other,
-//! made of the store part by part.
+//! Adjacency tables in main memory, for algorithms that intersect neighbour lists. A table holds each vertex's
+//! neighbours within one range of vertices, so a graph can be processed range by range.
 
 use crate::error::{Error, Result};
 use crate::model::attributes::zeroed;
@@ -12,33 +12,33 @@ use std::sync::{Arc, Mutex};
 use topostream_formats::values::StoredValues;
 use topostream_formats::{Direction, PageId, Store, VertexId};
 
-/// For each vertex `x`, the vertices of a range that are its neighbours, whichever way the edges point: ascending, each
-/// once, never `x` itself.
+/// The neighbours of every vertex `x` within a range of vertices, in either direction of the edges: ascending, without
+/// duplicates, without `x` itself.
 pub struct Adjacency {
-    /// `entries[starts[x]..starts[x + 1]]` are those of `x`.
+    /// The neighbours of `x` are `entries[starts[x]..starts[x + 1]]`.
     pub starts: Arc<Vec<u32>>,
-    /// The neighbours.
+    /// The neighbours of all vertices, concatenated.
     pub entries: Arc<Vec<u32>>,
 }
 
-/// Which neighbours are kept.
+/// The neighbours that a table keeps.
 #[derive(Clone, Copy)]
 pub enum Kept<'a> {
-    /// All.
+    /// All neighbours.
     Each,
-    /// Those that come behind the vertex in the [order of degrees](comes_before).
+    /// Neighbours that follow the vertex in the [degree order](comes_before).
     Behind(&'a StoredValues<u32>),
 }
 
-/// Whether a vertex comes before another by their degrees, then by their numbers: lists of neighbours that come behind
-/// are short, however long a hub's whole list is (Chiba and Nishizeki, SIAM J. Comput. 14, 1985).
+/// Returns whether a vertex precedes another in the order by degree, then by number. Lists of the neighbours that
+/// follow a vertex are short even for hubs (Chiba and Nishizeki, SIAM J. Comput. 14, 1985).
 #[inline(always)]
 pub fn comes_before((vertex, degree): (u32, u32), (other, others_degree): (u32, u32)) -> bool {
     (degree, vertex) < (others_degree, other)
 }
 
-/// Ranges of vertices whose sizes are no more than `most` together, in ascending order; what is larger is a range of
-/// its own.
+/// Divides vertices into ascending ranges whose sizes sum to at most `most`. A vertex whose size exceeds `most` gets a
+/// range of its own.
 pub fn ranges(sizes: impl Iterator<Item = u64>, most: u64) -> Vec<Range<u64>> {
     let (mut ranges, mut first, mut end, mut sum) = (Vec::new(), 0, 0, 0);
     for size in sizes {
@@ -52,16 +52,17 @@ pub fn ranges(sizes: impl Iterator<Item = u64>, most: u64) -> Vec<Range<u64>> {
     ranges
 }
 
-/// How many edges lead from a vertex, and in directed graphs to it, whose numbers are then in `against`.
+/// Returns the number of edges of a vertex: its out-degree plus, if `against` is not empty, its in-degree from there.
 pub fn degree(out_degrees: &[u32], against: &[AtomicU32], vertex: usize) -> u64 {
     let against = against.get(vertex).map_or(0, |count| u64::from(count.load(Relaxed)));
     u64::from(out_degrees[vertex]) + against
 }
 
-/// How many edges lead to each vertex: the lengths of the in-lists, where a store has them; else all pages are read.
+/// Returns the in-degree of every vertex. They are the lengths of the in-lists if the store has them; otherwise all
+/// pages are read.
 ///
 /// # Errors
-/// As of [`lists`].
+/// The errors of [`lists`].
 pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32>> {
     topostream_formats::threads::start_shared_pool()?;
     if let Some(in_lists) = store.topology(Direction::In) {
@@ -77,31 +78,32 @@ pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32
     Ok(counts)
 }
 
-/// Main memory while [`count_against`] counts, in bytes: the program, directories, degrees and counts, pages where they
-/// are read.
+/// Returns the main memory that a run of [`count_against`] needs, in bytes: the program, directories, degrees and
+/// counts, and page buffers if pages are read.
 pub fn counting_bytes(store: &Store) -> u64 {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
     let reading_bytes = if store.topology(Direction::In).is_some() { 0 } else { memory_bytes(topology) };
     PROGRAM_BYTES + directory_bytes(store) + 8 * store.vertices() + reading_bytes
 }
 
-/// Main memory that a table's making takes beside its entries, in bytes: the program, degrees, directories, ends,
-/// lengths and starts of lists, and pages that are read.
+/// Returns the main memory that building a table needs besides its entries, in bytes: the program, degrees,
+/// directories, the ends, lengths and starts of lists, and page buffers.
 pub fn making_bytes(store: &Store) -> u64 {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
-    // Degrees are here and with the caller; lengths exist twice while they are brought together.
+    // The caller holds a copy of the degrees. Lengths exist twice while the threads' results are concatenated.
     let words = 2 + (1 + 2 + 1);
     PROGRAM_BYTES + directory_bytes(store) + 4 * words * (store.vertices() + 1) + memory_bytes(topology)
 }
 
 impl Adjacency {
-    /// Reads the store twice: all of it where the graph is directed, otherwise the pages of the range.
+    /// Builds a table of the neighbours within a range. Reads the whole store twice if the graph is directed, otherwise
+    /// the pages of the range twice.
     ///
     /// # Errors
-    /// As of [`lists`]; [`Error::Parameter`] with a vertex that has an edge twice.
+    /// The errors of [`lists`]; [`Error::Parameter`] that names a vertex if a list contains a neighbour twice.
     ///
     /// # Panics
-    /// Where there are 2^32 neighbours: ranges are to be chosen smaller.
+    /// If the table would have 2^32 neighbours or more. Callers choose smaller ranges.
     pub fn among(store: &Store, range: &Range<u64>, kept: Kept<'_>, cancel: &AtomicBool) -> Result<Self> {
         topostream_formats::threads::start_shared_pool()?;
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
@@ -145,7 +147,7 @@ impl Adjacency {
                 parts.lock().expect("nothing panics while it is held").push(ends);
             }
         })?;
-        // Where one page's part of a long list ends, and the next one's begins.
+        // A long list spans pages: compare the last neighbour on a page with the first on the next.
         let mut parts = parts.into_inner().expect("nothing panicked while it was held");
         parts.sort_unstable();
         for pair in parts.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 == pair[1].1) {
@@ -160,7 +162,7 @@ impl Adjacency {
             sum = sum.checked_add(count).expect("ranges of fewer than 2^32 neighbours");
         }
         let entries = zeroed::<AtomicU32>(sum.into());
-        // Each vertex's beginning moves on to its end.
+        // `ends` holds the starts of lists here; each start advances to the end of its list.
         each(
             &|vertex, one| {
                 let at = ends[vertex as usize].fetch_add(1, Relaxed);
@@ -180,10 +182,10 @@ fn several_edges(store: &Store, vertex: VertexId) -> Result<Error> {
     Ok(Error::Parameter(message))
 }
 
-/// Vertices whose entries a thread sorts at a time.
+/// The number of vertices whose entries a thread sorts at a time.
 const BLOCK: usize = 1 << 14;
 
-/// Sorts each vertex's entries, which end where `ends` says, and keeps one of several that are the same.
+/// Sorts the entries of each vertex and removes duplicates. `ends[x]` is the end of the entries of `x`.
 fn sorted(ends: &[u32], mut entries: Vec<u32>) -> Adjacency {
     let vertices = ends.len() - 1;
     let (mut blocks, mut rest, mut begin) = (Vec::new(), &mut entries[..], 0);
@@ -216,13 +218,13 @@ fn sorted(ends: &[u32], mut entries: Vec<u32>) -> Adjacency {
         from = end;
     }
     starts.push(to);
-    // What was given twice is gone, and so is its memory.
+    // Return the memory of the removed duplicates.
     entries.truncate(to as usize);
     entries.shrink_to_fit();
     Adjacency { starts: Arc::new(starts), entries: Arc::new(entries) }
 }
 
-/// Sorts a list and brings its distinct entries to the front; returns how many there are.
+/// Sorts a list, moves its distinct entries to the front and returns their number.
 fn distinct(list: &mut [u32]) -> u32 {
     list.sort_unstable();
     let mut kept = 0;

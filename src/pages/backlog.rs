@@ -1,14 +1,14 @@
-//! The pages that a superstep has still to read, and which of them is next.
+//! The pages that a superstep still has to read, and the order in which they are read.
 //!
 //! ```text
-//!  missing pages ─┬─ stripe 0: 0, 3, 6, …   in flight: its share at most ─┐
-//!  in file order  ├─ stripe 1: 1, 4, 7, …                                 ├─ next: the stripe with the fewest in flight
+//!  missing pages ─┬─ stripe 0: 0, 3, 6, …   in flight: at most its share ─┐
+//!  in file order  ├─ stripe 1: 1, 4, 7, …                                 ├─ next: the fewest in flight
 //!                 └─ stripe 2: 2, 5, 8, …                                 ┘
 //! ```
 //!
-//! What may be in flight is shared out evenly among the stripes that have something to do, so that a slow one does not
-//! come to hold all frames while the others idle. Within a stripe, pages go in file order; with one stripe, that is all
-//! there is.
+//! The reads that may be in flight are divided evenly among the stripes that have pages to read, so a slow stripe
+//! cannot hold all frames while the others idle. Within a stripe, pages are read in file order. With a single stripe,
+//! the order is file order.
 
 use crate::pages::fetch::PageRef;
 use std::collections::VecDeque;
@@ -17,10 +17,10 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Backlog {
     stripes: Vec<Stripe>,
-    /// How many reads may be in flight on all stripes together, and how many are.
+    /// The maximum number of reads in flight on all stripes together.
     in_flight_max: usize,
     in_flight: usize,
-    /// How many may be on any one of them, however many frames there are.
+    /// The maximum number of reads in flight on one stripe.
     stripe_in_flight_max: usize,
 }
 
@@ -31,7 +31,7 @@ struct Stripe {
 }
 
 impl Backlog {
-    /// Pages in file order, over so many stripes.
+    /// Creates a backlog of pages, given in file order, over `stripes` stripes.
     pub fn new(pages: Vec<PageRef>, stripes: usize, in_flight_max: usize, stripe_in_flight_max: usize) -> Self {
         let mut backlog =
             Self { stripes: vec![Stripe::default(); stripes], in_flight_max, in_flight: 0, stripe_in_flight_max };
@@ -39,8 +39,8 @@ impl Backlog {
         backlog
     }
 
-    /// The page to be read next; none while nothing is missing or every stripe with missing pages has its share in
-    /// flight.
+    /// Returns the page to read next. Returns `None` if no page is missing, or if every stripe with missing pages has
+    /// its share of reads in flight.
     pub fn next(&self) -> Option<PageRef> {
         if self.in_flight >= self.in_flight_max {
             return None;
@@ -51,13 +51,13 @@ impl Backlog {
         fronts.min_by_key(|(in_flight, page)| (*in_flight, page.page)).map(|(_, page)| page)
     }
 
-    /// How many reads a stripe may have in flight: an even part of all, one at least.
+    /// Returns how many reads a stripe may have in flight: an even share of the maximum, and at least one.
     fn share(&self) -> usize {
         let busy = self.stripes.iter().filter(|stripe| stripe.in_flight > 0 || !stripe.missing.is_empty()).count();
         (self.in_flight_max / busy.max(1)).min(self.stripe_in_flight_max).max(1)
     }
 
-    /// The page that is [next](Self::next) is being read.
+    /// Records that the read of the [next](Self::next) page has begun.
     pub fn begin(&mut self, page: PageRef) {
         let stripe = self.of(page);
         let front = stripe.missing.pop_front();
@@ -66,13 +66,13 @@ impl Backlog {
         self.in_flight += 1;
     }
 
-    /// A read has ended, one way or the other.
+    /// Records that a read has ended, successfully or not.
     pub fn end(&mut self, page: PageRef) {
         self.of(page).in_flight -= 1;
         self.in_flight -= 1;
     }
 
-    /// A page has to be read again: it is the next of its stripe.
+    /// Puts a page back at the front of its stripe's queue, to be read again.
     pub fn again(&mut self, page: PageRef) {
         self.of(page).missing.push_front(page);
     }
@@ -123,7 +123,7 @@ mod tests {
         })
     }
 
-    /// What should be going on, kept by other means: plain lists of pages.
+    /// A model of the backlog's state: plain lists of pages.
     struct Model<'a> {
         case: &'a Case,
         missing: Vec<PageRef>,
@@ -141,15 +141,15 @@ mod tests {
             (self.case.in_flight_max / busy.len().max(1)).clamp(1, self.case.stripe_max)
         }
 
-        /// Whether a stripe has something to read and may.
+        /// Returns whether a stripe has a page to read and may read it.
         fn could_read(&self, stripe: u32) -> bool {
             let room = self.reading.len() < self.case.in_flight_max;
             room && self.count(&self.missing, stripe) > 0 && self.count(&self.reading, stripe) < self.share()
         }
     }
 
-    /// Reads everything; `draws` decide which read ends when, and which pages are read twice. Returns the order of
-    /// first reads.
+    /// Reads all pages; `draws` decide the order in which reads end and which pages are read twice. Returns the order
+    /// of first reads.
     fn read_all(case: &Case, draws: &[u16]) -> Vec<PageRef> {
         let mut backlog = case.backlog();
         let all: Vec<PageRef> = case.pages.iter().map(|&number| page(number)).collect();
@@ -161,7 +161,7 @@ mod tests {
                 let fewest = |stripe: &u32| model.count(&model.reading, *stripe);
                 let least =
                     (0..case.stripes as u32).filter(|&stripe| model.could_read(stripe)).map(|s| fewest(&s)).min();
-                assert_eq!(Some(fewest(&case.stripe_of(next))), least, "another stripe has less to do");
+                assert_eq!(Some(fewest(&case.stripe_of(next))), least, "another stripe has fewer reads in flight");
                 backlog.begin(next);
                 let at = model.missing.iter().position(|&missing| missing == next).expect("pages are missing once");
                 model.reading.push(model.missing.remove(at));
@@ -188,7 +188,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Every page once, none beyond a stripe's share, no stripe idle that need not be, each stripe in file order.
+        /// Every page is read once, no stripe exceeds its share or idles needlessly, and each stripe reads in file
+        /// order.
         #[test]
         fn stripes_are_kept_busy(case in cases(1..=7), draws in prop::collection::vec(any::<u16>(), 1..50)) {
             let order = read_all(&case, &draws);
@@ -207,12 +208,12 @@ mod tests {
             prop_assert!(order.iter().map(|page| page.page.0).eq(case.pages));
         }
 
-        /// A stripe that never answers: all pages of the others are read.
+        /// If one stripe never answers, all pages of the other stripes are still read.
         #[test]
         fn a_dead_stripe_holds_up_no_other(case in cases(2..=5)) {
             let mut backlog = case.backlog();
             let mut read = 0;
-            // One read at a time is one that the dead stripe never gives back; a run has two at least.
+            // With one read at a time, the dead stripe would hold it forever; a run allows at least two.
             prop_assume!(case.in_flight_max >= 2);
             while let Some(next) = backlog.next() {
                 backlog.begin(next);
@@ -225,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Two reads at once over five stripes: all of them get their turn.
+    /// With two reads at a time over five stripes, every stripe gets its turn.
     #[test]
     fn fewer_reads_than_stripes() {
         let case = Case { pages: (0..50).collect(), stripes: 5, in_flight_max: 2, stripe_max: 64 };
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(backlog.next(), Some(page(0)));
     }
 
-    /// What one stripe does not need, the others may use.
+    /// Stripes with pages left use the share of those that have none.
     #[test]
     fn shares_grow_when_stripes_are_done() {
         let mut backlog = Backlog::new((0..20).map(|row| page(2 * row)).collect(), 2, 8, 64);

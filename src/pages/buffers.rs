@@ -1,11 +1,11 @@
-//! Pages for those who read a store page by page and not superstep by superstep: read, checked, opened.
+//! A buffer for one page: read, checked and opened. For code that reads a store outside of a run.
 
 use topostream_formats::buffer::AlignedBuffer;
 use topostream_formats::page::{Page, weights};
 use topostream_formats::store::PageReader;
 use topostream_formats::{PageId, Result, Store, Topology};
 
-/// Room for a page and its weights, allocated when the first page is read.
+/// A buffer for a page and its weights, allocated when the first page is read.
 pub struct PageBuffers {
     page: AlignedBuffer,
     weights: AlignedBuffer,
@@ -14,7 +14,7 @@ pub struct PageBuffers {
 }
 
 impl PageBuffers {
-    /// Room for a page of a topology, and for its weights where they are wanted.
+    /// Creates a buffer for pages of a topology, with room for weights if `with_weights` is set.
     pub fn new(topology: &Topology, with_weights: bool) -> Self {
         let weight_page_bytes = if with_weights { topology.weight_page_bytes() } else { 0 };
         Self {
@@ -25,10 +25,11 @@ impl PageBuffers {
         }
     }
 
-    /// Reads a page and checks it, its bytes first.
+    /// Reads a page and checks it: the checksum first, then the contents.
     ///
     /// # Errors
-    /// Where there is no memory for it; where it cannot be read, by file; its first defect, by file and page.
+    /// An error if the buffer cannot be allocated; a read error that names the file; the first defect of the page, with
+    /// file and page.
     pub fn fill(&mut self, reader: &PageReader<'_>, store: &Store, topology: &Topology, number: PageId) -> Result<()> {
         if self.page.is_empty() {
             self.page = AlignedBuffer::try_new("a page to read", self.page_bytes)?;
@@ -38,10 +39,10 @@ impl PageBuffers {
         topology.check(number, &self.page, self.weight_bytes(), &store.page_context(topology))
     }
 
-    /// The page that was read last, and the weights of its edges.
+    /// Returns the page that was read last, and the weights of its edges.
     ///
     /// # Errors
-    /// None for a page that has been checked.
+    /// A page error if the page is not valid. A page that [`fill`](Self::fill) has checked is valid.
     pub fn open(&self, store: &Store, topology: &Topology, number: PageId) -> Result<(Page<'_>, &[u32])> {
         let page = Page::open(&self.page, store.manifest().encoding);
         let page = page.map_err(|defect| topology.page_error(number, false, defect))?;

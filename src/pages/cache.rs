@@ -1,26 +1,26 @@
-//! The host page buffer's bookkeeping: which page is in which frame, and which frame is next to be used anew. No I/O.
+//! Bookkeeping of the page buffer: which page is in which frame, and which frame is reused next. No I/O.
 //!
 //! ```text
 //!           take(page): hit                       put_back(page, frame)
 //!  resident ───────────────▶ in use (device) ───────────────▶ resident, or transient once the resident share is full
 //!  transient ──────────────▶    ▲                                                                │
 //!                               │ filled                     frame(): free first, then transient ▼
-//!                            in flight (fetcher) ◀───────────────────────── then, for traversals, the least recent resident
+//!                            in flight (fetcher) ◀───────────────────────── then, in traversals, the oldest resident
 //! ```
 //!
-//! A scan under plain LRU hits nothing once the graph is larger than the buffer. A scan here keeps a fixed share of the
-//! frames resident and streams the rest of the pages through the others; since cached pages are visited first, whatever
-//! the last scan left behind is a hit, and the hit rate is B / (S + L), as GTS reports (Kim et al., SIGMOD 2016, §7.6).
+//! A scan under plain LRU never hits if the graph is larger than the buffer. A scan here keeps a fixed share of the
+//! frames resident and streams the other pages through the rest. Cached pages are visited first, so every page that the
+//! last scan left is a hit, and the hit rate is B / (S + L), as GTS reports (Kim et al., SIGMOD 2016, §7.6).
 
 use crate::pages::fetch::PageRef;
 use lru::LruCache;
 
-/// How frames are used anew.
+/// The replacement policy for frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// For a pass over all pages: residents stay.
+    /// For a pass over all pages: resident pages stay.
     Scan,
-    /// For traversals: the least recently used page goes.
+    /// For traversals: the least recently used page is evicted.
     Lru,
 }
 
@@ -34,15 +34,15 @@ pub struct PageCache<F> {
 }
 
 impl<F> PageCache<F> {
-    /// A cache over these frames, `stream_frames` of which a scan does not keep pages in.
+    /// Creates a cache over `frames`. A scan uses `stream_frames` of them for streaming and keeps pages in the others.
     pub fn new(frames: Vec<F>, stream_frames: usize) -> Self {
         let resident_max = frames.len().saturating_sub(stream_frames);
         Self { free: frames, resident: LruCache::unbounded(), transient: LruCache::unbounded(), resident_max }
     }
 
-    /// Prepares for a pass under a policy over pages of which `wanted` says whether they may be visited: in a scan,
-    /// residents that will not be visited give up their place, and so do the least recent ones beyond the scan's share
-    /// (a traversal fills every frame with residents).
+    /// Prepares for a pass under a policy. `wanted` returns whether the pass may visit a page. In a scan, resident
+    /// pages that will not be visited become transient, as do the least recently used ones beyond the resident share (a
+    /// traversal makes every page resident).
     pub fn begin(&mut self, policy: Policy, wanted: impl Fn(PageRef) -> bool) {
         if policy == Policy::Scan {
             let unwanted: Vec<PageRef> =
@@ -59,22 +59,22 @@ impl<F> PageCache<F> {
         }
     }
 
-    /// Whether a page is in a frame. Does not count as a use.
+    /// Returns whether a page is in a frame. Does not count as a use.
     pub fn contains(&self, page: PageRef) -> bool {
         self.resident.contains(&page) || self.transient.contains(&page)
     }
 
-    /// Whether a page is in a frame that a scan will use anew first.
+    /// Returns whether a page is in a transient frame, which a scan reuses first.
     pub fn is_transient(&self, page: PageRef) -> bool {
         self.transient.contains(&page)
     }
 
-    /// Takes out the frame with a page, if there is one: a hit. It comes back by [`put_back`](Self::put_back).
+    /// Takes out the frame that holds a page, if there is one: a hit. [`put_back`](Self::put_back) returns it.
     pub fn take(&mut self, page: PageRef) -> Option<F> {
         self.transient.pop(&page).or_else(|| self.resident.pop(&page))
     }
 
-    /// Takes out a frame to be filled anew, if one may be.
+    /// Takes out a frame to be filled with another page, if the policy allows one.
     pub fn frame(&mut self, policy: Policy) -> Option<F> {
         let free = self.free.pop().or_else(|| self.transient.pop_lru().map(|(_, frame)| frame));
         free.or_else(|| match policy {
@@ -83,7 +83,7 @@ impl<F> PageCache<F> {
         })
     }
 
-    /// Brings back a frame with a page that has been used.
+    /// Returns a frame that holds a page.
     pub fn put_back(&mut self, page: PageRef, frame: F, policy: Policy) {
         if policy == Policy::Lru || self.resident.len() < self.resident_max {
             self.resident.put(page, frame);
@@ -92,18 +92,18 @@ impl<F> PageCache<F> {
         }
     }
 
-    /// Brings back a frame without a page.
+    /// Returns a frame that holds no page.
     pub fn give_up(&mut self, frame: F) {
         self.free.push(frame);
     }
 
-    /// One of the frames that are not taken out.
+    /// Returns any frame that is in the cache.
     pub fn any(&self) -> Option<&F> {
         let held = self.resident.iter().chain(self.transient.iter()).map(|(_, frame)| frame);
         self.free.iter().chain(held).next()
     }
 
-    /// How many pages are in frames.
+    /// The number of pages in frames.
     pub fn pages(&self) -> usize {
         self.resident.len() + self.transient.len()
     }
@@ -118,7 +118,8 @@ mod tests {
         PageRef { direction: Direction::Out, page: PageId(number) }
     }
 
-    /// One pass over pages `0..pages`, cached ones first, with at most `in_use_max` frames out at a time. Returns hits.
+    /// Makes one pass over pages `0..pages`, cached ones first, with at most `in_use_max` frames out at a time. Returns
+    /// the number of hits.
     fn scan(cache: &mut PageCache<u32>, pages: u32, policy: Policy, in_use_max: usize) -> u32 {
         cache.begin(policy, |_| true);
         let (mut cached, missing): (Vec<u32>, Vec<u32>) = (0..pages).partition(|&p| cache.contains(page(p)));
@@ -142,8 +143,7 @@ mod tests {
         hits
     }
 
-    /// GTS's claim, for buffers from a hundredth to the whole of the graph: at least 0.9 B / (S + L) of a scan are
-    /// hits.
+    /// GTS's claim, for buffers from 1% to 100% of the graph: the hit rate of a scan is at least 0.9 B / (S + L).
     #[test]
     fn scans_hit_their_share() {
         for (buffer, pages) in [(4, 400), (20, 400), (100, 400), (200, 400), (399, 400), (400, 400), (500, 400)] {
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Why scans need a policy of their own: in file order, LRU finds nothing.
+    /// Scans need their own policy: in file order, LRU never hits.
     #[test]
     fn a_scan_in_file_order_under_lru_hits_nothing() {
         let mut cache = PageCache::new((0..100).collect(), 10);
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(all, (0..8).collect::<Vec<_>>());
     }
 
-    /// A scan of another topology takes over the residents' places.
+    /// A scan of another topology replaces the resident pages.
     #[test]
     fn residents_of_another_topology_give_way() {
         let mut cache = PageCache::new((0..10).collect(), 2);

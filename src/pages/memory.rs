@@ -13,7 +13,7 @@ use topostream_formats::{Direction, Store};
 pub struct MemoryPlan {
     /// The algorithm's attributes (WA and RA).
     pub attributes_bytes: u64,
-    /// When vertices were first active, where that is an answer.
+    /// The superstep in which each vertex was first active, if the algorithm keeps it.
     pub activations_bytes: u64,
     /// The algorithm's tables.
     pub tables_bytes: u64,
@@ -21,12 +21,11 @@ pub struct MemoryPlan {
     pub frontier_bytes: u64,
     /// The out-degrees.
     pub degrees_bytes: u64,
-    /// The page directories, and what is derived from them.
+    /// The page directories and the tables derived from them.
     pub directory_bytes: u64,
     /// Code, stacks, channels, and what the algorithm itself holds.
     pub program_bytes: u64,
-    /// What several devices that share the run need in main memory: what they tell each other through, and the
-    /// attributes of those that compute there.
+    /// What several devices need in main memory: the exchange memory, and the attributes of CPU devices.
     pub sharing_bytes: u64,
     /// Frames of the page buffer.
     pub frames: u32,
@@ -36,20 +35,20 @@ pub struct MemoryPlan {
     pub stripes: u32,
 }
 
-/// Code, stacks, channels: what a run takes whatever the graph.
+/// Bytes of code, stacks and channels: the part of a run's memory that does not depend on the graph.
 pub(crate) const PROGRAM_BYTES: u64 = 24 << 20;
-/// The fewest frames that a run works with: two to compute on, two to read into.
+/// The minimum number of frames of a run: two to compute on and two to read into.
 pub const FRAMES_MIN: u32 = 4;
-/// Reads in flight on a stripe are bounded by this many bytes too.
+/// The maximum number of bytes in flight on a stripe.
 const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
 impl MemoryPlan {
-    /// Shares out `memory_bytes`: what the algorithm needs first, and what several devices need beside it
-    /// (`sharing_bytes`), then the page buffer; no more than the graph fills, and no more than `buffer_bytes` where
-    /// that is given.
+    /// Divides `memory_bytes`: the algorithm's own memory and `sharing_bytes` (what several devices need besides) come
+    /// first, the page buffer takes the rest. The page buffer is no larger than the graph fills, and exactly
+    /// `buffer_bytes` at most if given.
     ///
     /// # Errors
-    /// [`Error::Memory`] with all parts where it cannot be done.
+    /// [`Error::Memory`] with the size of every part if they do not fit.
     pub fn new(
         algorithm: &dyn Algorithm,
         store: &Store,
@@ -85,7 +84,7 @@ impl MemoryPlan {
         Ok(plan)
     }
 
-    /// Bytes of everything.
+    /// The sum of all parts, in bytes.
     pub fn total_bytes(&self) -> u64 {
         let vertices = self.attributes_bytes + self.activations_bytes + self.frontier_bytes + self.degrees_bytes;
         vertices
@@ -96,23 +95,23 @@ impl MemoryPlan {
             + self.buffer_bytes()
     }
 
-    /// Bytes of the page buffer.
+    /// The size of the page buffer, in bytes.
     pub fn buffer_bytes(&self) -> u64 {
         u64::from(self.frames) * self.frame_bytes
     }
 
-    /// How many reads may be in flight: a full queue for every stripe, as far as half of the frames go.
+    /// The maximum number of reads in flight: a full queue for every stripe, but at most half of the frames.
     pub fn in_flight_max(&self) -> usize {
         (self.stripes as usize * self.stripe_in_flight_max()).min(self.frames as usize / 2)
     }
 
-    /// How many reads may be in flight on one stripe.
+    /// The maximum number of reads in flight on one stripe.
     pub fn stripe_in_flight_max(&self) -> usize {
         ((IN_FLIGHT_BYTES / self.frame_bytes) as usize).clamp(2, IN_FLIGHT_MAX)
     }
 
-    /// Frames that a scan streams through: half, as long as they can be in flight or computed on. They cost no hits,
-    /// since what they hold at the end of one scan is visited first in the next.
+    /// The number of frames that a scan streams pages through: half of them, but no more than can be in flight or
+    /// computed on. They cost no hits, since the next scan first visits the pages that they hold.
     pub fn stream_frames(&self) -> usize {
         (self.frames as usize / 2).clamp(2, 2 * IN_FLIGHT_MAX * self.stripes as usize)
     }
@@ -128,8 +127,8 @@ impl MemoryPlan {
             bytes => format!("shared with other devices {bytes}, "),
         };
         let parts = format!(
-            "attributes {}, activations {}, tables {}, frontiers {}, degrees {}, page directory {}, program {}, {sharing}page buffer {} of at least \
-             {FRAMES_MIN} pages",
+            "attributes {}, activations {}, tables {}, frontiers {}, degrees {}, page directory {}, program {}, \
+             {sharing}page buffer {} of at least {FRAMES_MIN} pages",
             self.attributes_bytes,
             self.activations_bytes,
             self.tables_bytes,
@@ -143,12 +142,12 @@ impl MemoryPlan {
     }
 }
 
-/// Main memory of the page directories of a store, in bytes.
+/// Returns the main memory of a store's page directories, in bytes.
 pub(crate) fn directory_bytes(store: &Store) -> u64 {
     36 * store.topologies().map(|topology| u64::from(topology.page_count())).sum::<u64>()
 }
 
-/// Main memory of what an algorithm knows of every vertex in the end, in bytes.
+/// Returns the main memory of an algorithm's final values of all vertices, in bytes.
 pub fn answer_bytes(algorithm: &dyn Algorithm, store: &Store) -> u64 {
     attributes_bytes(algorithm, store) + activations_bytes(algorithm, store.vertices())
 }

@@ -1,27 +1,27 @@
-//! What each stripe does in a run: reads, bytes, and the time in which it has any to do.
+//! Meters of each stripe in a run: reads, bytes, and the time with reads in flight.
 
 use crate::pages::fetch::PageRef;
 use serde::Serialize;
 use std::time::Instant;
 use topostream_formats::Store;
 
-/// What was read from one of the directories that pages are striped over.
+/// The reads from one of the directories that pages are striped over.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StripeReport {
     /// The directory.
     pub path: String,
-    /// Pages read, repeated reads among them.
+    /// Pages read, including repeated reads.
     pub pages: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Nanoseconds with at least one read in flight here.
+    /// Nanoseconds with at least one read in flight on this stripe.
     pub busy_ns: u64,
-    /// Reads that had to be repeated.
+    /// Reads that were repeated after a failure.
     pub retries: u64,
 }
 
 impl StripeReport {
-    /// Bytes over the time in which any were being read, in GB/s.
+    /// Bytes over busy time, in GB/s.
     pub fn gb_per_s(&self) -> f64 {
         if self.busy_ns == 0 { 0.0 } else { self.bytes as f64 / self.busy_ns as f64 }
     }
@@ -37,7 +37,7 @@ pub(crate) struct StripeMeters {
 struct Meter {
     report: StripeReport,
     in_flight: u64,
-    /// When the first of what is in flight began.
+    /// When this stripe last became busy.
     since: Instant,
 }
 
@@ -69,7 +69,7 @@ impl StripeMeters {
         }
     }
 
-    /// A page has to be read again.
+    /// Counts a read that has to be repeated.
     pub(crate) fn retried(&mut self, page: PageRef) {
         self.of(page).report.retries += 1;
     }

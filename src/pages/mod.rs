@@ -3,12 +3,12 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`fetch`] | page numbers in, filled frames out: io_uring, threads, and a simulation with faults |
-//! | [`cache`] | which page is in which frame, and which frame is used next |
-//! | `plan` | the pages that a superstep visits |
+//! | [`cache`] | which page is in which frame, and which frame is reused next |
+//! | `plan` | which pages a superstep visits |
 //! | [`memory`] | how main memory is divided before a run |
-//! | `backlog` | the missing page that is read next |
-//! | [`meters`] | what each stripe has read |
-//! | `buffers`, `scan` | pages and lists outside a run |
+//! | `backlog` | the pages that are still to be read, and their order |
+//! | [`meters`] | reads, bytes and busy time of each stripe |
+//! | `buffers`, `scan` | reading pages and lists outside of a run |
 //! | [`adjacency`] | tables of the neighbours within a range of vertices |
 //!
 //! Used by devices and everything above; uses the [`model`](crate::model).

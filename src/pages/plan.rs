@@ -8,19 +8,19 @@ use topostream_formats::{PageId, Store};
 /// The pages that a superstep visits, in file order, and how the page buffer treats them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PagePlan {
-    /// The pages.
+    /// The pages, in file order.
     pub pages: Vec<PageRef>,
-    /// How frames are used anew.
+    /// The replacement policy for frames.
     pub policy: Policy,
 }
 
 impl PagePlan {
-    /// No pages.
+    /// Returns a plan without pages.
     pub fn none() -> Self {
         Self { pages: Vec::new(), policy: Policy::Lru }
     }
 
-    /// Finds the pages with lists that the step visits.
+    /// Finds the pages that contain lists visited in the step.
     pub fn new(store: &Store, state: &State, step: &Step) -> Self {
         let topology = store.topology(step.direction).expect("algorithms visit topologies that exist");
         let direction = topology.direction();

@@ -1,4 +1,4 @@
-//! Lists outside a run: what is made of the graph before one, page by page, in bounded memory.
+//! Reads lists outside of a run, page by page, in bounded memory: for tables that are built before a run.
 
 use crate::error::{Error, Result};
 use crate::pages::buffers::PageBuffers;
@@ -9,17 +9,16 @@ use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 use topostream_formats::{PageId, Store, Topology};
 
-/// Pages that a thread reads before all look for what was found: the first page with a defect is then soon known.
+/// Pages per thread in one batch. Errors are looked for after each batch, so a defect is found early.
 const PAGES_A_THREAD: usize = 8;
 
-/// A list, or the part of one that a page has: whose it is, and its neighbours in the order in which they stand.
+/// Receives a list, or the part of it on one page: the vertex and its neighbours in stored order.
 pub type TakeList<'a> = dyn Fn(u32, &[u32]) + Sync + 'a;
 
-/// Reads the lists of some pages of a topology, each page checked, and gives them to `take`, on all threads in any
-/// order.
+/// Reads and checks the given pages of a topology and passes their lists to `take`, on all threads and in any order.
 ///
 /// # Errors
-/// [`Error::Store`] with the first page that cannot be had; [`Error::Interrupted`].
+/// [`Error::Store`] for the first page that cannot be read or is not valid; [`Error::Interrupted`] after cancellation.
 pub fn lists(
     store: &Store,
     topology: &Topology,
@@ -32,21 +31,21 @@ pub fn lists(
     let room = || (PageBuffers::new(topology, false), Vec::new());
     for some in pages.chunks(PAGES_A_THREAD * rayon::current_num_threads()) {
         let one_page = |(buffers, list): &mut (PageBuffers, Vec<u32>), &page| scan.page(page, buffers, list);
-        // Of several defects, the one in the first page is reported, whichever thread is faster.
+        // Of several errors, the one of the first page is reported, independent of thread timing.
         let results: Vec<Result<()>> = some.par_iter().map_init(room, one_page).collect();
         results.into_iter().collect::<Result<()>>()?;
     }
     Ok(())
 }
 
-/// Main memory that [`lists`] takes at most, in bytes: a page and its longest list, in room that doubles, for each
-/// thread; and the numbers of the pages.
+/// Returns the maximum memory that [`lists`] needs, in bytes: for each thread a page and its longest list, in a vector
+/// that doubles when it grows, and the page numbers.
 pub fn memory_bytes(topology: &Topology) -> u64 {
     let threads = rayon::current_num_threads() as u64;
     3 * threads * u64::from(topology.page_bytes()) + 4 * u64::from(topology.page_count())
 }
 
-/// The pages with lists of vertices in a range, in file order.
+/// Returns the pages that contain lists of vertices in a range, in file order.
 pub fn pages_of(topology: &Topology, vertices: &std::ops::Range<u64>) -> Vec<PageId> {
     let entries = topology.directory().entries();
     let has = |first: u64, slots: u32| first < vertices.end && vertices.start < first + u64::from(slots);

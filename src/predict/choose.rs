@@ -1,4 +1,4 @@
-//! Which strategy a run takes, and what `auto` means.
+//! The choice of a strategy for `auto`, and of the devices' shares.
 
 use super::{Asked, Rates, SUPERSTEPS_DEFAULT, Seat, Setting, Work, predict};
 use crate::model::algorithm::Algorithm;
@@ -6,12 +6,13 @@ use crate::team::Strategy;
 use crate::team::assignment::fractions;
 use topostream_formats::Store;
 
-/// How much less time `shard` must be expected to take before it is chosen: `replicate` is right more often than the
-/// model is exact.
+/// `shard` is chosen only if its predicted time is below this fraction of the time of `replicate`, since predictions
+/// are inexact.
 const MARGIN: f64 = 0.9;
 
-/// How several devices share a run: as is asked for, as far as the algorithm lets them. `auto` is replicate, unless
-/// that does not fit or shard is expected to be faster; without rates of all devices, unless it does not fit.
+/// Returns the strategy of a run. An algorithm may require `shard`; otherwise it is the user's choice. `auto` is
+/// `replicate`, unless that does not fit in memory or `shard` is predicted to be faster. Without rates of all devices,
+/// only memory counts.
 pub fn choose(
     rates: Option<&Rates>,
     algorithm: &dyn Algorithm,
@@ -32,7 +33,7 @@ pub fn choose(
     let fits = |setting: &Setting<'_>| super::Needs::of(&work, setting).fit();
     match (fits(&replicate), fits(&shard)) {
         (true, false) => Strategy::Replicate,
-        // Where neither fits, the refusal names the smaller figure.
+        // If neither fits, the error then has the smaller figure.
         (false, _) => Strategy::Shard,
         (true, true) => match (predict(&work, &replicate), predict(&work, &shard)) {
             (Some(replicate), Some(shard)) if shard.total_ns < MARGIN * replicate.total_ns => Strategy::Shard,
@@ -41,14 +42,14 @@ pub fn choose(
     }
 }
 
-/// The share of the edges that each device should get, so that all are done at the same time: in proportion to what a
-/// device computes, and to what its bus brings where that is less. None where a device has not been measured.
+/// Returns the share of the edges for each device, so that all finish at the same time: in proportion to the device's
+/// kernel rate or its bus rate, whichever is lower. Returns `None` if a device has not been measured.
 pub fn shares(rates: &Rates, work: &Work, seats: &[Seat]) -> Option<Vec<f64>> {
     let speeds = seats.iter().map(|seat| speed(rates, work, &seat.name)).collect::<Option<Vec<_>>>()?;
     Some(fractions(&speeds))
 }
 
-/// Edges a second, where nothing is cached.
+/// Returns the rate of a device in edges per second, with no page cached.
 fn speed(rates: &Rates, work: &Work, name: &str) -> Option<f64> {
     let device = rates.device(name)?;
     let phase = work.phases.iter().max_by(|a, b| a.edges.total_cmp(&b.edges))?;

@@ -1,4 +1,4 @@
-//! What a run needs of the memory of each device, and of main memory.
+//! The memory that a run needs, on each device and in main memory.
 
 use super::{Setting, Work};
 use crate::model::Part;
@@ -7,44 +7,45 @@ use crate::model::bits::Bits;
 use crate::team::Strategy;
 use serde::Serialize;
 
-/// Batches, queues, sums on a device: an estimate, since part of it depends on limits that only the driver knows.
+/// An estimate of batches, queues and sums on a device, in bytes. Part of them depends on limits that only the driver
+/// knows.
 const WORKING_BYTES: u64 = 16 << 20;
 
-/// What a run needs of memory.
+/// The memory that a run needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Needs {
-    /// Main memory without the page buffer, in bytes: what the program needs, and what devices that compute there hold.
+    /// Main memory without the page buffer, in bytes: the program, and the attributes of CPU devices.
     pub main_bytes: u64,
     /// The page buffer, in bytes.
     pub buffer_bytes: u64,
-    /// Whether main memory is enough.
+    /// Whether the run fits in the memory budget.
     pub main_fits: bool,
-    /// Each device's, in their order.
+    /// The memory on each device, in the order of devices.
     pub devices: Vec<DeviceNeeds>,
 }
 
-/// What a run needs of a device.
+/// The memory that a run needs on a device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceNeeds {
-    /// The device.
+    /// The device's name.
     pub device: String,
-    /// What its part takes, in bytes, without cached pages.
+    /// Bytes for its part, without cached pages.
     pub bytes: u64,
-    /// What it has; none for a device that computes in main memory.
+    /// The device memory that may be used, in bytes; `None` for a CPU.
     pub budget_bytes: Option<u64>,
-    /// What is left for pages, in bytes, as far as there are any.
+    /// The device memory that pages can fill, in bytes.
     pub cache_bytes: u64,
 }
 
 impl DeviceNeeds {
-    /// Whether it fits.
+    /// Returns whether it fits.
     pub fn fits(&self) -> bool {
         self.budget_bytes.is_none_or(|budget| self.bytes <= budget)
     }
 }
 
 impl Needs {
-    /// Works out what is needed.
+    /// Computes the needs of a run.
     pub fn of(work: &Work, setting: &Setting<'_>) -> Self {
         let devices: Vec<DeviceNeeds> =
             (0..setting.seats.len()).map(|device| device_needs(work, setting, device)).collect();
@@ -52,7 +53,7 @@ impl Needs {
         Self { main_bytes, buffer_bytes, main_fits, devices }
     }
 
-    /// Whether everything fits.
+    /// Returns whether everything fits.
     pub fn fit(&self) -> bool {
         self.main_fits && self.devices.iter().all(DeviceNeeds::fits)
     }
@@ -79,9 +80,9 @@ fn device_needs(work: &Work, setting: &Setting<'_>, device: usize) -> DeviceNeed
     DeviceNeeds { device: seat.name.clone(), bytes, budget_bytes, cache_bytes }
 }
 
-/// Attributes, tables and frontiers of a device that has `own` vertices.
+/// Returns the bytes of attributes, tables and frontiers of a device that owns `own` vertices.
 fn device_bytes(work: &Work, own: u64, sharded: bool) -> u64 {
-    // The part of a device with that many vertices: where they begin makes no difference.
+    // Only the number of vertices matters, not where they begin.
     let part = Part { vertices: work.vertices, own: 0..own, sharded };
     let attribute = |attribute: &Attribute| {
         let held = part.held(attribute.role);
@@ -92,7 +93,7 @@ fn device_bytes(work: &Work, own: u64, sharded: bool) -> u64 {
     work.attributes.iter().map(attribute).sum::<u64>() + work.table_bytes + frontiers
 }
 
-/// What may be left in main memory and be read with its page.
+/// Returns the bytes of attributes that can stay in main memory and be read with each page.
 fn streamed_bytes(work: &Work) -> u64 {
     let streamed = work.attributes.iter().filter(|attribute| attribute.role == Role::ReadOnly);
     streamed.map(|attribute| attribute.memory_bytes(work.vertices)).sum()

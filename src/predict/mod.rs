@@ -1,21 +1,22 @@
-//! The cost model: how long a run takes, by term, and which wall it meets (GTS, Kim et al., SIGMOD 2016, §5, with an
-//! SSD).
+//! The cost model: the predicted time of a run, by term, and its bottleneck (GTS, Kim et al., SIGMOD 2016, §5, extended
+//! by an SSD).
 //!
 //! ```text
 //!  superstep  =  max( ssd, bus, kernel )  +  vertex phase  +  merge up  +  merge down  +  overhead
 //!
-//!  ssd     bytes of pages that are in no memory  ÷  what the disks give together
-//!  bus     bytes of pages that are in main memory and not on the device  ÷  c2                 the slowest device's
-//!  kernel  edges  ÷  what the device does of this kind of edge  (+ lists that are passed over)  the slowest device's
-//!  merge   bytes that a device writes for the others, bytes that it reads of theirs  ÷  its rate
+//!  ssd     bytes of pages that are not in memory  ÷  the rate of all disks together
+//!  bus     bytes of pages that are not on the device  ÷  c2                                    of the slowest device
+//!  kernel  edges  ÷  the rate of this kernel on the device  (+ inactive lists ÷ their rate)    of the slowest device
+//!  merge   bytes that a device writes for the others, and reads of theirs  ÷  its rate
 //! ```
 //!
-//! Equation 1 (PageRank and its like) is this for supersteps that visit all pages: GTS's 2|WA| ÷ c1 is the merge, (|SP|
-//! + |LP|) ÷ (c2 · N) the bus, its t_kernel of the last page is hidden in the maximum. Equation 2 (BFS and its like) is
-//! the sum over levels, whose pages nobody knows before the run: [`Work::of`] takes them from searches of R-MAT graphs,
-//! the engine from the report of the run itself, as GTS does. The cached share r_hit of equation 2 is [`Hits`].
+//! Equation 1 of GTS (for algorithms like PageRank) is this for supersteps that visit all pages: 2|WA| ÷ c1 is the
+//! merge, (|SP| + |LP|) ÷ (c2 · N) is the bus, and t_kernel of the last page is part of the maximum. Equation 2 (for
+//! algorithms like BFS) is the sum over levels, whose pages are unknown before the run: [`Work::of`] takes them from
+//! searches in R-MAT graphs. For a finished run the engine takes them from its report, as GTS does. The cached share
+//! r_hit of equation 2 is [`Hits`].
 //!
-//! Nothing here touches a device: what goes in is plain data.
+//! Nothing here uses a device: the input is plain data.
 
 mod choose;
 mod memory;

@@ -1,4 +1,4 @@
-//! The equations.
+//! The equations of the cost model.
 
 use super::work::{Hits, Phase};
 use super::{DeviceRates, Kernel, Needs, Setting, Work};
@@ -7,57 +7,57 @@ use crate::model::attributes::Attribute;
 use crate::team::{ExchangeRules, Strategy};
 use serde::Serialize;
 
-/// What a run is expected to take.
+/// The predicted time and memory of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
-    /// How devices share it; never `auto`.
+    /// The strategy; never `auto`.
     pub strategy: Strategy,
-    /// Time by term.
+    /// The time of each term.
     pub terms: Terms,
-    /// Nanoseconds of all of it. Less than the sum of terms: the disk, the bus and kernels work at the same time.
+    /// The total time, in nanoseconds. Less than the sum of the terms, since disks, buses and kernels overlap.
     pub total_ns: f64,
-    /// Which term most of the time is due to.
+    /// The bottleneck: the term that takes most of the time.
     pub wall: Wall,
-    /// Memory by device; none of a run that is done.
+    /// Memory by device; `None` for a finished run.
     pub memory: Option<Needs>,
 }
 
-/// Nanoseconds by term, added up over supersteps; where devices work at the same time, the slowest one's.
+/// Nanoseconds by term, summed over supersteps. Each is that of the slowest device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Terms {
-    /// Reading pages that are in no memory.
+    /// Reading pages that are not in memory.
     pub ssd_ns: f64,
-    /// Pages from main memory to devices.
+    /// Moving pages from main memory to devices.
     pub bus_ns: f64,
     /// Edge functions.
     pub kernel_ns: f64,
-    /// First values, vertex phases, censuses.
+    /// Initialisation, vertex phases and censuses.
     pub vertex_ns: f64,
-    /// What devices write for each other.
+    /// Writing values for the other devices.
     pub merge_up_ns: f64,
-    /// What they read of each other, and merge.
+    /// Reading and merging the other devices' values.
     pub merge_down_ns: f64,
-    /// What supersteps take with nothing to do, and nothing to tell.
+    /// The fixed time of each superstep and exchange.
     pub overhead_ns: f64,
 }
 
-/// What a run waits for.
+/// The bottleneck of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Wall {
     /// Disks.
     Ssd,
-    /// The way from main memory to devices.
+    /// The transfer from main memory to devices.
     Bus,
     /// Computation on edges and vertices.
     Kernel,
-    /// What devices tell each other.
+    /// The exchange between devices.
     Merge,
-    /// The beginnings and ends of supersteps.
+    /// The fixed time of supersteps.
     Overhead,
 }
 
-/// What a run is expected to take; none where a device has not been measured.
+/// Predicts the time of a run. Returns `None` if a device has not been measured.
 pub fn predict(work: &Work, setting: &Setting<'_>) -> Option<Prediction> {
     let memory = Needs::of(work, setting);
     let rates: Vec<DeviceRates> =
@@ -113,7 +113,7 @@ impl Model<'_> {
         (0..self.rates.len()).map(ns).fold(0.0, f64::max)
     }
 
-    /// Vertices that a device's values are held of: what is read and written at random is spread over so many.
+    /// Returns the number of vertices whose values a device holds: random accesses are spread over them.
     fn held(&self) -> f64 {
         let vertices = self.work.vertices as f64;
         if self.sharded() { vertices / self.devices() } else { vertices }
@@ -127,13 +127,13 @@ impl Model<'_> {
         (phase.pages * self.work.page_bytes).max(1.0)
     }
 
-    /// Bytes that are read from disk: once for all devices.
+    /// Returns the bytes that are read from disk, once for all devices.
     fn disk_bytes(&self, phase: &Phase) -> f64 {
         if let Hits::Measured { disk_bytes, .. } = phase.hits {
             return disk_bytes;
         }
         let mut cached = self.memory.buffer_bytes as f64;
-        // In a scan main memory keeps other pages than the devices; in a traversal they may be the same ones.
+        // In a scan, main memory and devices cache different pages; in a traversal they may cache the same ones.
         if !phase.kernel.is_traversal() {
             let seen = if self.sharded() { 1.0 / self.devices() } else { 1.0 };
             cached += seen * self.memory.devices.iter().map(|device| device.cache_bytes as f64).sum::<f64>();
@@ -153,7 +153,7 @@ impl Model<'_> {
             let rate = if phase.kernel.is_traversal() { bus.search_bytes_per_s } else { bus.in_place_bytes_per_s };
             let seen = self.setting.seen(self.work, device);
             let bytes = match phase.hits {
-                // What was measured is of all devices with a bus together.
+                // The measured bytes are the sum over all devices with a bus.
                 Hits::Measured { bus_bytes, .. } => bus_bytes * self.setting.seats[device].share / self.bus_share(),
                 Hits::Expected { .. } => {
                     let cached = self.memory.devices[device].cache_bytes as f64;
@@ -165,15 +165,15 @@ impl Model<'_> {
         })
     }
 
-    /// The share of the edges that goes to devices with a bus.
+    /// Returns the share of the edges that goes to devices with a bus.
     fn bus_share(&self) -> f64 {
         let with_bus = self.setting.seats.iter().zip(self.rates).filter(|(_, rates)| rates.bus.is_some());
         with_bus.map(|(seat, _)| seat.share).sum::<f64>().max(1e-9)
     }
 
     fn overhead_ns(&self, device: usize) -> f64 {
-        let telling = if self.rates.len() > 1 { self.rates[device].telling_ns } else { 0.0 };
-        self.rates[device].superstep_ns + telling
+        let exchange = if self.rates.len() > 1 { self.rates[device].telling_ns } else { 0.0 };
+        self.rates[device].superstep_ns + exchange
     }
 
     fn kernel_ns(&self, phase: &Phase) -> f64 {
@@ -183,8 +183,8 @@ impl Model<'_> {
         })
     }
 
-    /// Edges whose other end is another device's vertex are seen and dropped: that takes as long as an edge whose
-    /// values are in the nearest cache, as on the smallest graph that was measured.
+    /// Under Strategy-S, edges to other devices' vertices are decoded and dropped. Such an edge takes as long as one
+    /// whose values are in the nearest cache, as on the smallest graph that was measured.
     fn edges_ns(&self, phase: &Phase, device: usize) -> f64 {
         let rate = self.rate(device, |of| of.edges_per_s(phase.kernel));
         if !self.sharded() {
@@ -201,7 +201,7 @@ impl Model<'_> {
         1e9 * phase.lists * seen / self.rate(device, |of| of.lists_per_s(phase.kernel))
     }
 
-    /// Pages that have just been read are checked by those who compute.
+    /// Pages that were read from disk are checked by the worker threads.
     fn check_ns(&self, phase: &Phase, device: usize) -> f64 {
         let Some(rate) = self.rates[device].check_bytes_per_s else { return 0.0 };
         1e9 * self.disk_bytes(phase) * self.setting.seen_by(phase.kernel, self.work, device) / rate
@@ -216,7 +216,7 @@ impl Model<'_> {
         1e9 * own / rate
     }
 
-    /// What a device writes for the others and reads of theirs, of the device that takes longest.
+    /// Returns the times in which the slowest device writes values for the others, and reads and merges theirs.
     fn merge_ns(&self, phase: &Phase) -> (f64, f64) {
         if self.rates.len() == 1 {
             return (0.0, 0.0);
@@ -226,7 +226,7 @@ impl Model<'_> {
             false => {
                 let rules = ExchangeRules { sharded: self.sharded(), aligned: self.setting.aligned };
                 let (up, down) = exchange_bytes(&self.work.attributes, self.work.vertices, self.devices(), rules);
-                // First values are gathered too: once more than there are supersteps, which is left out.
+                // The gather after initialisation is left out.
                 (phase.supersteps * up, phase.supersteps * down)
             }
         };
@@ -234,25 +234,25 @@ impl Model<'_> {
         (ns(up), ns(down))
     }
 
-    /// Each device tells the others which vertices it has activated, and reads what they tell. A vertex that k of the
-    /// superstep's edges lead to is activated by all devices that see any of them.
+    /// Returns the bytes of messages that each device writes and reads. A vertex that k of the superstep's edges lead
+    /// to is activated by all devices that see any of them.
     fn message_bytes(&self, phase: &Phase) -> (f64, f64) {
         let (devices, steps) = (self.devices(), phase.supersteps.max(1.0));
         let each = if phase.activated > 0.0 { (phase.edges / phase.activated).max(1.0) } else { 0.0 };
-        let told = match self.sharded() || !phase.kernel.writes_neighbours() {
+        let sent = match self.sharded() || !phase.kernel.writes_neighbours() {
             true => phase.activated / devices,
             false => phase.activated * (1.0 - (1.0 - 1.0 / devices).powf(each)),
         };
         let layout = MessageLayout::new(&self.work.attributes, self.sharded());
-        let (_, places) = layout.choose(&(0..self.work.vertices), (told / steps) as u64);
+        let (_, places) = layout.choose(&(0..self.work.vertices), (sent / steps) as u64);
         let up = 4.0 * places.words as f64 * steps;
         (up, up * (devices - 1.0))
     }
 }
 
-/// Bytes that a device writes and reads in the exchange of a superstep. Sums are reduced: a device writes what it has
-/// of the others' vertices, and reads what they have of its own. What edges read of any vertex is gathered: it writes
-/// its own, and reads the others'.
+/// Returns the bytes that a device writes and reads in the exchange of a superstep. For reduced attributes it writes
+/// its values of the others' vertices, and reads their values of its own. For gathered attributes it writes the values
+/// of its own vertices, and reads the others'.
 fn exchange_bytes(declared: &[Attribute], vertices: u64, devices: f64, rules: ExchangeRules) -> (f64, f64) {
     let bytes = |wanted: &dyn Fn(&Attribute) -> bool| {
         let wanted = declared.iter().filter(|attribute| wanted(attribute));
@@ -265,7 +265,7 @@ fn exchange_bytes(declared: &[Attribute], vertices: u64, devices: f64, rules: Ex
 }
 
 impl Setting<'_> {
-    /// The share of the pages that a device sees where this is done with edges.
+    /// Returns the share of the pages that a device sees with this kernel.
     fn seen_by(&self, kernel: Kernel, work: &Work, device: usize) -> f64 {
         match self.strategy == Strategy::Shard && self.seats.len() > 1 && !kernel.writes_neighbours() {
             true => 1.0 / self.seats.len() as f64,
@@ -285,7 +285,8 @@ mod tests {
     const DEVICES: u64 = 4;
     const VERTICES: u64 = DEVICES * 1024;
 
-    /// Bytes that the moves of a schedule write to and read from the exchange memory in a superstep, over all devices.
+    /// Returns the bytes that the moves of a schedule write to and read from the exchange memory in a superstep, over
+    /// all devices.
     fn scheduled(attribute: Attribute, sharded: bool, aligned: bool) -> (u64, u64) {
         let own = |device| device * VERTICES / DEVICES..(device + 1) * VERTICES / DEVICES;
         let parts: Vec<Part> = (0..DEVICES).map(|of| Part { vertices: VERTICES, own: own(of), sharded }).collect();

@@ -1,126 +1,124 @@
-//! What a machine does in a second: measured by `topostream calibrate`, kept in a file.
+//! The measured rates of a machine: the file that `topostream calibrate` writes.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The version of the file. A file of another version is refused: its figures may mean something else.
+/// The version of the file. Files of other versions are refused, since their figures may have other meanings.
 pub const RATES_VERSION: u32 = 2;
-/// The least and the largest figure that a file may have: beyond them sums and quotients would be lost in 0 or
-/// infinity.
+/// The range of figures in a file. Sums and quotients of larger or smaller ones could become 0 or infinite.
 const FIGURE_MIN: f64 = 1e-6;
 const FIGURE_MAX: f64 = 1e18;
-/// The most that is read of a file, in bytes: many times what the rates of 32 devices take.
+/// The maximum size of a file, in bytes: many times the size of the rates of 32 devices.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// What a machine does in a second.
+/// The measured rates of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
-    /// [`RATES_VERSION`].
+    /// The version of the file format.
     pub version: u32,
-    /// The machine, for people.
+    /// A description of the machine, for people.
     pub machine: String,
-    /// Bytes a second that one disk gives, read as the engine reads.
+    /// Bytes per second of one disk, read as the engine reads.
     pub disk_bytes_per_s: f64,
-    /// The share of its bus's rate that each device has left while all of them read main memory; 1 where one is alone.
+    /// The share of its bus rate that each device reaches while all devices read main memory; 1 for a single device.
     pub together: f64,
-    /// The devices that were measured, each alone.
+    /// The devices, each measured alone.
     pub devices: Vec<DeviceRates>,
 }
 
-/// What a device does in a second.
+/// The measured rates of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceRates {
-    /// Its name, as reports of runs give it.
+    /// Its name, as in reports of runs.
     pub name: String,
-    /// The threads of a CPU; none for a device with memory of its own.
+    /// The number of threads of a CPU; `None` for a GPU.
     pub threads: Option<u32>,
-    /// How fast it computes on graphs of different sizes, by ascending number of vertices: what is read and written at
-    /// random is slower where caches hold less of it.
+    /// The rates of kernels on graphs of different sizes, by ascending number of vertices: random accesses are slower
+    /// on larger graphs, of which caches hold less.
     pub kernels: Vec<KernelRates>,
-    /// How pages reach a device with memory of its own.
+    /// The rates of transfers from main memory; `None` for a CPU.
     pub bus: Option<BusRates>,
-    /// Bytes of fresh pages a second that take the threads that compute away from it, to check them and to have them
-    /// read; none where that is done by others.
+    /// Bytes per second of fresh pages that the worker threads check and have read, instead of computing; `None` if
+    /// other threads do that.
     pub check_bytes_per_s: Option<f64>,
-    /// Bytes a second that it writes to other devices, or reads of theirs, and merges.
+    /// Bytes per second that it writes for other devices, or reads of theirs and merges.
     pub merge_bytes_per_s: f64,
-    /// Nanoseconds of a superstep with next to nothing to do.
+    /// Nanoseconds of a superstep with almost no work.
     pub superstep_ns: f64,
-    /// Nanoseconds that devices take to tell each other next to nothing.
+    /// Nanoseconds of an exchange of almost no values.
     pub telling_ns: f64,
 }
 
-/// How fast a device computes on a graph of some size, everything in its reach.
+/// The rates of a device's kernels on a graph of one size, with all pages in the device's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelRates {
-    /// Vertices of the graph that was measured.
+    /// The number of vertices of the measured graph.
     pub vertices: u64,
-    /// Edges a second along which values are added (PageRank over out-lists).
+    /// Edges per second along which values are added (PageRank over out-lists).
     pub push: f64,
-    /// Edges a second whose values are gathered (PageRank over in-lists).
+    /// Edges per second whose values are gathered (PageRank over in-lists).
     pub pull: f64,
-    /// Edges a second of active vertices that are followed (BFS top-down).
+    /// Edges per second of active vertices that are followed (BFS top-down).
     pub top_down: f64,
-    /// Edges a second that are looked at from vertices which are not reached yet (BFS bottom-up).
+    /// Edges per second that are tested from unreached vertices (BFS bottom-up).
     pub bottom_up: f64,
-    /// Edges a second of active vertices that are followed with their weights (shortest paths).
+    /// Edges per second of active vertices that are followed with their weights (shortest paths).
     pub weighted: f64,
-    /// Edges a second over which both ends take the smaller value (components).
+    /// Edges per second whose two ends take the smaller label (components).
     pub labels: f64,
-    /// Lists a second that a top-down superstep looks at, to find those that are active.
+    /// Lists per second that a top-down superstep tests for active vertices.
     pub top_down_lists: f64,
-    /// Lists a second that a superstep with weights looks at.
+    /// Lists per second that a superstep with weights tests.
     pub weighted_lists: f64,
-    /// Lists a second that a bottom-up superstep looks at, to find those that are not reached.
+    /// Lists per second that a bottom-up superstep tests for unreached vertices.
     pub bottom_up_lists: f64,
-    /// Vertices a second of a vertex phase.
+    /// Vertices per second of a vertex phase.
     pub vertex_phase: f64,
-    /// Vertices a second of the census that ends a traversal's superstep.
+    /// Vertices per second of the census at the end of a traversal's superstep.
     pub census: f64,
-    /// Vertices a second whose first values are set.
+    /// Vertices per second of initialisation.
     pub initialise: f64,
 }
 
-/// How fast pages in main memory reach a device.
+/// The rates at which a device reads pages in main memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BusRates {
-    /// Bytes a second where kernels read pages in place: scans.
+    /// Bytes per second in scans, whose kernels read pages in place.
     pub in_place_bytes_per_s: f64,
-    /// Bytes of pages a second in traversals, which read only what active lists lie in: it may be more than the bus
-    /// carries.
+    /// Bytes of pages per second in traversals. They read only active lists, so this may exceed the bus rate.
     pub search_bytes_per_s: f64,
 }
 
-/// What is done with an edge.
+/// The kinds of edge functions that are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kernel {
-    /// Adds along out-lists.
+    /// Adds values along out-lists.
     Push,
-    /// Gathers over in-lists.
+    /// Gathers values over in-lists.
     Pull,
     /// Follows the edges of active vertices.
     TopDown,
-    /// Looks for active vertices from those that are not reached.
+    /// Searches the in-neighbours of unreached vertices for active ones.
     BottomUp,
     /// Follows the edges of active vertices, with weights.
     Weighted,
-    /// Both ends of an edge take the smaller value.
+    /// Both ends of an edge take the smaller label.
     Labels,
 }
 
 impl Kernel {
-    /// Whether it passes over lists.
+    /// Returns whether it tests lists and skips inactive ones.
     pub fn is_traversal(self) -> bool {
         matches!(self, Self::TopDown | Self::BottomUp | Self::Weighted | Self::Labels)
     }
 
-    /// The algorithm that it is measured with.
+    /// Returns the algorithm that it is measured with.
     pub fn measured_of(self) -> &'static str {
         match self {
             Self::Push | Self::Pull => "pagerank",
@@ -130,14 +128,14 @@ impl Kernel {
         }
     }
 
-    /// Whether it writes to the neighbours, and not to the vertex whose list it is.
+    /// Returns whether it writes to the neighbours, and not to the list's own vertex.
     pub fn writes_neighbours(self) -> bool {
         !matches!(self, Self::Pull | Self::BottomUp)
     }
 }
 
 impl KernelRates {
-    /// Edges a second.
+    /// Returns a kernel's edges per second.
     pub fn edges_per_s(&self, kernel: Kernel) -> f64 {
         match kernel {
             Kernel::Push => self.push,
@@ -149,7 +147,7 @@ impl KernelRates {
         }
     }
 
-    /// Lists a second that are looked at; scans do not ask.
+    /// Returns the lists per second that a kernel tests; not used for scans.
     pub fn lists_per_s(&self, kernel: Kernel) -> f64 {
         match kernel {
             Kernel::BottomUp => self.bottom_up_lists,
@@ -158,7 +156,7 @@ impl KernelRates {
         }
     }
 
-    /// Every rate by its name in the file.
+    /// Returns all rates with their names in the file.
     fn all(&mut self) -> [(&'static str, &mut f64); 12] {
         [
             ("push", &mut self.push),
@@ -184,8 +182,8 @@ impl KernelRates {
 }
 
 impl DeviceRates {
-    /// A rate on a graph of so many vertices: between two sizes that were measured a straight line through logarithms,
-    /// beyond them the nearest.
+    /// Returns a rate on a graph of `vertices` vertices: log-linear interpolation between the measured sizes, and the
+    /// nearest one beyond them.
     pub fn at(&self, vertices: f64, rate: impl Fn(&KernelRates) -> f64) -> f64 {
         let above = self.kernels.partition_point(|of| (of.vertices as f64) < vertices);
         let nearest = |at: usize| rate(&self.kernels[at]);
@@ -197,11 +195,14 @@ impl DeviceRates {
         nearest(above - 1).powf(1.0 - part) * nearest(above).powf(part)
     }
 
-    /// What is wrong with the figures, if anything is.
+    /// Returns the first defect of the figures.
     fn defect(&self) -> Option<String> {
         let ascending = self.kernels.windows(2).all(|pair| pair[0].vertices < pair[1].vertices);
         if self.kernels.is_empty() || self.kernels[0].vertices == 0 || !ascending {
-            return Some(format!("{}: kernels: expected graphs of ascending sizes, one at least", self.name));
+            return Some(format!(
+                "{}: kernels: expected at least one graph, with ascending numbers of vertices",
+                self.name
+            ));
         }
         let bus = self.bus.iter().flat_map(|bus| {
             [("in_place_bytes_per_s", bus.in_place_bytes_per_s), ("search_bytes_per_s", bus.search_bytes_per_s)]
@@ -220,7 +221,8 @@ impl DeviceRates {
 }
 
 impl Rates {
-    /// The rates of a device by its name. A CPU that was measured with other threads counts in proportion.
+    /// Returns the rates of a device by its name. The rates of a CPU are scaled if it was measured with another number
+    /// of threads.
     pub fn device(&self, name: &str) -> Option<DeviceRates> {
         if let Some(found) = self.devices.iter().find(|device| device.name == name) {
             return Some(found.clone());
@@ -230,13 +232,13 @@ impl Rates {
         Some(cpu.scaled(f64::from(threads) / f64::from(cpu.threads?.max(1)), name))
     }
 
-    /// Nothing is known.
+    /// Returns rates without devices, for a machine that has not been measured.
     pub fn unknown() -> Self {
         let (machine, devices) = (String::new(), Vec::new());
         Self { version: RATES_VERSION, machine, disk_bytes_per_s: 1.0, together: 1.0, devices }
     }
 
-    /// The file's text.
+    /// Returns the text of the file.
     pub fn encode(&self) -> String {
         serde_json::to_string_pretty(self).expect("rates have string keys only") + "\n"
     }
@@ -244,11 +246,11 @@ impl Rates {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`Error::Calibration`] by file: it cannot be read, is of another version, or is no sound file of rates.
+    /// [`Error::Calibration`] if the file cannot be read, is of another version, or is not valid.
     pub fn read(path: &Path) -> Result<Self> {
         let wrong = |message: String| Error::Calibration { path: path.to_owned(), message };
         let metadata = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
-        // A pipe without a writer would be waited for; a file of gigabytes is no file of rates.
+        // Opening a pipe without a writer would block, and a larger file cannot be a file of rates.
         if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {
             return Err(wrong(format!("expected a regular file of at most {FILE_BYTES_MAX} bytes")));
         }
@@ -256,10 +258,10 @@ impl Rates {
         Self::decode(&bytes, path)
     }
 
-    /// Reads a file's bytes; `path` is for messages.
+    /// Decodes the bytes of a file; `path` is for messages.
     ///
     /// # Errors
-    /// As of [`Self::read`].
+    /// The errors of [`Self::read`].
     pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
         let wrong = |message: String| Error::Calibration { path: path.to_owned(), message };
         let version: VersionOnly =
@@ -283,7 +285,7 @@ impl Rates {
 }
 
 impl DeviceRates {
-    /// The same device with more or fewer threads.
+    /// Returns the rates of a CPU scaled by `by`, for another number of threads.
     fn scaled(&self, by: f64, name: &str) -> Self {
         let mut scaled = Self { name: name.to_owned(), ..self.clone() };
         scaled.kernels.iter_mut().flat_map(|of| of.all()).for_each(|(_, rate)| *rate *= by);
@@ -292,12 +294,12 @@ impl DeviceRates {
     }
 }
 
-/// The threads that are in the CPU device's name.
+/// Returns the number of threads in the CPU device's name.
 fn cpu_threads(name: &str) -> Option<u32> {
     name.strip_prefix("cpu, ")?.split(' ').next()?.parse().ok()
 }
 
-/// What is wrong with a figure of the file, if anything is.
+/// Returns what is wrong with a figure of the file, if anything.
 fn defect_of(name: &str, figure: f64) -> Option<String> {
     let sound = (FIGURE_MIN..=FIGURE_MAX).contains(&figure);
     (!sound).then(|| format!("{name}: expected a number from {FIGURE_MIN:e} to {FIGURE_MAX:e}, found {figure:?}"))

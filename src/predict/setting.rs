@@ -1,4 +1,4 @@
-//! What a run is done with: devices, memory, disks, and how they share it.
+//! The environment of a run: devices, memory and disks, and how they share it.
 
 use super::{Rates, Work};
 use crate::device::settings::GpuSettings;
@@ -11,48 +11,48 @@ use topostream_formats::{Direction, Store};
 /// A device of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seat {
-    /// Its name, as reports of runs give it.
+    /// Its name, as in reports of runs.
     pub name: String,
-    /// The memory of its own that it may take, in bytes; none for the CPU, which computes in main memory.
+    /// The device memory that may be used, in bytes; `None` for a CPU, which computes in main memory.
     pub memory_bytes: Option<u64>,
-    /// The most of it that may be page cache.
+    /// The maximum part of it for cached pages, in bytes; `None` for no limit.
     pub cache_bytes: Option<u64>,
-    /// The share of the pages that it works on under `replicate`.
+    /// The share of the pages that it sees under `replicate`.
     pub share: f64,
 }
 
-/// The share of an adapter's memory that a run takes where nothing else is said.
+/// The share of an adapter's memory that a run may use by default.
 const MEMORY_SHARE: f64 = 0.9;
-/// What a run takes where the adapter does not tell how much it has.
+/// The memory that a run may use by default if the adapter does not report its size, in bytes.
 const MEMORY_UNKNOWN: u64 = 1 << 30;
 
 impl Seat {
-    /// The CPU.
+    /// Returns the CPU with a number of threads.
     pub fn cpu(threads: usize) -> Self {
         Self { name: format!("cpu, {threads} threads"), memory_bytes: None, cache_bytes: None, share: 1.0 }
     }
 
-    /// A GPU, with the memory that its driver tells of.
+    /// Returns a GPU, with the memory that its driver reports, in bytes.
     pub fn gpu(name: &str, memory_bytes: Option<u64>, settings: &GpuSettings) -> Self {
         let known = memory_bytes.map_or(MEMORY_UNKNOWN, |bytes| (bytes as f64 * MEMORY_SHARE) as u64);
         let memory_bytes = Some(settings.memory_bytes.unwrap_or(known));
         Self { name: name.to_owned(), memory_bytes, cache_bytes: settings.cache_bytes, share: 1.0 }
     }
 
-    /// Whether it computes in main memory.
+    /// Returns whether it is a CPU, which computes in main memory.
     pub fn is_cpu(&self) -> bool {
         self.memory_bytes.is_none()
     }
 }
 
-/// What the user allows a run, as far as the model depends on it.
+/// The user's options on which the cost model depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Main memory for everything together, in bytes.
+    /// The memory budget, in bytes.
     pub memory_bytes: u64,
-    /// The part of it that the timeline takes.
+    /// The timeline's part of the budget, in bytes.
     pub trace_bytes: u64,
-    /// The most of it that is page buffer; what is left where none is given.
+    /// The size of the page buffer, in bytes; `None` for all that the rest of the run leaves.
     pub buffer_bytes: Option<u64>,
     /// How several devices share the run.
     pub strategy: Strategy,
@@ -60,31 +60,31 @@ pub struct Asked {
     pub assignment: Assignment,
 }
 
-/// What a run is done with.
+/// The environment of a run.
 #[derive(Clone, Debug)]
 pub struct Setting<'a> {
-    /// What the machine does in a second.
+    /// The machine's measured rates.
     pub rates: &'a Rates,
     /// The devices.
     pub seats: Vec<Seat>,
-    /// How they share the run: never `auto`.
+    /// How they share the run; never `auto`.
     pub strategy: Strategy,
     /// Whether the lists that a device sees are those of its own vertices.
     pub aligned: bool,
-    /// Disks that pages are striped over.
+    /// The number of disks that pages are striped over.
     pub disks: f64,
     /// Main memory without the page buffer, in bytes.
     pub main_bytes: u64,
-    /// Whether main memory is enough.
+    /// Whether the run fits in the memory budget.
     pub main_fits: bool,
-    /// The most that the page buffer takes, in bytes.
+    /// The size of the page buffer, in bytes.
     pub buffer_bytes: u64,
-    /// Whether no page is in memory at the beginning.
+    /// Whether no page is in memory at the start.
     pub cold: bool,
 }
 
 impl<'a> Setting<'a> {
-    /// What the options of an engine come to for an algorithm, with devices that share pages evenly.
+    /// Derives the environment from a user's options, for an algorithm over a store.
     pub fn new(
         rates: &'a Rates,
         algorithm: &dyn Algorithm,
@@ -97,7 +97,7 @@ impl<'a> Setting<'a> {
         let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes);
         let trace_bytes = asked.trace_bytes;
         let within = plan(asked.memory_bytes.saturating_sub(trace_bytes), asked.buffer_bytes);
-        // Where it does not fit, what more memory would do is of interest too.
+        // If the budget is too small, the needs of an unlimited one are of interest.
         let main_fits = within.is_ok();
         let plan = within.or_else(|_| plan(1 << 60, None));
         let (main, buffer) =
@@ -106,7 +106,7 @@ impl<'a> Setting<'a> {
         let aligned = !grouped
             && match asked.assignment {
                 Assignment::Contiguous => true,
-                // Contiguous where all devices are of one kind.
+                // Contiguous if all devices are of one kind.
                 Assignment::Auto => alike(&seats),
                 Assignment::Modulo | Assignment::Random | Assignment::Biased => false,
             };
@@ -123,7 +123,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The share of the pages that a device sees.
+    /// Returns the share of the pages that a device sees.
     pub fn seen(&self, work: &Work, device: usize) -> f64 {
         let devices = self.seats.len() as f64;
         if self.strategy != Strategy::Shard || self.seats.len() == 1 {
@@ -132,18 +132,18 @@ impl<'a> Setting<'a> {
         let by_owner = work.phases.first().is_some_and(|phase| !phase.kernel.writes_neighbours());
         match by_owner {
             true => 1.0 / devices,
-            // Of K groups, a device that owns a part of 1/N meets so many.
+            // A device that owns 1/N of the vertices sees this share of K groups of pages.
             false => ((work.shards as f64 / devices).ceil() / work.shards as f64).min(1.0),
         }
     }
 }
 
-/// Whether all devices are of one kind.
+/// Returns whether all devices are of one kind.
 fn alike(seats: &[Seat]) -> bool {
     seats.windows(2).all(|pair| pair[0].is_cpu() == pair[1].is_cpu())
 }
 
-/// Main memory that several devices need beside what one would, in bytes.
+/// Returns the main memory that several devices need beyond what a single device needs, in bytes.
 fn sharing_bytes(
     algorithm: &dyn Algorithm,
     store: &Store,
@@ -154,7 +154,7 @@ fn sharing_bytes(
     if seats.len() < 2 {
         return 0;
     }
-    // Which pages are whose makes no difference to memory, and is not worth reading them for.
+    // The assignment makes no difference to memory, and `Biased` would read pages.
     let assignment = if assignment == Assignment::Biased { Assignment::Modulo } else { assignment };
     let speeds: Vec<f64> = seats.iter().map(|seat| seat.share).collect();
     let (alike, binding_bytes_max) = (alike(seats), u64::MAX);
@@ -163,7 +163,7 @@ fn sharing_bytes(
     TeamPlan::new(algorithm, &request).map_or(0, |team| team.memory_bytes(&cpu))
 }
 
-/// How many disks hold the pages of a store: file systems are taken for disks.
+/// Returns the number of disks that hold the pages of a store. Each file system counts as a disk.
 pub fn disks(store: &Store) -> f64 {
     let files = store.topology(Direction::Out).map_or(&[][..], |topology| topology.page_files());
     let mut disks: Vec<u64> = files.iter().map(file_system).collect();

@@ -1,50 +1,50 @@
-//! What a run will do, as far as declarations and the store tell: pages, edges, vertices that are activated.
+//! The work of a run, as far as the declaration and the store determine it: pages, edges and activated vertices.
 
 use super::rates::Kernel;
 use crate::model::algorithm::{Algorithm, Supersteps, Visit};
 use crate::model::attributes::Attribute;
 use topostream_formats::{Direction, Store};
 
-/// Supersteps that `auto` reckons with where an algorithm cannot say how many it takes.
+/// The number of supersteps that `auto` assumes if an algorithm's number is unknown.
 pub const SUPERSTEPS_DEFAULT: u32 = 10;
 
-/// What a run does.
+/// The work of a run.
 #[derive(Clone, Debug)]
 pub struct Work {
     /// Vertices of the graph.
     pub vertices: u64,
-    /// What the algorithm keeps.
+    /// The algorithm's attributes.
     pub attributes: Vec<Attribute>,
-    /// Bytes of its tables, which every device has.
+    /// Bytes of its tables, which every device holds.
     pub table_bytes: u64,
     /// Whether it has frontiers.
     pub traversal: bool,
-    /// Bytes of a page, with its weights where they are read.
+    /// Bytes of a page, including its weights if they are read.
     pub page_bytes: f64,
-    /// Pages of the directories.
+    /// The number of pages of all topologies.
     pub directory_pages: u64,
-    /// The most pages of a topology that is visited.
+    /// The number of pages of the largest topology that is visited.
     pub pages: f64,
-    /// Groups of pages by destination; 1 where any page may point to any vertex.
+    /// The number of groups of pages by destination; 1 if any page may point to any vertex.
     pub shards: u64,
-    /// What its supersteps do, those that are alike together.
+    /// The work of its supersteps; similar supersteps form one phase.
     pub phases: Vec<Phase>,
 }
 
-/// Supersteps that are alike, all numbers added up over them and over all devices.
+/// Similar supersteps. All numbers are sums over them and over all devices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// How many there are; a fraction where it is an estimate.
+    /// The number of supersteps; an estimate may be a fraction.
     pub supersteps: f64,
-    /// What is done with edges.
+    /// The kernel that processes edges.
     pub kernel: Kernel,
     /// Pages that are visited.
     pub visits: f64,
     /// Pages of the topology.
     pub pages: f64,
-    /// Neighbours that are looked at.
+    /// Edges that are processed.
     pub edges: f64,
-    /// Lists of the visited pages, where a traversal looks which of them to open.
+    /// Lists on the visited pages, each of which a traversal tests.
     pub lists: f64,
     /// Vertices that are activated.
     pub activated: f64,
@@ -55,26 +55,24 @@ pub struct Phase {
 /// How many visits find their page in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hits {
-    /// Not known before the run: a cache of a share b of the pages hits 1 - (1 - b)^power of the visits that are not a
-    /// page's first.
+    /// An estimate: a cache of a share b of the pages hits 1 - (1 - b)^power of all visits but a page's first.
     Expected {
-        /// 1 for scans, which keep a fixed share; more for traversals, whose small supersteps come back to the same
-        /// pages.
+        /// 1 for scans, which keep a fixed share; more for traversals, whose small supersteps return to the same pages.
         power: f64,
     },
     /// Measured.
     Measured {
         /// Bytes read from disk.
         disk_bytes: f64,
-        /// Bytes that devices with memory of their own read of main memory.
+        /// Bytes that GPUs read from main memory.
         bus_bytes: f64,
     },
 }
 
-/// How an algorithm without a fixed number of supersteps goes through a graph; in multiples of all pages, edges,
-/// vertices. Measured on R-MAT graphs of scales 18 and 20, edge factor 16, pages of 64 KiB and 1 MiB, from vertices of
-/// the large component: graphs with small diameters. On a grid or a road network a traversal has as many supersteps as
-/// the graph is wide.
+/// The work of an algorithm without a fixed number of supersteps, in multiples of all pages, edges and vertices.
+/// Measured on R-MAT graphs of scales 18 and 20, edge factor 16, pages of 64 KiB and 1 MiB, from vertices of the large
+/// component. These graphs have small diameters; on a grid or a road network, the number of supersteps is the graph's
+/// diameter.
 struct Pattern {
     supersteps: f64,
     passes: f64,
@@ -85,16 +83,16 @@ struct Pattern {
 
 const TOP_DOWN: Pattern = Pattern { supersteps: 6.0, passes: 4.1, edges: 0.99, activated: 0.55, power: 2.0 };
 const BOTTOM_UP: Pattern = Pattern { supersteps: 3.0, passes: 3.0, edges: 0.4, activated: 0.5, power: 1.5 };
-/// The supersteps of a direction-optimizing search that are top-down: the first, and the last ones.
+/// The top-down supersteps of a direction-optimizing search: the first and the last ones.
 const TOP_DOWN_RESTS: Pattern = Pattern { supersteps: 3.0, passes: 1.2, edges: 0.01, activated: 0.05, power: 1.5 };
 const WEIGHTED: Pattern = Pattern { supersteps: 11.0, passes: 7.7, edges: 2.1, activated: 1.1, power: 2.0 };
 const COMPONENTS: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 3.4, activated: 1.7, power: 1.0 };
-/// Components of a directed graph: every list in every superstep.
+/// Components of a directed graph, which visit every list in every superstep.
 const COMPONENTS_DIRECTED: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 5.0, activated: 1.0, power: 1.0 };
 
 impl Work {
-    /// What an algorithm is expected to do over a store, in as many supersteps as it can at most take; in `unknown`
-    /// where it reads whole graphs and cannot say how often.
+    /// Returns the expected work of an algorithm over a store, in its maximum number of supersteps. If it scans whole
+    /// graphs and its number of supersteps is unknown, `unknown` is assumed.
     pub fn of(algorithm: &dyn Algorithm, store: &Store, unknown: u32) -> Self {
         let mut work = Self::without_phases(algorithm, store);
         let has_in_lists = store.topology(Direction::In).is_some();
@@ -128,7 +126,7 @@ impl Work {
         work
     }
 
-    /// What is known without supersteps.
+    /// Returns the work without phases.
     pub(crate) fn without_phases(algorithm: &dyn Algorithm, store: &Store) -> Self {
         let out = store.topology(Direction::Out).expect("every store has out-lists");
         let weights = if algorithm.needs_weights() { out.weight_page_bytes() } else { 0 };
@@ -178,7 +176,7 @@ impl Work {
 }
 
 impl Phase {
-    /// Visits that miss a cache of a share of the pages, which is empty at the beginning where it is cold.
+    /// Returns the number of visits that miss a cache of a share of the pages. A cold cache is empty at the start.
     pub fn misses(&self, share: f64, cold: bool) -> f64 {
         let Hits::Expected { power } = self.hits else { return 0.0 };
         let first = if cold { self.visits.min(self.pages) } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Which device sees which page: h(j) under Strategy-P, and the vertices that go with it.
+//! Which device sees which page (h(j) under Strategy-P), and which vertices it owns.
 
 use super::Assignment;
 use crate::error::Result;
@@ -13,10 +13,10 @@ use topostream_formats::random;
 use topostream_formats::store::read_exact_at;
 use topostream_formats::{Direction, Encoding, Error as StoreError, PageId, Shard, Store, Topology, VertexId};
 
-/// The most devices of a run: sets of devices are bits of a word.
+/// The maximum number of devices in a run. A set of devices is the bits of one word.
 pub const DEVICES_MAX: usize = 32;
 
-/// For each page, the devices that see it, a bit each: where lists are read along their edges, and against them.
+/// For each page the set of devices that see it, one bit each: for out-lists and for in-lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageMap {
     along: Vec<u32>,
@@ -24,7 +24,7 @@ pub struct PageMap {
 }
 
 impl PageMap {
-    /// The devices that see each of the pages that a superstep in this direction may visit.
+    /// Returns the set of devices of each page, for supersteps in this direction.
     pub fn of(&self, direction: Direction) -> &[u32] {
         match direction {
             Direction::Out => &self.along,
@@ -32,10 +32,10 @@ impl PageMap {
         }
     }
 
-    /// Strategy-P: each page is one device's, in proportion to shares.
+    /// Assigns pages under Strategy-P: each page to one device, in proportion to `shares`.
     ///
     /// # Errors
-    /// Where a page's neighbours are asked for and cannot be read.
+    /// If [`Assignment::Biased`] cannot read a page.
     pub fn replicated(store: &Store, assignment: Assignment, shares: &[f64]) -> Result<Self> {
         let map = |direction| -> Result<Vec<u32>> {
             let Some(topology) = store.topology(direction) else { return Ok(Vec::new()) };
@@ -51,8 +51,9 @@ impl PageMap {
         Ok(Self { along: map(Direction::Out)?, against: map(Direction::In)? })
     }
 
-    /// Strategy-S: a page goes to the devices that own some of the vertices that its edges may write to: those that it
-    /// points to, as far as the store tells, or those whose lists it has. A page that concerns nobody goes nowhere.
+    /// Assigns pages under Strategy-S: each page to the devices that own a vertex its edges may write to. Depending on
+    /// `writes`, these are the destinations of the page's shard or the vertices whose lists are on the page. A page
+    /// without such a device is not assigned.
     pub fn sharded(store: &Store, parts: &[Part], writes: impl Fn(Direction) -> Ends) -> Self {
         let owners = |vertices: Range<u64>| {
             let meets = |part: &Part| part.own.start < vertices.end && vertices.start < part.own.end;
@@ -77,14 +78,14 @@ impl PageMap {
     }
 }
 
-/// The vertices that each page's lists may point to.
+/// Returns for each page the range of vertices that its lists may point to.
 fn destinations(topology: &Topology) -> impl Iterator<Item = Range<u64>> {
     let pages = |shard: &Shard| std::iter::repeat_n(shard.destinations.clone(), shard.pages.len());
     topology.shards().iter().flat_map(pages)
 }
 
-/// The vertices of each device's part where the store has shards that can be shared out among so many: whole shards, as
-/// many for each as can be.
+/// Returns a range of vertices for each device, made of whole shards in numbers as equal as possible. Returns `None` if
+/// the store has fewer shards than devices, or fewer than two.
 pub fn parts_of_shards(store: &Store, devices: usize) -> Option<Vec<Range<u64>>> {
     let shards = store.topology(Direction::Out)?.shards();
     if shards.len() < devices.max(2) {
@@ -95,13 +96,12 @@ pub fn parts_of_shards(store: &Store, devices: usize) -> Option<Vec<Range<u64>>>
     Some((0..devices).map(|device| begin(device)..end(device)).collect())
 }
 
-/// Shares as fractions of 1, whatever figures they come from: what is negative, infinite or not a number counts as
-/// nothing, and where nothing is left all devices have the same share. A run over a graph without edges measures a
-/// speed of 0 for every device.
+/// Normalises shares to a sum of 1. Negative, infinite and NaN shares count as 0. If all are 0, every device gets the
+/// same share: a run over a graph without edges measures a speed of 0 for every device.
 pub fn fractions(shares: &[f64]) -> Vec<f64> {
     let sound = |share: &f64| if share.is_finite() { share.max(0.0) } else { 0.0 };
     let largest = shares.iter().map(sound).fold(0.0, f64::max);
-    // Divided by the largest first: the sum of large figures could be infinite.
+    // Divided by the largest first: the sum of large numbers could be infinite.
     let total: f64 = shares.iter().map(|share| sound(share) / largest).sum();
     match total.is_finite() && total > 0.0 {
         true => shares.iter().map(|share| sound(share) / largest / total).collect(),
@@ -109,7 +109,7 @@ pub fn fractions(shares: &[f64]) -> Vec<f64> {
     }
 }
 
-/// Cuts the vertices into ranges in proportion to shares.
+/// Divides the vertices into consecutive ranges in proportion to shares.
 pub fn equal_parts(vertices: u64, shares: &[f64]) -> Vec<Range<u64>> {
     let mut parts = Vec::new();
     let (mut begin, mut sum) = (0, 0.0);
@@ -122,7 +122,8 @@ pub fn equal_parts(vertices: u64, shares: &[f64]) -> Vec<Range<u64>> {
     parts
 }
 
-/// The vertices whose lists each device sees in a topology whose pages are assigned by consecutive ranges.
+/// Returns for each device the range of vertices whose lists it sees, in a topology whose pages are assigned in
+/// consecutive ranges.
 pub fn aligned_parts(topology: &Topology, devices: &[u32], count: usize, vertices: u64) -> Vec<Range<u64>> {
     let entries = topology.directory().entries();
     let begins = (0..count).map(|device| {
@@ -135,13 +136,13 @@ pub fn aligned_parts(topology: &Topology, devices: &[u32], count: usize, vertice
     begins.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
-/// Pages in turn: the next one goes to the device that is furthest behind its share.
+/// Assigns pages in turn: each to the device that is furthest behind its share.
 fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
     let shares = fractions(shares);
     let mut due = vec![0.0; shares.len()];
     let mut next = || {
         due.iter_mut().zip(&shares).for_each(|(due, share)| *due += share);
-        // The first of those that are equally far behind, whatever additions have lost.
+        // The first of those that are equally far behind, up to rounding errors.
         let most = due.iter().copied().fold(f64::MIN, f64::max) - 1e-9;
         let device = due.iter().position(|&due| due >= most).unwrap_or(0);
         due[device] -= 1.0;
@@ -150,7 +151,7 @@ fn modulo(pages: usize, shares: &[f64]) -> Vec<usize> {
     (0..pages).map(|_| next()).collect()
 }
 
-/// By a hash of the page's number: the same on every run.
+/// Assigns pages by a hash of their number, the same on every run.
 fn random(pages: usize, shares: &[f64]) -> Vec<usize> {
     let shares = fractions(shares);
     let device = |page: usize| {
@@ -164,7 +165,7 @@ fn random(pages: usize, shares: &[f64]) -> Vec<usize> {
     (0..pages).map(device).collect()
 }
 
-/// Consecutive pages with edges in proportion to shares. The pages of a long list stay together.
+/// Assigns consecutive pages, with edges in proportion to shares. The pages of a long list stay together.
 fn contiguous(entries: &[DirectoryEntry], shares: &[f64]) -> Vec<usize> {
     let shares = fractions(shares);
     let edges = entries.last().map_or(0, |last| last.first_edge + u64::from(last.edge_count)) as f64;
@@ -177,7 +178,7 @@ fn contiguous(entries: &[DirectoryEntry], shares: &[f64]) -> Vec<usize> {
             })
         })
         .collect();
-    // What roundings leave behind the last end is the last device's.
+    // The last device gets all remaining pages, whatever the rounding of the last end.
     ends.pop();
     let mut devices: Vec<usize> = Vec::with_capacity(entries.len());
     for (at, entry) in entries.iter().enumerate() {
@@ -189,13 +190,13 @@ fn contiguous(entries: &[DirectoryEntry], shares: &[f64]) -> Vec<usize> {
     devices
 }
 
-/// Bytes of a page that are looked at to find out where its neighbours live.
+/// Bytes that are read of each page to sample its neighbours.
 const SAMPLE_BYTES: u64 = 4096;
-/// What a device may have beyond its share of the edges.
+/// The maximum load of a device relative to its share of the edges.
 const SLACK: f64 = 1.05;
 
-/// Page by page, where most of a sample of its neighbours have their own lists, as far as there is room (linear
-/// deterministic greedy: Stanton and Kliot, KDD 2012).
+/// Assigns page after page to the device that has the lists of most of the page's sampled neighbours, weighted by the
+/// device's remaining room (linear deterministic greedy: Stanton and Kliot, KDD 2012).
 fn biased(store: &Store, topology: &Topology, shares: &[f64]) -> Result<Vec<usize>> {
     let entries = topology.directory().entries();
     let samples = samples(store, topology)?;
@@ -216,8 +217,8 @@ fn biased(store: &Store, topology: &Topology, shares: &[f64]) -> Result<Vec<usiz
     Ok(devices)
 }
 
-/// For each page, the pages on which some of its neighbours have their own lists. What is read here is not checked: a
-/// wrong sample costs time at most, since the page is checked before it is used.
+/// Returns for each page the pages that hold the lists of some of its neighbours. The bytes read here are not checked:
+/// a wrong sample can only cost time, since the page is checked before it is used.
 fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
     let open = |path: &std::path::PathBuf| File::open(path).map_err(StoreError::io(path, "open"));
     let files = topology.page_files().iter().map(open).collect::<Result<Vec<File>, StoreError>>()?;
@@ -239,7 +240,7 @@ fn samples(store: &Store, topology: &Topology) -> Result<Vec<Vec<u32>>> {
         let mut bytes = vec![0; SAMPLE_BYTES as usize];
         let path = &topology.page_files()[place.stripe];
         read_exact_at(&files[place.stripe], &mut bytes, place.offset + half).map_err(StoreError::io(path, "read"))?;
-        // The first neighbour that begins in this block, and those behind it.
+        // The first neighbour that begins in this block, and those after it.
         let first = half.max(32).saturating_sub(32).div_ceil(width);
         let begin = (32 + first * width - half) as usize;
         let left = u64::from(entry.edge_count).saturating_sub(first) as usize;
@@ -283,7 +284,7 @@ mod tests {
             for (device, share) in shares.iter().enumerate() {
                 let of_device = devices.iter().zip(&edges).filter(|(of, _)| **of == device);
                 let sum: f64 = of_device.map(|(_, &edges)| f64::from(edges)).sum();
-                // Half a page at either end.
+                // Up to half a page at either end.
                 prop_assert!((sum - share / total * all).abs() <= 1000.0, "{sum} of {all} for {share} of {total}");
             }
         }
@@ -322,8 +323,8 @@ mod tests {
         }
     }
 
-    /// Speeds of 0 after a run without edges, of infinity where nothing took any time: every device may be asked for,
-    /// none panics.
+    /// Speeds may be 0 after a run without edges, or infinite if a run took no measurable time. No such share causes a
+    /// panic or a device number out of range.
     #[test]
     fn shares_may_be_any_figures() {
         let nothing = [[0.0; 3], [f64::NAN; 3], [f64::INFINITY; 3], [-1.0; 3]];

@@ -1,4 +1,4 @@
-//! What may be asked for where several devices share a run.
+//! The strategies and page assignments that a user can choose for several devices.
 
 use serde::Serialize;
 use std::fmt;
@@ -8,12 +8,13 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strategy {
-    /// What the cost model finds faster, among those that fit.
+    /// The strategy that the cost model predicts to be faster, among those that fit in memory.
     #[default]
     Auto,
     /// Strategy-P, for performance: every device holds all attributes and sees some of the pages.
     Replicate,
-    /// Strategy-S, for scalability: every device holds a part of the attributes and sees all pages that may touch it.
+    /// Strategy-S, for scalability: every device holds a part of the attributes and sees all pages whose edges may
+    /// access it.
     Shard,
 }
 
@@ -40,27 +41,27 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// Which pages a device sees under [`Strategy::Replicate`]: h(j) of GTS.
+/// The assignment of pages to devices under [`Strategy::Replicate`]: h(j) of GTS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Assignment {
-    /// Contiguous where all devices are of one kind, else modulo, with shares that follow measured speeds.
+    /// `Contiguous` if all devices are of one kind; otherwise `Modulo`, with shares that follow measured speeds.
     #[default]
     Auto,
-    /// Page j is device j mod N's, as in GTS.
+    /// Page j goes to device j mod N, as in GTS.
     Modulo,
-    /// Any device's, by a hash of the page's number.
+    /// A device chosen by a hash of the page's number.
     Random,
-    /// Ranges of consecutive pages with equal numbers of edges. What edges write to their list's own vertex, or read of
-    /// it, then stays on one device.
+    /// Ranges of consecutive pages with equal numbers of edges. Values that edges read from or write to the list's own
+    /// vertex then stay on one device.
     Contiguous,
-    /// Where most of a page's neighbours are at home, as far as shares stay equal (the biased partitioner of multi-GPU
-    /// Gunrock: Pan et al., IPDPS 2017).
+    /// The device that sees the lists of most of the page's neighbours, as long as shares stay nearly equal (the biased
+    /// partitioner of multi-GPU Gunrock: Pan et al., IPDPS 2017).
     Biased,
 }
 
 impl Assignment {
-    /// All that may be asked for by name.
+    /// All assignments, each of which can be chosen by name.
     pub const ALL: [Self; 5] = [Self::Auto, Self::Modulo, Self::Random, Self::Contiguous, Self::Biased];
 
     const fn name(self) -> &'static str {

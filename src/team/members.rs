@@ -1,12 +1,12 @@
-//! Devices that share a run, as one device.
+//! A team: several devices behind the interface of one.
 //!
 //! ```text
-//!            ┌─ page ─▶ device 0 ┐                    ┌ reduce · vertex phase · gather (algorithms with a vertex phase)
+//!            ┌─ page ─▶ device 0 ┐                    ┌ reduce · vertex phase · gather (not traversals)
 //!  engine ──▶│─ page ─▶ device 1 │─ all pages done ──▶│
 //!            └─ page ─▶ …        ┘                    └ messages · census            (traversals)
 //! ```
 //!
-//! A page that several devices want is read once: they share its frame.
+//! A page that several devices need is read once: they share its frame.
 
 use super::assignment::PageMap;
 use super::schedule::{Gather, Round};
@@ -27,7 +27,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 use topostream_formats::{Direction, Store};
 
-/// Devices that share a run, behind the interface of one device.
+/// Several devices behind the interface of one.
 pub struct Team {
     plan: TeamPlan,
     store: Arc<Store>,
@@ -36,25 +36,25 @@ pub struct Team {
     layout: Option<MessageLayout>,
     members: Vec<Box<dyn Member>>,
     direction: Direction,
-    /// Which of two ways things are gathered.
+    /// Which of the schedule's two gathers comes next (0 or 1).
     turn: bool,
-    /// For each page that may be visited in this superstep, who still wants it.
+    /// For each page that this superstep may visit, the set of devices that still need it.
     wanted: Vec<u32>,
-    /// For each page, what has become of it with those who have it.
+    /// For each page, the outcome on the devices that work on it.
     pending: Vec<Pending>,
-    /// How many pages each device has.
+    /// The number of pages that each device is working on.
     busy: Vec<usize>,
-    /// Neighbours in the lists that each device has opened in this superstep.
+    /// The number of edges in the lists that each device has opened in this superstep.
     edges: Vec<u64>,
-    /// Neighbours in all pages of this superstep, where all lists are visited.
+    /// The number of edges in all pages of this superstep, if it visits all lists.
     page_edges: Option<u64>,
     speeds: Speeds,
     reports: Vec<DeviceReport>,
-    /// What is put off once devices have told each other what they have activated.
+    /// Pages to be deferred after the devices have exchanged their activations.
     put_off: Vec<PageRef>,
 }
 
-/// A page that some devices have.
+/// A page that some devices are working on.
 #[derive(Debug, Default)]
 struct Pending {
     left: u32,
@@ -65,7 +65,7 @@ struct Pending {
 }
 
 impl Team {
-    /// A team of devices, one for each part of the plan.
+    /// Creates a team from one device for each part of the plan.
     pub fn new(
         plan: TeamPlan,
         store: Arc<Store>,
@@ -83,7 +83,7 @@ impl Team {
             compute_ns: 0,
         };
         let reports = members.iter().map(|member| member.name()).zip(&plan.parts).map(report).collect();
-        let plan_devices = members.len();
+        let devices = members.len();
         let (busy, lanes) = (vec![0; members.len()], members.iter().map(|member| member.lanes()).collect());
         Self {
             plan,
@@ -97,7 +97,7 @@ impl Team {
             wanted: Vec::new(),
             pending: Vec::new(),
             busy,
-            edges: vec![0; plan_devices],
+            edges: vec![0; devices],
             page_edges: None,
             speeds: Speeds::new(lanes),
             reports,
@@ -105,7 +105,7 @@ impl Team {
         }
     }
 
-    /// Asks every device; the first error is told with the device's name.
+    /// Calls every device. Returns the first error, with the device's name.
     fn each<T>(&mut self, mut ask: impl FnMut(&mut dyn Member) -> Result<T>) -> Result<Vec<T>> {
         let devices = self.members.len();
         let answers = self.members.iter_mut().enumerate().map(|(at, member)| {
@@ -115,31 +115,32 @@ impl Team {
                 Error::Device { number, devices, name, source: Box::new(source) }
             })
         });
-        // Everybody is asked, so that nobody is left in the middle of what they do together.
+        // All devices are called even after an error, so that none is left waiting in a joint operation.
         let answers: Vec<Result<T>> = answers.collect();
         answers.into_iter().collect()
     }
 
-    /// A state for the values of all vertices, zeroed.
+    /// Returns a zeroed state with the values of all vertices.
     fn whole(&self, traversal: bool) -> State {
         let whole = Part::whole(self.graph.vertices);
         let state = State::new(Arc::clone(&self.graph), &self.plan.declared, traversal, whole);
         state.with_activations(self.plan.activations)
     }
 
-    fn round(&mut self, round: &Round) -> Result<()> {
+    /// Runs a round and waits until every device has done its moves.
+    fn run_round(&mut self, round: &Round) -> Result<()> {
         let mut moves = round.iter();
-        self.each(|member| member.begin_round(moves.next().expect("as many as devices").clone()))?;
+        self.each(|member| member.begin_round(moves.next().expect("a list of moves for each device").clone()))?;
         self.each(|member| member.end_round()).map(drop)
     }
 
-    /// Moves that nobody has to wait for.
-    fn hear(&mut self, round: &Round) -> Result<()> {
+    /// Starts a round that writes nothing to the exchange memory, so no device has to wait for it.
+    fn start_round(&mut self, round: &Round) -> Result<()> {
         let mut moves = round.iter();
-        self.each(|member| member.hear(moves.next().expect("as many as devices").clone())).map(drop)
+        self.each(|member| member.hear(moves.next().expect("a list of moves for each device").clone())).map(drop)
     }
 
-    /// Devices add up what they have written to each other's vertices.
+    /// Reduces: every device merges what the others have written to its own vertices.
     fn reduce(&mut self) -> Result<Merging> {
         let begun = Instant::now();
         let rounds = std::mem::take(&mut self.plan.schedule.reduce);
@@ -148,7 +149,7 @@ impl Team {
         for (number, round) in rounds.iter().enumerate() {
             bytes += self.bytes(round);
             let last = number + 1 == rounds.len();
-            result = if last { self.hear(round) } else { self.round(round) };
+            result = if last { self.start_round(round) } else { self.run_round(round) };
             if result.is_err() {
                 break;
             }
@@ -157,14 +158,15 @@ impl Team {
         result.map(|()| Merging { bytes, ns: begun.elapsed().as_nanos() as u64 })
     }
 
-    /// What each device tells of its own vertices after a vertex phase, and what the others hear.
+    /// Returns the next gather: the moves that send each device's own values after a vertex phase, and the moves that
+    /// receive them.
     fn gathering(&mut self) -> (Round, Round) {
         self.turn = !self.turn;
         let Gather { put, take } = self.plan.schedule.gather[usize::from(self.turn)].clone();
         if put.is_empty() { (vec![Vec::new(); self.members.len()], Vec::new()) } else { (put, take) }
     }
 
-    /// Bytes that the dense moves of a round write or read.
+    /// Returns the number of bytes that the dense moves of a round write or read.
     fn bytes(&self, round: &Round) -> u64 {
         let bytes = |one: &Move| match one {
             Move::Put { attribute, vertices, .. }
@@ -178,15 +180,15 @@ impl Team {
         round.iter().flatten().map(bytes).sum()
     }
 
-    /// A traversal's devices tell each other what they have activated.
-    fn tell(&mut self) -> Result<Merging> {
+    /// Exchanges the messages of a traversal: the vertices that each device has activated.
+    fn exchange_messages(&mut self) -> Result<Merging> {
         let begun = Instant::now();
-        let collect = |pieces: &Vec<super::schedule::Piece>| {
+        let collect = |pieces: &Vec<super::schedule::MessagePiece>| {
             let moves = pieces.iter().map(|piece| Move::Collect { vertices: piece.vertices.clone(), at: piece.at });
             moves.collect()
         };
         let round: Round = self.plan.schedule.messages.iter().map(collect).collect();
-        self.round(&round)?;
+        self.run_round(&round)?;
         let mut bytes = 0;
         let layout = self.layout.as_ref().expect("a traversal");
         let mut round: Round = vec![Vec::new(); self.members.len()];
@@ -204,12 +206,12 @@ impl Team {
             }
         }
         if round.iter().any(|moves| !moves.is_empty()) {
-            self.hear(&round)?;
+            self.start_round(&round)?;
         }
         Ok(Merging { bytes, ns: begun.elapsed().as_nanos() as u64 })
     }
 
-    /// Adds up what the devices say of a superstep.
+    /// Sums the devices' results of a superstep.
     fn sum(&mut self, ends: Vec<StepEnd>) -> StepEnd {
         let mut all = StepEnd::default();
         for (device, end) in ends.into_iter().enumerate() {
@@ -225,7 +227,8 @@ impl Team {
         all
     }
 
-    /// Neighbours in the lists that were opened in this superstep: a list that several devices have opened counts once.
+    /// Returns the number of edges in the lists that were opened in this superstep. A list that several devices have
+    /// opened counts once.
     fn opened(&mut self) -> u64 {
         let by_device = std::mem::take(&mut self.edges);
         self.edges = vec![0; by_device.len()];
@@ -245,7 +248,7 @@ impl Team {
         self.speeds.add(device, work);
     }
 
-    /// Whether each page of this superstep goes to every device that has vertices.
+    /// Returns whether each page of this superstep goes to every device that owns vertices.
     fn sees_all(&self) -> bool {
         let pages = self.plan.pages.of(self.direction);
         pages.first().is_none_or(|first| first.count_ones() > 1)
@@ -260,7 +263,7 @@ impl Team {
         pending.kept &= kept;
         match result {
             Ok(work) => {
-                // Edges are told of at the end of the superstep.
+                // Edges are reported at the end of the superstep.
                 pending.work += Work { edges: 0, ..work };
                 self.account(device, &work);
             }
@@ -275,7 +278,7 @@ impl Team {
             let result = match error {
                 None => Ok(work),
                 Some(error) => {
-                    // Whoever has used it must not get it again.
+                    // Only the devices that failed get the page again.
                     self.wanted[page.page.index()] = failed;
                     Err(error)
                 }
@@ -298,8 +301,8 @@ impl Device for Team {
         let sums = self.each(|member| member.initialise())?;
         let (put, take) = self.gathering();
         if !take.is_empty() {
-            self.round(&put)?;
-            self.hear(&take)?;
+            self.run_round(&put)?;
+            self.start_round(&take)?;
         }
         let mut totals = Scalars::default();
         sums.iter().for_each(|sum| totals.iter_mut().zip(sum).for_each(|(total, term)| *total += term));
@@ -307,7 +310,7 @@ impl Device for Team {
     }
 
     fn pages(&mut self, step: &Step) -> Result<PagePlan> {
-        // Only owners know who is in a set when pages are looked for, and under Strategy-S who is not.
+        // Only a vertex's owner knows whether it is in a set, and under Strategy-S whether it is not.
         let all = match step.visit {
             Visit::Within(_) => true,
             Visit::Without(_) => self.plan.strategy == Strategy::Shard,
@@ -378,7 +381,7 @@ impl Device for Team {
         let devices = self.members.len();
         let mut reports = Vec::new();
         for device in 0..devices {
-            // Until it has nothing more to tell, so that it will wake us up when it has.
+            // Polled until it is pending, so that it wakes this task when it has more.
             while self.busy[device] > 0
                 && let Poll::Ready(result) = self.members[device].poll_done(context, &mut reports)
             {
@@ -389,12 +392,12 @@ impl Device for Team {
                 std::mem::take(&mut reports).into_iter().for_each(|report| self.on_done(device, report, done));
             }
         }
-        // A page that others still have is not done: then it is as if nothing had happened.
+        // A page is done only when all of its devices are done with it.
         if done.is_empty() { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
-        let mut merge = if self.plan.traversal { self.tell()? } else { self.reduce()? };
+        let mut merge = if self.plan.traversal { self.exchange_messages()? } else { self.reduce()? };
         let put_off = std::mem::take(&mut self.put_off);
         if !put_off.is_empty() {
             self.each(|member| member.put_off(step, &put_off))?;
@@ -402,10 +405,10 @@ impl Device for Team {
         let (put, take) = self.gathering();
         merge.bytes += self.bytes(&put) + self.bytes(&take);
         let mut moves = put.into_iter();
-        self.each(|member| member.begin_end(step, moves.next().expect("as many as devices")))?;
+        self.each(|member| member.begin_end(step, moves.next().expect("a list of moves for each device")))?;
         let ends = self.each(|member| member.end(step))?;
         if !take.is_empty() {
-            self.hear(&take)?;
+            self.start_round(&take)?;
         }
         Ok(StepEnd { merge, ..self.sum(ends) })
     }

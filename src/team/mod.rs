@@ -1,14 +1,15 @@
-//! Several devices as one: which attributes each holds, which pages each sees, and what they exchange.
+//! Several devices behind the interface of one: which attributes each holds, which pages each sees, and which values
+//! they exchange.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `choice` | the strategies and assignments that a user may ask for |
+//! | `choice` | the strategies and page assignments that a user can choose |
 //! | [`assignment`] | which device sees which page |
 //! | `rules` | which attributes are exchanged |
-//! | [`schedule`] | the order of the moves by which devices exchange values |
-//! | `plan` | all of that, decided before a run |
-//! | `members` | the devices of a run behind the interface of one |
-//! | `speed` | shares that follow what is measured during a run |
+//! | [`schedule`] | the moves by which devices exchange values, in rounds |
+//! | `plan` | the plan of all of this, made before a run |
+//! | `members` | a team, which runs supersteps on all of its devices |
+//! | `speed` | measured speeds, by which pages are divided among devices |
 //! | `report` | what a run reports about its devices |
 //!
 //! Used by the cost model and the engine; uses devices.

@@ -1,5 +1,5 @@
-//! What is decided before devices share a run: who holds which attributes, who sees which pages, and what they tell
-//! each other.
+//! The plan of a run on several devices: which attributes each holds, which pages each sees, and which values they
+//! exchange.
 
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::exchange::packs;
@@ -16,47 +16,47 @@ use crate::team::{Assignment, Sharing, Strategy};
 use std::sync::Arc;
 use topostream_formats::{Direction, Store};
 
-/// How devices will share a run: decided before any of them is made ready.
+/// How devices share a run. It is made before the devices are set up.
 #[derive(Clone, Debug)]
 pub struct TeamPlan {
-    /// Never `auto`.
+    /// The strategy; never `auto`.
     pub strategy: Strategy,
-    /// Never `auto`; counts for [`Strategy::Replicate`].
+    /// The page assignment; never `auto`. Only used with [`Strategy::Replicate`].
     pub assignment: Assignment,
-    /// Each device's part.
+    /// The part of each device.
     pub parts: Vec<Part>,
-    /// Bytes of a piece of exchange memory.
+    /// The size of a piece of exchange memory, in bytes.
     pub piece_bytes: u64,
     pub(super) pages: PageMap,
     pub(super) schedule: Schedule,
     pub(super) declared: Vec<Attribute>,
     pub(super) traversal: bool,
     pub(super) activations: bool,
-    /// Whether vertices with out-edges are listed.
+    /// Whether gathered values are sent for vertices with out-edges only, which needs a list of them.
     packed: bool,
-    /// Whether shares follow what is measured.
+    /// Whether page shares follow measured speeds.
     pub(super) adapts: bool,
 }
 
-/// What a team is planned for.
+/// The input of a team's plan.
 #[derive(Clone, Copy, Debug)]
 pub struct TeamRequest<'a> {
     /// The graph.
     pub store: &'a Store,
-    /// Each device's speed, as far as it is known: only ratios count.
+    /// The speed of each device, in any unit: only ratios count.
     pub speeds: &'a [f64],
     /// Whether all devices are of one kind.
     pub alike: bool,
-    /// Not `auto`.
+    /// The strategy; not `auto`.
     pub strategy: Strategy,
-    /// As asked for.
+    /// The page assignment that the user chose.
     pub assignment: Assignment,
-    /// What every device can bind at once, in bytes.
+    /// The largest buffer that every device can bind, in bytes.
     pub binding_bytes_max: u64,
 }
 
 impl TeamPlan {
-    /// How the devices share the run, for its report; what each has done is added later.
+    /// Returns the report's section about sharing, without the devices' own reports.
     pub fn sharing(&self) -> Sharing {
         Sharing {
             strategy: self.strategy,
@@ -66,15 +66,15 @@ impl TeamPlan {
         }
     }
 
-    /// Decides who holds which attributes, sees which pages, and tells whom what.
+    /// Makes a plan.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where there are too many devices, or one binds too little at once; [`Error::Store`] where
-    /// pages have to be looked at and cannot be.
+    /// [`Error::Parameter`] if there are more than [`DEVICES_MAX`] devices, or if a device's binding limit is too small
+    /// for a message; [`Error::Store`] if [`Assignment::Biased`] cannot read a page.
     pub fn new(algorithm: &dyn Algorithm, request: &TeamRequest<'_>) -> Result<Self> {
         let TeamRequest { store, speeds, strategy, .. } = *request;
         if speeds.len() > DEVICES_MAX {
-            return Err(Error::Parameter(format!("{} devices: at most {DEVICES_MAX} share a run", speeds.len())));
+            return Err(Error::Parameter(format!("expected at most {DEVICES_MAX} devices, found {}", speeds.len())));
         }
         let has_in_lists = store.topology(Direction::In).is_some();
         let (declared, traversal) = (algorithm.attributes(has_in_lists), algorithm.is_traversal());
@@ -128,13 +128,13 @@ impl TeamPlan {
         })
     }
 
-    /// Main memory that devices tell each other through, in bytes.
+    /// The size of the exchange memory, in bytes.
     pub fn exchange_bytes(&self) -> u64 {
         self.schedule.pieces * self.piece_bytes
     }
 
-    /// Main memory that the devices need beside what one would, in bytes: what they tell each other through, and the
-    /// attributes and frontiers of those that compute in main memory.
+    /// The main memory that the devices need beyond what a single device needs, in bytes: the exchange memory, and the
+    /// attributes and frontiers of CPU devices.
     pub fn memory_bytes(&self, cpu: &[bool]) -> u64 {
         let of_part = |part: &Part| -> u64 {
             let attribute = |declared: &Attribute| {
@@ -145,18 +145,18 @@ impl TeamPlan {
             let frontiers = if self.traversal { 2 * Bits::memory_bytes(part.vertices) } else { 0 };
             self.declared.iter().map(attribute).sum::<u64>() + frontiers
         };
-        // Each device, wherever it computes, notes in main memory when its own vertices were first active.
+        // Every device, GPUs included, records in main memory when its own vertices were first active.
         let noted = if self.activations { Activations::memory_bytes(self.parts[0].vertices) } else { 0 };
         let cpus = self.parts.iter().zip(cpu).filter(|(_, cpu)| **cpu);
         let listed = if self.packed { 4 * self.parts[0].vertices } else { 0 };
         self.exchange_bytes() + listed + noted + cpus.map(|(part, _)| of_part(part)).sum::<u64>()
     }
 
-    /// Allocates it, unless what a run before has left is just that. What it left there is never read: what a move
-    /// reads, another wrote a round before.
+    /// Allocates the exchange memory, or reuses the one of an earlier run if it has the same shape. Its old contents
+    /// are never read: a move reads only what another move wrote in the round before.
     ///
     /// # Errors
-    /// Where the system refuses the memory.
+    /// If the memory cannot be allocated.
     pub fn exchange(&self, kept: Option<Arc<ExchangeMemory>>) -> Result<Arc<ExchangeMemory>> {
         match kept.filter(|kept| kept.is_of(self.schedule.pieces, self.piece_bytes)) {
             Some(kept) => Ok(kept),
@@ -170,14 +170,15 @@ fn parts(store: &Store, own: &[std::ops::Range<u64>], sharded: bool) -> Vec<Part
     own.iter().map(|own| Part { vertices, own: own.clone(), sharded }).collect()
 }
 
-/// The direction that an algorithm reads lists in, where there is only one.
+/// Returns the direction of all of an algorithm's visits, or `None` if there are two.
 fn only_direction(algorithm: &dyn Algorithm, has_in_lists: bool) -> Option<Direction> {
     let visits = algorithm.visits(has_in_lists);
     let (first, _) = *visits.first()?;
     visits.iter().all(|&(direction, _)| direction == first).then_some(first)
 }
 
-/// Bytes of a piece: as much as every device binds, no more than there is to say, and at least a block of a message.
+/// Chooses the size of a piece, in bytes: at most what every device can bind, at most what one exchange needs, and at
+/// least a message about one block.
 fn piece_bytes(declared: &[Attribute], traversal: bool, parts: &[Part], binding_bytes_max: u64) -> Result<u64> {
     let most = PIECE_BYTES_MAX.min(1 << binding_bytes_max.max(4096).ilog2());
     let longest = |of: fn(&Part) -> u64| parts.iter().map(of).max().unwrap_or(0);
@@ -188,8 +189,9 @@ fn piece_bytes(declared: &[Attribute], traversal: bool, parts: &[Part], binding_
     let layout = MessageLayout::new(declared, parts.iter().any(|part| part.sharded));
     let least = (4 * layout.words_max(&(0..BLOCK_VERTICES))).next_power_of_two().max(4096);
     if least > most {
-        let message =
-            format!("a device binds {binding_bytes_max} bytes at once; a message of this algorithm takes {least}");
+        let message = format!(
+            "a device can bind buffers of {binding_bytes_max} bytes; this algorithm needs {least} for its messages"
+        );
         return Err(Error::Parameter(message));
     }
     let vertices = longest(|part| part.writable().end - part.writable().start) + BLOCK_VERTICES;

@@ -7,12 +7,12 @@ use serde::Serialize;
 /// How several devices shared a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sharing {
-    /// The strategy: never `auto`.
+    /// The strategy; never `auto`.
     pub strategy: Strategy,
-    /// Which pages went to which device, under `replicate`: never `auto`.
+    /// The page assignment under `replicate`, never `auto`; `None` under `shard`.
     pub assignment: Option<Assignment>,
-    /// Bytes of main memory that devices told each other through.
+    /// The size of the exchange memory, in bytes.
     pub exchange_bytes: u64,
-    /// What each device did.
+    /// The report of each device.
     pub devices: Vec<DeviceReport>,
 }

@@ -1,18 +1,18 @@
-//! Which attributes several devices exchange after a superstep: the rules of the schedule, and of the cost model.
+//! Which attributes several devices exchange after a superstep. The schedule and the cost model share these rules.
 
 use crate::model::attributes::{Attribute, Merge, Role};
 
-/// How devices share a run, as far as it decides which attributes they exchange.
+/// What determines which attributes devices exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExchangeRules {
-    /// Whether each device holds what edges write for its own vertices only.
+    /// Whether each device holds the values that edges write for its own vertices only.
     pub sharded: bool,
     /// Whether the lists that a device sees are those of its own vertices.
     pub aligned: bool,
 }
 
 impl ExchangeRules {
-    /// Whether devices combine what each has written to the others' vertices.
+    /// Returns whether devices merge the values that each has written to the others' vertices.
     pub fn is_reduced(&self, attribute: &Attribute) -> bool {
         match attribute.role {
             _ if self.sharded => false,
@@ -22,14 +22,14 @@ impl ExchangeRules {
         }
     }
 
-    /// Whether each device needs the values of the others' vertices. Sums are left out: a value that was gathered would
-    /// be added again.
+    /// Returns whether each device needs the values of the others' vertices. Sums are not gathered: a gathered value
+    /// would be added again.
     pub fn is_gathered(&self, attribute: &Attribute) -> bool {
         match attribute.role {
             Role::Gathered => true,
             Role::ReadOnly => !self.aligned || self.sharded,
             Role::Writable => attribute.merge != Merge::Add,
-            // The vertex phase's results, so that nobody merges what was there before.
+            // The results of the vertex phase: otherwise devices would merge old values.
             Role::Accumulated => attribute.merge != Merge::Add && !self.sharded,
             Role::Own => attribute.merge != Merge::Add && !self.sharded && !self.aligned,
         }

@@ -1,20 +1,22 @@
-//! When devices tell each other what: the rounds of an exchange, decided before a run from declarations alone.
+//! The schedule of an exchange: the moves of each device, in rounds. It is made before a run, from the algorithm's
+//! declaration alone.
 //!
 //! After the pages of a superstep, for algorithms with a vertex phase:
 //!
 //! ```text
-//!  reduce   every device puts its values of device j's vertices, j merges them     (what edges write to any vertex; Strategy-P)
+//!  reduce   every device puts its values of device j's vertices, j merges them   (any edge may write; Strategy-P)
 //!           … vertex phase, each device its own vertices …
-//!  gather   device j puts its vertices' values, the others take them               (what edges read of any vertex)
+//!  gather   device j puts its vertices' values, the others take them             (any edge may read)
 //! ```
 //!
-//! Each value crosses the bus of each device once: that is what a reduce-scatter and an all-gather take at least, and
-//! less than a tree, in which inner nodes receive whole arrays. The reduction is pipelined: a round puts one group of
-//! pieces while the group of the round before is merged, so that the buses are busy both ways, and memory is that of
-//! two groups. Gathering takes no round of its own: what is put goes with the vertex phase, and what is taken with what
-//! the next superstep begins with.
+//! Each value crosses the bus of each device once. That is the minimum for a reduce-scatter and an all-gather, and less
+//! than in a tree, whose inner nodes receive whole arrays. The reduction is pipelined: a round puts one group of pieces
+//! while the group of the round before is merged. So the buses are busy both ways, and the exchange memory holds two
+//! groups. A gather has no round of its own: values are put with the vertex phase, and taken at the start of the next
+//! superstep.
 //!
-//! Traversals tell each other which vertices they have activated, in one round, and read it in another.
+//! In a traversal, devices send messages about the vertices that they have activated: written in one round and read in
+//! the next.
 
 use super::rules::ExchangeRules;
 use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
@@ -23,71 +25,72 @@ use crate::model::Part;
 use crate::model::attributes::{Attribute, AttributeType, Merge};
 use std::ops::Range;
 
-/// Groups that what is reduced goes in.
+/// The number of groups in which values are reduced.
 const GROUPS: usize = 4;
 
-/// What each device does in a round.
+/// The moves of each device in a round.
 pub type Round = Vec<Vec<Move>>;
 
 /// The rounds of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// Before the vertex phase. The last round writes nothing: nobody has to wait for it.
+    /// The rounds before the vertex phase. The last one writes nothing, so no device has to wait for it.
     pub reduce: Vec<Round>,
-    /// After first values have been set, and after each vertex phase: one way and the other in turn, so that nobody
-    /// writes where somebody may still read.
+    /// The gathers after initialisation and after each vertex phase. The two alternate and use different pieces, so no
+    /// device writes where another may still read.
     pub gather: [Gather; 2],
-    /// The messages of a traversal: for each device its pieces.
-    pub messages: Vec<Vec<Piece>>,
-    /// Pieces of exchange memory.
+    /// The messages of a traversal, by device.
+    pub messages: Vec<Vec<MessagePiece>>,
+    /// The number of pieces of exchange memory.
     pub pieces: u64,
 }
 
-/// Everybody tells of their own vertices, then everybody hears of the others'.
+/// Every device sends the values of its own vertices, then every device receives those of the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gather {
-    /// What is told.
+    /// The moves that send.
     pub put: Round,
-    /// What is heard.
+    /// The moves that receive.
     pub take: Round,
 }
 
-/// A message's vertices, and where it lies.
+/// A message's vertices and its place in the exchange memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Which vertices it is about.
+pub struct MessagePiece {
+    /// The vertices that it is about.
     pub vertices: Range<u64>,
-    /// Where it lies in the exchange memory, in bytes.
+    /// Its offset in the exchange memory, in bytes.
     pub at: u64,
 }
 
-/// What a schedule is made for.
+/// The input of a schedule.
 #[derive(Clone, Debug)]
 pub struct ScheduleRequest<'a> {
     /// The algorithm's attributes.
     pub declared: &'a [Attribute],
-    /// Whether it has frontiers.
+    /// Whether the algorithm has frontiers.
     pub traversal: bool,
-    /// Each device's part.
+    /// The part of each device.
     pub parts: &'a [Part],
-    /// Whether the lists that a device sees are those of its own vertices, so that what concerns a list's own vertex
-    /// only stays where it is.
+    /// Whether the lists that a device sees are those of its own vertices. Values that edges read or write at the
+    /// list's own vertex then need no exchange.
     pub aligned: bool,
-    /// Whether what is read at the other end of in-edges only is told of vertices with out-edges only: see [`packs`].
+    /// Whether values that are read through in-edges only are sent for vertices with out-edges only
+    /// ([`packs`](crate::device::exchange::packs)).
     pub packed: bool,
-    /// Bytes of a piece of exchange memory.
+    /// The size of a piece of exchange memory, in bytes.
     pub piece_bytes: u64,
 }
 
-/// Values that go from one device to another, or to all.
+/// A range of an attribute's values that fits in a piece.
 #[derive(Clone, Debug)]
-struct Run {
+struct Span {
     attribute: usize,
     vertices: Range<u64>,
 }
 
 impl Schedule {
-    /// Decides what is told when.
+    /// Makes a schedule.
     pub fn new(sharing: &ScheduleRequest<'_>) -> Self {
         if sharing.traversal {
             let (messages, pieces) = sharing.messages();
@@ -110,49 +113,50 @@ impl ScheduleRequest<'_> {
         self.parts.iter().any(|part| part.sharded)
     }
 
-    /// The rules by which attributes are exchanged.
+    /// Returns the rules that determine which attributes are exchanged.
     fn rules(&self) -> ExchangeRules {
         ExchangeRules { sharded: self.sharded(), aligned: self.aligned }
     }
 
-    /// The values of a device's own vertices in pieces, for the attributes that are wanted.
-    fn runs(&self, own: &Range<u64>, wanted: impl Fn(&Attribute) -> bool) -> Vec<Run> {
-        let mut runs = Vec::new();
+    /// Divides the values of a device's own vertices into spans of at most one piece, for the wanted attributes.
+    fn spans(&self, own: &Range<u64>, wanted: impl Fn(&Attribute) -> bool) -> Vec<Span> {
+        let mut spans = Vec::new();
         for (attribute, declared) in self.declared.iter().enumerate().filter(|(_, declared)| wanted(declared)) {
-            // Of bits, a word less: a range may begin and end within a word.
+            // For bits, one word of 32 bits less: a range may begin and end within a word.
             let spare = u64::from(declared.of == AttributeType::Bit);
             let vertices = declared.of.vertices_in(self.piece_bytes / 4 - spare);
             let mut first = own.start;
             while first < own.end {
                 let end = (first + vertices).min(own.end);
-                runs.push(Run { attribute, vertices: first..end });
+                spans.push(Span { attribute, vertices: first..end });
                 first = end;
             }
         }
-        runs
+        spans
     }
 
-    /// Window (round's parity, device that puts, device that it is for, place in the group) of the exchange memory.
+    /// Makes the rounds of the reduction. Returns them with the number of pieces that they need. The piece of a move is
+    /// given by the parity of the round, the sender, the receiver and the place in the group.
     fn reduce(&self) -> (Vec<Round>, u64) {
         let (devices, rules) = (self.devices(), self.rules());
-        let runs: Vec<Vec<Run>> =
-            self.parts.iter().map(|part| self.runs(&part.own, |attribute| rules.is_reduced(attribute))).collect();
-        let group = runs.iter().map(Vec::len).max().unwrap_or(0).div_ceil(GROUPS).max(1);
+        let spans: Vec<Vec<Span>> =
+            self.parts.iter().map(|part| self.spans(&part.own, |attribute| rules.is_reduced(attribute))).collect();
+        let group = spans.iter().map(Vec::len).max().unwrap_or(0).div_ceil(GROUPS).max(1);
         let window = |round: usize, from: usize, to: usize, place: usize| {
             ((((round % 2) * devices + from) * devices + to) * group + place) as u64 * self.piece_bytes
         };
-        let rounds = runs.iter().map(|runs| runs.len().div_ceil(group)).max().unwrap_or(0);
+        let rounds = spans.iter().map(|spans| spans.len().div_ceil(group)).max().unwrap_or(0);
         if devices < 2 || rounds == 0 {
             return (Vec::new(), 0);
         }
-        let part_of = |round: usize, to: usize| -> &[Run] {
-            let runs = &runs[to];
-            &runs[(round * group).min(runs.len())..((round + 1) * group).min(runs.len())]
+        let part_of = |round: usize, to: usize| -> &[Span] {
+            let spans = &spans[to];
+            &spans[(round * group).min(spans.len())..((round + 1) * group).min(spans.len())]
         };
         let moves = |round: usize, device: usize| {
             let mut moves = Vec::new();
             for to in (0..devices).filter(|&to| to != device && round < rounds) {
-                for (place, Run { attribute, vertices }) in part_of(round, to).iter().cloned().enumerate() {
+                for (place, Span { attribute, vertices }) in part_of(round, to).iter().cloned().enumerate() {
                     let at = window(round, device, to, place);
                     moves.push(Move::Put { attribute, vertices: vertices.clone(), at });
                     if self.declared[attribute].merge == Merge::Add {
@@ -161,7 +165,7 @@ impl ScheduleRequest<'_> {
                 }
             }
             for from in (0..devices).filter(|&from| from != device && round > 0) {
-                for (place, Run { attribute, vertices }) in part_of(round - 1, device).iter().cloned().enumerate() {
+                for (place, Span { attribute, vertices }) in part_of(round - 1, device).iter().cloned().enumerate() {
                     moves.push(Move::Merge { attribute, vertices, at: window(round - 1, from, device, place) });
                 }
             }
@@ -171,7 +175,8 @@ impl ScheduleRequest<'_> {
         (rounds, (2 * devices * devices * group) as u64)
     }
 
-    /// Everybody's values in pieces of their own, from piece `next` of the exchange memory on; the piece behind them.
+    /// Makes a gather, in which every span has a piece of its own, from piece `next` on. Returns it with the number of
+    /// the next free piece.
     fn gather(&self, mut next: u64) -> (Gather, u64) {
         let (devices, rules) = (self.devices(), self.rules());
         if devices < 2 {
@@ -179,7 +184,7 @@ impl ScheduleRequest<'_> {
         }
         let mut gather = Gather { put: vec![Vec::new(); devices], take: vec![Vec::new(); devices] };
         for (owner, part) in self.parts.iter().enumerate() {
-            for Run { attribute, vertices } in self.runs(&part.own, |attribute| rules.is_gathered(attribute)) {
+            for Span { attribute, vertices } in self.spans(&part.own, |attribute| rules.is_gathered(attribute)) {
                 let at = next * self.piece_bytes;
                 next += 1;
                 let packed = self.packed && is_packed(&self.declared[attribute]);
@@ -202,8 +207,8 @@ impl ScheduleRequest<'_> {
         (gather, next)
     }
 
-    /// The messages of each device, and how many pieces they take.
-    fn messages(&self) -> (Vec<Vec<Piece>>, u64) {
+    /// Returns the messages of each device, and the number of pieces that they need.
+    fn messages(&self) -> (Vec<Vec<MessagePiece>>, u64) {
         let layout = MessageLayout::new(self.declared, self.sharded());
         let step = layout.blocks_max(self.piece_bytes) * BLOCK_VERTICES;
         let mut next = 0;
@@ -213,7 +218,7 @@ impl ScheduleRequest<'_> {
             let mut first = about.start / BLOCK_VERTICES * BLOCK_VERTICES;
             while first < about.end {
                 let end = (first + step).min(about.end);
-                pieces.push(Piece { vertices: first..end, at: next * self.piece_bytes });
+                pieces.push(MessagePiece { vertices: first..end, at: next * self.piece_bytes });
                 next += 1;
                 first = end;
             }

@@ -1,27 +1,28 @@
-//! How fast devices of a team turn out to be, so that pages can be shared out accordingly.
+//! Measured speeds of a team's devices, by which pages are divided among them.
 
 use super::assignment::fractions;
 use crate::device::Work;
 
-/// Edges and time of each device, the latest supersteps first in weight.
+/// The speed of each device: a moving average in which the latest superstep has half of the weight.
 #[derive(Debug)]
 pub struct Speeds {
     lanes: Vec<u32>,
-    /// Of this superstep.
+    /// Work of the present superstep, by device.
     now: Vec<Work>,
-    /// Edges per nanosecond.
+    /// Edges per nanosecond, by device, once measured.
     known: Vec<Option<f64>>,
-    /// What shares were last made from.
+    /// The speeds from which shares were last computed.
     used: Option<Vec<f64>>,
 }
 
-/// Edges below which a superstep says little of a device's speed.
+/// The minimum number of edges in a superstep from which a device's speed is measured.
 const EDGES_MIN: u64 = 1 << 14;
-/// A change of a share below this is not worth other pages in caches.
+/// The relative change of a share below which pages stay where they are cached.
 const CHANGE_MIN: f64 = 0.1;
 
 impl Speeds {
-    /// Of devices with so many lanes, over which the nanoseconds of work are added up.
+    /// Creates meters for devices with these numbers of lanes. The nanoseconds of work are summed over a device's
+    /// lanes.
     pub fn new(lanes: Vec<u32>) -> Self {
         let devices = lanes.len();
         Self { lanes, now: vec![Work::default(); devices], known: vec![None; devices], used: None }
@@ -32,7 +33,8 @@ impl Speeds {
         self.now[device] += *work;
     }
 
-    /// At the beginning of a superstep: the speeds, where they are known and are no longer what shares were made from.
+    /// Called at the start of a superstep. Returns the speeds if all are known and shares have changed enough since the
+    /// last call that returned some.
     pub fn changed(&mut self) -> Option<Vec<f64>> {
         for (device, work) in self.now.iter_mut().enumerate() {
             let Work { edges, compute_ns, .. } = std::mem::take(work);
@@ -69,7 +71,7 @@ mod tests {
         let mut speeds = Speeds::new(vec![1, 2]);
         assert_eq!(speeds.changed(), None, "nothing is known");
         speeds.add(0, &work(1_000_000, 1000));
-        assert_eq!(speeds.changed(), None, "nothing is known of the second");
+        assert_eq!(speeds.changed(), None, "nothing is known about the second device");
         speeds.add(0, &work(1_000_000, 1000));
         speeds.add(1, &work(1_000_000, 4000));
         assert_eq!(speeds.changed(), Some(vec![1000.0, 500.0]));

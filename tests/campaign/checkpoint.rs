@@ -95,7 +95,7 @@ fn at_moments(case: &mut Case, runs: &[Undisturbed]) -> Verdict {
     }
     let mut done = process::run(&folder, &line);
     if !done.succeeded()? {
-        if !done.stderr.contains("no checkpoint here can be used") || outcome == "went on" {
+        if !done.stderr.contains("no checkpoint in the folder can be used") || outcome == "went on" {
             return Err(format!("the same command fails: {line}: {}", done.stderr.trim()));
         }
         // Both are damaged, and that is said: a user removes them.

@@ -41,7 +41,7 @@ fn edges_in(name: &str, bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.split('\n').map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
     let edge = |line: &str| {
-        let mut tokens = line.split([' ', '\t', ',']).filter(|token| !token.is_empty());
+        let mut tokens = line.split([' ', '\t', ',', '\r', '\u{c}']).filter(|token| !token.is_empty());
         Some((tokens.next()?.parse().ok()?, tokens.next()?.parse().ok()?))
     };
     lines.map(edge).collect()
@@ -93,8 +93,11 @@ fn one(case: &mut Case) -> Verdict {
     let left = left(case.folder(), &before);
     // Properties may name a file of any other name, which is then the one that is missing.
     let named = done.stderr.contains("in.") || (seed.name == "in.properties" && names_missing_file(&done.stderr));
+    let needs_memory = done.stderr.contains("but the budget is") && done.stderr.contains("hint: at least");
     match (named, left.is_empty()) {
         (true, true) => Ok("refused"),
+        // As many vertices as a header may announce.
+        (false, true) if needs_memory => Ok("refused, needs more memory"),
         (false, _) => Err(format!("names no file: {} {what}", done.stderr.trim())),
         (_, false) => Err(format!("left after an error: {left:?} {what}")),
     }

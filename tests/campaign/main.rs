@@ -21,8 +21,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../reference/mod.rs"]
-mod reference;
+use topostream_oracles as reference;
 #[path = "../../formats/tests/store/spec_reader.rs"]
 mod spec_reader;
 

@@ -68,6 +68,9 @@ const COMMANDS: [&str; 43] = [
     "plan pagerank {s}",
 ];
 
+/// Numbers of threads, whatever the machine has.
+const THREADS: [u64; 3] = [1, 4, 16];
+
 /// Algorithms that compare lists take long over large graphs in several ranges.
 const CLUSTERING_SCALE_MAX: u64 = 18;
 
@@ -110,6 +113,14 @@ impl Graphs {
         process::end(process::program(folder, line), PATIENCE)
     }
 
+    /// The same with so many threads.
+    fn run_by(&self, threads: u64, folder: &Path, line: &str) -> Ended {
+        let option = if line.starts_with("run") { format!(" --threads {threads}") } else { String::new() };
+        let mut command = process::program(folder, &(line.to_owned() + &option));
+        command.env("RAYON_NUM_THREADS", threads.to_string());
+        process::end(command, PATIENCE)
+    }
+
     /// A command with the graphs that it wants.
     fn line(&self, command: &str, scale: u64) -> String {
         let mut line = command.replace("{scale}", &scale.to_string());
@@ -134,8 +145,8 @@ impl Graphs {
         if command.starts_with("info") {
             return judge(&self.run(case.folder(), &line), 64 * MIB).map(|_| "within 64 MiB without a budget");
         }
-        let budget = *case.random.choose(&BUDGETS);
-        let done = self.run(case.folder(), &format!("{line} --memory {budget}MiB"));
+        let (budget, threads) = (*case.random.choose(&BUDGETS), *case.random.choose(&THREADS));
+        let done = self.run_by(threads, case.folder(), &format!("{line} --memory {budget}MiB"));
         if judge(&done, budget * MIB)? {
             return Ok("within the budget");
         }
@@ -144,7 +155,7 @@ impl Graphs {
             return Ok("refused without rates");
         }
         let Some(hint) = hinted_mib(&done) else { return Err(format!("no hint: {}: {}", done.line, done.stderr)) };
-        let again = self.run(case.folder(), &format!("{line} --memory {hint}MiB"));
+        let again = self.run_by(threads, case.folder(), &format!("{line} --memory {hint}MiB"));
         match judge(&again, hint * MIB)? {
             true => Ok("refused, and the hint does"),
             false => Err(format!("the hint does not do: {}: {}", again.line, again.stderr)),

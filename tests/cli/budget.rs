@@ -28,6 +28,16 @@ fn too_little_is_refused_and_what_is_hinted_at_does() {
     folder.run(&format!("verify s --memory {}", hinted(&verify))).succeeds();
 }
 
+/// A check comes behind the run: its threads' pages stand beside the answer and the degrees, 4 bytes each a vertex.
+#[test]
+fn a_check_counts_what_the_run_keeps() {
+    let folder = Folder::new();
+    folder.rmat("s", 12, "--random-weights u32:1:9");
+    let line = "run sssp s --source max-degree --validate --device cpu --memory 64MiB";
+    let output = folder.command(line).env("RAYON_NUM_THREADS", "64").output().unwrap();
+    Done::of(line, output).fails(1, &["sssp with --validate needs", "32768 for the answer and degrees"]);
+}
+
 /// Commands whose needs are known late or in several stages; the campaign has the others. OUT is what they make.
 const COMMANDS: &[&str] = &[
     "format g.wel OUT --in-edges",

@@ -81,7 +81,7 @@ fn ctrl_c_writes_one_and_says_how_to_go_on() {
     let done = done.fails(130, &["c has a checkpoint after", "the same command with --resume goes on", "interrupted"]);
     let after: u64 = done.stderr.split(" after ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     // Without --resume it is not touched.
-    folder.run(line).fails(1, &["there is a checkpoint here already (bfs after", "add --resume"]);
+    folder.run(line).fails(1, &["the folder already has a checkpoint (bfs after", "add --resume"]);
     let done = folder.run(&format!("{line} --resume --json"));
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     assert!(done.stderr.contains(&format!("goes on after {after} supersteps")), "{}", done.stderr);
@@ -113,11 +113,11 @@ fn what_cannot_be_is_refused() {
     run("--checkpoint c --checkpoint-every 5d").fails(2, &["60s, 5m or 1h"]);
     run("--checkpoint c --checkpoint-every 0").fails(2, &["from 1 on"]);
     folder.write("file", "");
-    run("--checkpoint file").fails(1, &["file", "cannot be made"]);
+    run("--checkpoint file").fails(1, &["file", "cannot be created"]);
     std::fs::create_dir(folder.path("c")).unwrap();
     folder.write("c/checkpoint.0", "something else");
-    run("--checkpoint c").fails(1, &["files of checkpoints here already"]);
-    run("--checkpoint c --resume").fails(1, &["no checkpoint here can be used", "checkpoint.0"]);
+    run("--checkpoint c").fails(1, &["the folder already has checkpoint files"]);
+    run("--checkpoint c --resume").fails(1, &["no checkpoint in the folder can be used", "checkpoint.0"]);
     assert_eq!(folder.read("c/checkpoint.0"), "something else");
     folder.run("run pagerank s --device cpu --checkpoint d --memory 30MiB").fails(1, &["checkpoints 6291456", "hint"]);
 }

@@ -16,13 +16,13 @@ fn devices(folder: &Folder, options: &str, environment: &[(&str, &str)]) -> Done
 #[test]
 fn the_cpu_is_always_there_and_auto_is_said() {
     let folder = Folder::new();
-    let done = devices(&folder, "", &[]).prints(&["device", "cpu", "processor", "auto takes"]);
+    let done = devices(&folder, "", &[]).prints(&["device", "cpu", "processor", "auto selects"]);
     let json = devices(&folder, "--json", &[]).json();
     assert!(json["cpu"]["threads"].as_u64().unwrap() > 0);
     assert_eq!(json["gpu_support"].as_bool(), Some(cfg!(feature = "gpu")));
     let auto = json["auto"].as_str().unwrap();
     assert!(
-        done.stdout.contains(&format!("auto takes {}", if auto == "cpu" { "cpu" } else { "device" })),
+        done.stdout.contains(&format!("auto selects {}", if auto == "cpu" { "cpu" } else { "device" })),
         "{}",
         done.stdout
     );
@@ -57,7 +57,7 @@ fn adapters_are_told_with_their_limits_and_fast_paths() {
 fn a_machine_without_drivers_is_told_what_to_do() {
     let folder = Folder::new();
     let nowhere = [("VK_ICD_FILENAMES", "/nowhere.json"), ("VK_DRIVER_FILES", "/nowhere.json")];
-    devices(&folder, "", &nowhere).prints(&["cpu", "auto takes cpu", "libvulkan1", "--device cpu"]);
+    devices(&folder, "", &nowhere).prints(&["cpu", "auto selects cpu", "libvulkan1", "--device cpu"]);
     let json = devices(&folder, "--json", &nowhere).json();
     assert_eq!((json["auto"].as_str(), json["adapters"].as_array().map(Vec::len)), (Some("cpu"), Some(0)));
 }

@@ -82,7 +82,7 @@ fn every_gpu_option_is_heard() {
     assert_eq!((cached("--device-cache 0"), cached("") > 0), (0, true));
     machine
         .run(&format!("--device {device} --device-memory 1KiB"))
-        .fails(1, &["pagerank needs", "of device memory", "1024 bytes can be had", "attributes"]);
+        .fails(1, &["pagerank needs", "of device memory", "1024 bytes are available", "attributes"]);
     let in_place = format!("--device {device} --transfer in-place");
     machine.run(&format!("{in_place} --distribution vertex")).fails(1, &["in-place", "copies"]);
     machine.run(&format!("{in_place} --without host-import")).fails(1, &["in-place", "copies"]);

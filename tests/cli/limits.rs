@@ -77,7 +77,7 @@ fn address_space_that_is_refused_is_an_error() {
     // A budget beyond the limit is cut to it; where that does not do, both are said.
     shell(300, "format e.el f --memory 1GiB").succeeds();
     shell(100, "format e.el g --memory 1GiB")
-        .fails(1, &["formatting needs", "--memory is more than there is", "limited to 100MiB (ulimit -v)"]);
+        .fails(1, &["formatting needs", "--memory is more than the available memory", "limited to 100MiB (ulimit -v)"]);
     shell(400, "run bfs s --source max-degree --device cpu --memory 512MiB").succeeds();
 }
 
@@ -87,7 +87,7 @@ fn address_space_that_is_refused_is_an_error() {
 fn open_files_that_are_refused_are_an_error() {
     let folder = inputs();
     std::fs::create_dir(folder.path("t")).unwrap();
-    for options in ["", "--in-edges --shards 2", "--in-edges --temporary t"] {
+    for options in ["", "--in-edges --shards 2", "--in-edges --temporary t", "--in-edges --stripe f/x"] {
         let (mut refused, mut files) = (0, 3);
         loop {
             files += 1;

@@ -16,7 +16,7 @@ fn a_generated_store_is_what_was_asked_for() {
     let longest = graph.out.values().map(Vec::len).max().unwrap();
     let empty = graph.out.values().filter(|list| list.is_empty()).count();
     assert_eq!((&info["degrees"][0]["max"], &info["degrees"][0]["empty"]), (&longest.into(), &empty.into()));
-    folder.run("verify s").succeeds().prints(&["s: sound; 2 pages, 32,768 edges"]);
+    folder.run("verify s").succeeds().prints(&["s: no defects; 2 pages, 32,768 edges"]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn stores_with_shards() {
     let info = folder.run("info three --json").succeeds().json();
     assert_eq!((&info["shards"]["count"], &info["shards"]["extra_slot_bytes"]), (&3.into(), &8192.into()));
     assert_eq!(info["manifest"]["out"]["shards"][2]["end"], 1024);
-    folder.run("verify three").succeeds().prints(&["three: sound; 4 pages, 32,768 edges"]);
+    folder.run("verify three").succeeds().prints(&["three: no defects; 4 pages, 32,768 edges"]);
     for run in ["pagerank {} --traffic push --iterations 5", "pagerank {} --iterations 5", "bfs {} --source max-degree"]
     {
         for store in ["plain", "three"] {

@@ -43,7 +43,7 @@ fn wrong_arguments_end_with_2_and_a_helpful_text() {
         ("run adsorption s", &["--seed <ID>"]),
         ("run delta-pagerank s --iterations 3", &["--iterations"]),
         ("shader pagerank", &["<KERNEL>"]),
-        ("shader louvain lists", &["louvain", "pagerank, bfs, sssp, components"]),
+        ("shader louvain lists", &["louvain", "pagerank, personalized-pagerank, delta-pagerank"]),
         ("shader sssp lists --in-lists", &["--in-lists", "sssp", "out-lists"]),
         ("shader bfs sort", &["sort", "lists, segments, hubs"]),
         ("shader bfs lists --vertices 0", &["1..=4294967296"]),
@@ -104,7 +104,25 @@ fn every_command_has_help() {
         folder.run(&format!("{command} --help")).succeeds().prints(words).prints(&["Usage: topostream", "--help"]);
         folder.run(&format!("{command} -h")).succeeds().prints(&["Usage: topostream"]);
     }
-    folder.run("--version").succeeds().prints(&["topostream ", env!("CARGO_PKG_VERSION")]);
+    let version = ["topostream ", env!("CARGO_PKG_VERSION")];
+    folder.run("-V").succeeds().prints(&version);
+    folder.run("--version").succeeds().prints(&version).prints(&["\ncommit: ", "\nfeatures: cli"]);
+}
+
+#[test]
+fn shells_and_man_are_given_every_command() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        folder.run(&format!("completions {shell}")).succeeds().prints(&["topostream", "pagerank", "max-iterations"]);
+    }
+    folder.run("completions cmd").fails(2, &["bash", "zsh", "fish"]);
+    folder.run("man --stdout").succeeds().prints(&[".TH topostream 1", "Exit codes"]);
+    folder.run("man pages/man1").succeeds();
+    for page in ["topostream", "topostream-run", "topostream-run-pagerank", "topostream-format"] {
+        let text = folder.read(&format!("pages/man1/{page}.1"));
+        assert!(text.starts_with(".ie") || text.contains(".TH"), "{text}");
+    }
+    folder.run("man").fails(2, &["FOLDER"]);
 }
 
 /// Commands in the help are those that exist: each example gets past the reading of arguments.
@@ -130,7 +148,11 @@ fn examples_in_the_help_are_commands() {
 fn shaders_are_printed() {
     let folder = Folder::new();
     let printed = folder.run("shader pagerank segments --encoding record-id --id-widths 3,3 --in-lists").succeeds();
-    printed.prints(&["fn main(", "// shaders/algorithms/pagerank.wgsl", "var<storage, read> share_0: array<f32>;"]);
+    printed.prints(&[
+        "fn main(",
+        "// src/algorithms/pagerank/pagerank.wgsl",
+        "var<storage, read> share_0: array<f32>;",
+    ]);
     folder.run("shader bfs lists --parents --subgroups").succeeds().prints(&["fn parent_store", "subgroupAdd"]);
     let printed = folder.run("shader sssp segments --float-weights").succeeds();
     printed.prints(&["WEIGHTS_HEADER_WORDS", "fn dist_min", "fn refused_insert"]);
@@ -145,5 +167,5 @@ fn shaders_are_printed() {
     folder.run("shader components lists --undirected").succeeds().prints(&["fn label_min", "fn is_active"]);
     let all = folder.run("shader components lists").succeeds().stdout;
     assert!(all.contains("fn label_load") && !all.contains("is_active"), "{all}");
-    folder.run("shader bfs vertex-phase").fails(1, &["shaders/algorithms/bfs.wgsl:1:", "vertex_update"]);
+    folder.run("shader bfs vertex-phase").fails(1, &["src/algorithms/bfs/bfs.wgsl:1:", "vertex_update"]);
 }

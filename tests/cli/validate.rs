@@ -124,7 +124,10 @@ fn wrong_answers_are_shown() {
     validate("--algorithm wcc").succeeds();
     // Groups: one that is split, and two that are one.
     change("WCC", "\n4 1\n", "\n4 9\n");
-    fails(validate("--algorithm wcc"), &["wcc: vertex 4: expected 9, found 1, as others of the group of vertex 1"]);
+    fails(
+        validate("--algorithm wcc"),
+        &["wcc: vertex 4: expected 9, found 1, like other vertices of the group of vertex 1"],
+    );
     // Within the epsilon.
     change("PR", "3 1.560469", "3 1.550470");
     change("SSSP", "\n3 5.0", "\n3 Infinity\n#");
@@ -144,7 +147,7 @@ fn two_groups_are_not_one() {
     folder.write("data/dir-output", text.replace(" 6", " 1"));
     fails(
         folder.run("validate data/test-wcc-directed.properties --device cpu"),
-        &["wcc: vertex 6: expected 1, with the group of vertex 1, found a group of its own"],
+        &["wcc: vertex 6: expected 1, in the group of vertex 1, found a group of its own"],
     );
 }
 

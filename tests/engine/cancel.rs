@@ -201,13 +201,16 @@ fn a_run_works_inside_a_tokio_runtime() {
 fn what_cannot_be_run_is_an_error() {
     let store = two_hundred();
     let run = |options: EngineOptions, source| {
-        store.engine(options).run(Bfs::from(VertexId(source))).map(|_| ()).map_err(|error| error.to_string())
+        store.engine(options).run(Bfs::from(VertexId(source))).map(|_| ()).map_err(|error| {
+            assert!(matches!(error, Error::Parameter(_) | Error::NoDevice(_)), "{error:?}");
+            error.to_string()
+        })
     };
     let options = || engine_options(None, 2, FetcherKind::Auto);
     let says = |result: Result<(), String>, words: &str| {
         assert!(result.as_ref().is_err_and(|text| text.contains(words)), "{words}: {result:?}");
     };
-    says(run(options().with_devices(Vec::new()), 0), "no device");
+    says(run(options().with_devices(Vec::new()), 0), "needs at least one");
     says(run(options(), 200), "vertex 200 does not exist: the graph has 200 vertices");
     says(run(options(), u32::MAX), "does not exist");
     says(run(options().with_threads(1025), 0), "1025 threads");

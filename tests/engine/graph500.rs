@@ -129,7 +129,7 @@ fn each_rule_is_watched() {
     let violation = broken(&|_, parents| parents[2] = Some(1));
     assert_eq!(found(&violation), (Rule::TreeEdge, 2, Some(1)), "{violation}");
     assert!(
-        violation.to_string().contains("vertex 2 with parent 1 is at level 1, its parent at level 1"),
+        violation.to_string().contains("vertex 2 with parent 1 is at level 1, but its parent is at level 1"),
         "{violation}"
     );
     // 3: what 0 → 2 forbids; the page is told.
@@ -148,7 +148,7 @@ fn each_rule_is_watched() {
     // 5: a level that is right, by an edge that is not there; and a vertex that cannot be reached at all.
     let violation = broken(&|_, parents| parents[3] = Some(1));
     assert_eq!(found(&violation), (Rule::InGraph, 3, Some(1)), "{violation}");
-    assert!(violation.to_string().contains("vertex 3 with parent 1 has no edge from there ("), "{violation}");
+    assert!(violation.to_string().contains("vertex 3 with parent 1 has no edge from that parent ("), "{violation}");
     assert_eq!(violation.page.unwrap().1, PageId(0));
     let violation = broken(&|levels, parents| (levels[5], parents[5]) = (Some(3), Some(3)));
     // 5 → 4 leaves what is reached then.

@@ -19,10 +19,10 @@ mod ranks_and_levels;
 #[path = "../real/mod.rs"]
 mod real;
 mod real_graphs;
-#[path = "../reference/mod.rs"]
-mod reference;
 #[path = "../sharing/mod.rs"]
 mod sharing;
 mod stripes;
 mod team;
 mod trace;
+
+use topostream_oracles as reference;

@@ -12,8 +12,7 @@ mod common;
 mod published;
 #[path = "../real/mod.rs"]
 mod real_graphs;
-#[path = "../reference/mod.rs"]
-mod reference;
+use topostream_oracles as reference;
 #[path = "../sharing/mod.rs"]
 mod sharing;
 

@@ -1,4 +1,5 @@
-//! Asynchronous relaxation: the same answers as without it, and where many supersteps touch the same pages, fewer bytes from disk.
+//! Asynchronous relaxation: the same answers as without it, and where many supersteps touch the same pages, fewer bytes
+//! from disk.
 
 use crate::common::{TestStore, generated, small_pages};
 use crate::everywhere::{Found, run, ways};

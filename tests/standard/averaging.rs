@@ -98,7 +98,8 @@ fn labels_are_adsorbed_alike_everywhere() {
     everywhere(&store, adsorption, |found, way| assert_near(found.column("mass"), &expected, way));
 }
 
-/// A ring with chords, which has no part without a source; with weights that are not too different, so that it converges.
+/// A ring with chords, which has no part without a source; with weights that are not too different, so that it
+/// converges.
 fn small(float: bool) -> Weighted {
     let ring = (0..60).map(|vertex| (vertex, (vertex + 1) % 60));
     let mut graph = EdgeList::new(60, ring.chain(random_edges(0..60, 100, 3)).collect());

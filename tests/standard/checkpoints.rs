@@ -1,5 +1,5 @@
-//! Checkpoints: a run that is stopped after every superstep, and goes on elsewhere, comes to the same bits as one that is not; what is
-//! damaged or of another run is refused.
+//! Checkpoints: a run that is stopped after every superstep, and goes on elsewhere, comes to the same bits as one that
+//! is not; what is damaged or of another run is refused.
 
 use crate::adapter;
 use crate::common::{TestStore, engine_options, generated, small_pages, thorough};
@@ -64,7 +64,8 @@ pub fn running<A: Algorithm>(
     move |engine, observer| Ok(answers(&engine.run_observed(make(engine), observer)?, engine.store().vertices()))
 }
 
-/// A session for each superstep, in one way after another: each is asked to stop as soon as its first superstep is over.
+/// A session for each superstep, in one way after another: each is asked to stop as soon as its first superstep is
+/// over.
 fn relay(store: &TestStore, ways: &[EngineOptions], runs: &Runs<'_>) -> (Bits, u32) {
     let folder = tempfile::tempdir().unwrap();
     for session in 0..2000 {
@@ -319,7 +320,7 @@ fn damage_is_found_and_the_older_generation_used() {
     assert_eq!(go_on(&store, folder.path()).unwrap().1, 3, "something behind the end");
     fs::write(&older, &bytes[..bytes.len() / 2]).unwrap();
     let error = go_on(&store, folder.path()).map(drop).expect_err("none is whole").to_string();
-    for word in ["no checkpoint here can be used", "checkpoint.0", "checkpoint.1", "remove them"] {
+    for word in ["no checkpoint in the folder can be used", "checkpoint.0", "checkpoint.1", "remove them"] {
         assert!(error.contains(word), "{error}");
     }
 }

@@ -10,7 +10,8 @@ use topostream::device::DeviceChoice;
 use topostream_formats::{Encoding, VertexOrder};
 use topostream_tools::format::FormatOptions;
 
-/// Groups with few edges between them, a hub whose list is in several pages, loops, edges both ways and repeated, vertices without edges.
+/// Groups with few edges between them, a hub whose list is in several pages, loops, edges both ways and repeated,
+/// vertices without edges.
 fn graph() -> EdgeList {
     let mut edges = Vec::new();
     for group in 0..40u32 {
@@ -39,7 +40,8 @@ fn check(store: &TestStore, graph: &EdgeList, directed: bool) {
     }
 }
 
-/// What is enough for the hub, and not for everybody: CPUs alone keep the counts of long lists only, and one place for others.
+/// What is enough for the hub, and not for everybody: CPUs alone keep the counts of long lists only, and one place for
+/// others.
 fn table_bytes(devices: &[DeviceChoice], directed: bool) -> u64 {
     let sparing = !directed && devices.iter().all(|device| *device == DeviceChoice::Cpu);
     8 * if sparing { 24_000 } else { 30_000 }

@@ -1,24 +1,19 @@
-//! Graphs with next to nothing in them, and a list longer than a page, on every kind of team: each algorithm comes to what one CPU
-//! does, and the simple ones to what their oracles say. With rates of the devices, which shares of pages then follow.
+//! Graphs with next to nothing in them, and a list longer than a page, on every kind of team: each sample of the
+//! catalogue has the answer of one CPU, which is the oracle's. With rates of the devices, which shares of pages then
+//! follow.
 
 use crate::adapter;
+use crate::catalogue::{assert_answers, oracle, run_sample, samples};
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages, thorough};
-use crate::everywhere::{Found, found, run};
-use crate::reference::degrees::degrees;
-use crate::reference::kcore::core_numbers;
-use crate::reference::{Dangling, EdgeList, Weighted, components, levels, rank_iterations};
+use crate::everywhere::Found;
+use crate::reference::{EdgeList, Graph, Weighted};
 use std::collections::HashMap;
 use std::sync::Arc;
-use topostream::algorithms::{
-    Averaging, Betweenness, Bfs, Clustering, Components, CrossEdges, Degrees, DeltaPageRank, DeltaStepping, KCore,
-    LabelPropagation, Model, Neighbourhood, PageRank, PersonalizedPageRank, Radius, Scc, Sssp, Stop, Traffic, Widest,
-};
 use topostream::device::DeviceChoice;
 use topostream::predict::{BusRates, DeviceRates, KernelRates, RATES_VERSION, Rates};
 use topostream::team::{Assignment, Strategy};
-use topostream::{Engine, EngineOptions, Error, VertexId, VertexSet};
+use topostream::{Engine, EngineOptions};
 use topostream_formats::Encoding;
-use topostream_formats::edge::WeightType;
 use topostream_tools::format::FormatOptions;
 
 /// A device that does as much of everything.
@@ -87,79 +82,6 @@ fn cases() -> Vec<Case> {
     graphs.into_iter().flat_map(case).collect()
 }
 
-/// Runs an algorithm; none where the graph has no vertex to begin at.
-pub type Runs = fn(&Engine) -> Option<Result<Found, Error>>;
-
-/// A vertex to begin at, where there is one.
-fn first(engine: &Engine) -> Option<VertexId> {
-    (engine.store().vertices() > 0).then_some(VertexId(0))
-}
-
-fn everything(engine: &Engine) -> Arc<VertexSet> {
-    Arc::new(VertexSet::of(engine.store().vertices(), |_| true))
-}
-
-fn heat(source: VertexId) -> Averaging {
-    let model = Model::Heat { alpha: 0.5, sources: vec![(source, 5.0)] };
-    Averaging { model, weights: None, stop: Stop::Iterations(3) }
-}
-
-fn weighted(source: VertexId) -> Sssp {
-    Sssp { source, weights: WeightType::U32 }
-}
-
-fn ranks() -> PageRank {
-    PageRank { stop: Stop::Iterations(3), ..PageRank::default() }
-}
-
-pub const ALGORITHMS: [(&str, Runs); 22] = [
-    ("pagerank", |engine| Some(run(engine, ranks()))),
-    ("pagerank, pushed", |engine| Some(run(engine, PageRank { traffic: Traffic::Push, ..ranks() }))),
-    ("personalized pagerank", |engine| {
-        let seeds = vec![first(engine)?];
-        Some(run(engine, PersonalizedPageRank { seeds, ranks: ranks() }))
-    }),
-    ("pagerank by residuals", |engine| Some(run(engine, DeltaPageRank::default()))),
-    ("heat", |engine| Some(run(engine, heat(first(engine)?)))),
-    ("bfs", |engine| Some(run(engine, Bfs { parents: false, ..Bfs::from(first(engine)?) }))),
-    ("bfs, top-down", |engine| Some(run(engine, Bfs { bottom_up: false, ..Bfs::from(first(engine)?) }))),
-    ("cross-edges", |engine| Some(run(engine, CrossEdges { from: everything(engine), to: everything(engine) }))),
-    ("degrees", |engine| Some(Degrees::of(engine.store()).and_then(|of| run(engine, of)))),
-    ("degrees, counted", |engine| Some(run(engine, Degrees::counted()))),
-    ("neighbourhood", |engine| Some(run(engine, Neighbourhood { sources: vec![first(engine)?], hops_max: Some(2) }))),
-    ("sssp", |engine| Some(run(engine, weighted(first(engine)?)))),
-    ("delta-stepping", |engine| Some(run(engine, DeltaStepping { paths: weighted(first(engine)?), delta: 3.0 }))),
-    ("widest", |engine| Some(run(engine, Widest { source: first(engine)?, weights: WeightType::U32 }))),
-    ("components", |engine| Some(run(engine, Components { directed: true }))),
-    ("scc", |engine| Some(run(engine, Scc))),
-    ("radius", |engine| Some(run(engine, Radius::new(1, 7)))),
-    ("betweenness", |engine| Some(run(engine, Betweenness::of_sources(&[first(engine)?])))),
-    ("kcore", |engine| Some(run(engine, KCore { directed: true, in_lists: true }))),
-    ("kcore, by out-lists", |engine| Some(run(engine, KCore { directed: true, in_lists: false }))),
-    ("clustering", |engine| Some(Clustering::run(engine, None, &mut |_| {}).and_then(|run| found(engine, &run)))),
-    ("communities", |engine| {
-        Some(LabelPropagation::run(engine, 3, None, &mut |_| {}).and_then(|run| found(engine, &run)))
-    }),
-];
-
-/// What oracles say, by algorithm and column.
-fn oracles(graph: &EdgeList) -> Vec<(&'static str, &'static str, Vec<f64>)> {
-    let wide = |values: Vec<u64>| values.into_iter().map(|value| value as f64).collect::<Vec<_>>();
-    let ranks = rank_iterations(graph, 0.85, Dangling::Spread, 3);
-    let mut oracles = vec![
-        ("pagerank", "rank", ranks.clone()),
-        ("pagerank, pushed", "rank", ranks),
-        ("degrees, counted", "in_degree", wide(degrees(graph, true))),
-        ("components", "component", wide(components(graph))),
-        ("kcore", "core", core_numbers(graph)),
-    ];
-    if graph.vertices > 0 {
-        let levels: Vec<f64> = levels(graph, 0).iter().map(|level| level.map_or(-1.0, |level| level as f64)).collect();
-        oracles.extend(["bfs", "bfs, top-down"].map(|name| (name, "level", levels.clone())));
-    }
-    oracles
-}
-
 /// Each kind of team, under each way to share a run.
 fn teams() -> Vec<(String, EngineOptions)> {
     let cpu = || DeviceChoice::Cpu;
@@ -202,16 +124,28 @@ pub fn assert_close(found: &Found, name: &str, expected: &[f64], what: &str) {
     }
 }
 
-/// Every algorithm on one engine, or every fifth, from another one on at each turn.
-fn check_engine(engine: &Engine, turn: Option<usize>, what: &str, check: impl Fn(&'static str, &Found, &str)) {
-    for (number, (name, runs)) in ALGORITHMS.into_iter().enumerate() {
+/// Every sample on one engine, or every fifth, beginning with another one at each turn.
+fn check_engine(engine: &Engine, turn: Option<usize>, what: &str, check: impl Fn(usize, &Found, &str)) {
+    for (number, (entry, sample)) in samples().enumerate() {
         if turn.is_some_and(|turn| number % 5 != turn % 5) {
             continue;
         }
-        let what = format!("{what}: {name}");
-        if let Some(result) = runs(engine) {
-            check(name, &result.unwrap_or_else(|error| panic!("{what}: {error}")), &what);
+        let what = format!("{what}: {} {}", entry.name, sample.arguments);
+        if let Some(result) = run_sample(entry, sample, engine) {
+            check(number, &result.unwrap_or_else(|error| panic!("{what}: {error}")), &what);
         }
+    }
+}
+
+/// Every sample on one CPU, against its oracle.
+fn check_alone(store: &TestStore, graph: &Graph, what: &str, expected: &mut HashMap<usize, Found>) {
+    let engine = store.engine(alone());
+    for (number, (entry, sample)) in samples().enumerate() {
+        let what = format!("{what}: {} {}, alone", entry.name, sample.arguments);
+        let Some(found) = run_sample(entry, sample, &engine) else { continue };
+        let found = found.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_answers(&found, &oracle(entry, sample, graph), &what);
+        expected.insert(number, found);
     }
 }
 
@@ -222,16 +156,10 @@ fn every_algorithm_on_every_team() {
         let options = FormatOptions { shards: case.shards, ..small_pages(Encoding::VertexId) };
         let weighted = Weighted::by_chance(case.graph.clone(), false, 11);
         let store = TestStore::weighted(&weighted, true, &options);
-        let oracles = oracles(&case.graph);
+        let graph = weighted.graph(true);
         let mut expected = HashMap::new();
         let what = format!("{}, {} shards", case.name, case.shards);
-        for (name, runs) in ALGORITHMS {
-            let Some(found) = runs(&store.engine(alone())).map(|result| result.expect(name)) else { continue };
-            for (_, column, values) in oracles.iter().filter(|(of, _, _)| *of == name) {
-                assert_close(&found, column, values, &format!("{what}: {name}, alone"));
-            }
-            expected.insert(name, found);
-        }
+        check_alone(&store, &graph, &what, &mut expected);
         for (way, options) in teams() {
             turn += 1;
             let on_gpu = options.devices.iter().any(|device| *device != DeviceChoice::Cpu);
@@ -241,8 +169,8 @@ fn every_algorithm_on_every_team() {
                 continue;
             }
             let turn = (!thorough()).then_some(turn / every);
-            check_engine(&store.engine(options), turn, &format!("{what}: {way}"), |name, found, what| {
-                expected[name].columns().for_each(|(column, values)| assert_close(found, column, values, what));
+            check_engine(&store.engine(options), turn, &format!("{what}: {way}"), |number, found, what| {
+                expected[&number].columns().for_each(|(column, values)| assert_close(found, column, values, what));
             });
         }
     }

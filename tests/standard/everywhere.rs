@@ -3,19 +3,21 @@
 use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, some, thorough};
 use std::collections::BTreeMap;
+use topostream::algorithms::command::Finished;
 use topostream::device::DeviceChoice;
 use topostream::device::settings::{FastPaths, GpuSettings};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::report::RunReport;
 use topostream::team::Strategy;
-use topostream::{Engine, EngineOptions, Error, Run, VertexId};
+use topostream::{Engine, EngineOptions, Error, VertexId};
 
 /// The ways that are tested by default, by their number in `all_ways`: the CPU alone and shared, a GPU alone and sharded.
 const USUAL: [usize; 5] = [0, 1, 2, 3, 5];
 
 /// What a run came to.
 pub struct Found {
-    /// Each answer by its name: a value for every vertex by ascending original id, -1 for none. Vertices go by original ids.
+    /// Each answer by its name: a value for every vertex by ascending original id, -1 for none. Vertices go by original
+    /// ids.
     columns: BTreeMap<&'static str, Vec<f64>>,
     pub report: RunReport,
 }
@@ -38,9 +40,9 @@ pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, 
 }
 
 /// The same for what runs an engine by itself.
-pub fn everywhere_by<A: Algorithm>(
+pub fn everywhere_by<F: Finished>(
     store: &TestStore,
-    run: impl Fn(&Engine) -> Result<Run<A>, Error>,
+    run: impl Fn(&Engine) -> Result<F, Error>,
     check: impl Fn(&Found, &str),
 ) {
     for (number, (way, options)) in all_ways().into_iter().enumerate() {
@@ -59,7 +61,7 @@ pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Found, Error> 
 }
 
 /// The answers of a run, by original ids.
-pub fn found<A: Algorithm>(engine: &Engine, run: &Run<A>) -> Result<Found, Error> {
+pub fn found(engine: &Engine, run: &dyn Finished) -> Result<Found, Error> {
     let ids = engine.store().ids()?;
     let mut order: Vec<u32> = (0..engine.store().vertices() as u32).collect();
     order.sort_unstable_by_key(|&vertex| ids.original(VertexId(vertex)));
@@ -73,7 +75,7 @@ pub fn found<A: Algorithm>(engine: &Engine, run: &Run<A>) -> Result<Found, Error
         let values = order.iter().map(|&vertex| value(&answer.values, vertex)).collect();
         (answer.name, values)
     });
-    Ok(Found { columns: columns.collect(), report: run.report.clone() })
+    Ok(Found { columns: columns.collect(), report: run.report().clone() })
 }
 
 /// The CPU alone, as several devices that replicate and that shard; the same with GPUs, where there is one. By default every
@@ -82,7 +84,7 @@ pub fn ways() -> Vec<(String, EngineOptions)> {
     some(all_ways(), 2).collect()
 }
 
-fn all_ways() -> Vec<(String, EngineOptions)> {
+pub fn all_ways() -> Vec<(String, EngineOptions)> {
     let mut ways = Vec::new();
     let mut add = |device: DeviceChoice, devices: usize, strategy, gpu: GpuSettings| {
         let name = format!("{devices} times {device}, {strategy}, without fast paths: {}", !gpu.fast_paths.host_import);

@@ -23,7 +23,8 @@ fn the_example_is_right_everywhere() {
     everywhere(&store, |_| LeastAncestor, |found, way| assert!(found.column("least") == expected, "{way}"));
 }
 
-/// It does not say what it was asked for: a checkpoint of it could not be told from others, and is refused at the beginning.
+/// It does not say what it was asked for: a checkpoint of it could not be told from others, and is refused at the
+/// beginning.
 #[test]
 fn without_parameters_there_are_no_checkpoints() {
     let store = TestStore::new(&EdgeList::new(3, vec![(0, 1), (1, 2)]), &small_pages(Encoding::VertexId));
@@ -32,7 +33,7 @@ fn without_parameters_there_are_no_checkpoints() {
     let checkpoints = Some(Arc::new(checkpoints));
     let engine = store.engine(engine_options(None, 1, FetcherKind::Auto).with_checkpoints(checkpoints));
     let error = engine.run(LeastAncestor).err().expect("it is refused").to_string();
-    assert!(error.contains("does not say what its parameters are"), "{error}");
+    assert!(error.contains("does not declare its parameters"), "{error}");
 }
 
 /// Comments, blank lines and WGSL counted.

@@ -1,9 +1,11 @@
-//! Hubs with several times 65,535 neighbours, within one page: llvmpipe ends the loops of a thread after as many rounds, without a word.
-//! Whatever the distribution of work, a GPU comes to what the CPU does, or says that its driver ends loops.
+//! Hubs with several times 65,535 neighbours, within one page: llvmpipe ends the loops of a thread after as many
+//! rounds, without a word. Whatever the distribution of work, a GPU comes to what the CPU does, or says that its driver
+//! ends loops.
 
 use crate::adapter;
+use crate::catalogue::{run_sample, samples};
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages, thorough};
-use crate::degenerate::{ALGORITHMS, assert_close};
+use crate::degenerate::assert_close;
 use crate::reference::{EdgeList, Weighted};
 use topostream::device::settings::{Distribution, GpuSettings};
 use topostream_formats::Encoding;
@@ -35,15 +37,15 @@ fn every_algorithm_over_hubs() {
         let store = TestStore::weighted(&weighted, directed, &options);
         let options = engine_options(None, 2, FETCHERS[1]).with_memory_bytes(512 << 20);
         let alone = store.engine(options.clone());
-        for (number, (name, runs)) in ALGORITHMS.into_iter().enumerate() {
+        for (number, (entry, sample)) in samples().enumerate() {
             // Unless all is asked for, those whose loops are longest, each in one way.
-            let few = ["communities", "bfs"].contains(&name);
-            let of_directed = ["scc", "kcore", "kcore, by out-lists", "components"].contains(&name);
-            if (!thorough() && !few) || (!directed && of_directed) {
+            let few = ["communities", "bfs"].contains(&entry.name) && sample.row == Some(entry.name);
+            if (!thorough() && !few) || (!directed && sample.needs.directed) {
                 continue;
             }
-            let expected =
-                runs(&alone).expect("the graph has vertices").unwrap_or_else(|error| panic!("{name}: {error}"));
+            let name = format!("{} {}", entry.name, sample.arguments);
+            let expected = run_sample(entry, sample, &alone).expect("the graph has vertices");
+            let expected = expected.unwrap_or_else(|error| panic!("{name}: {error}"));
             for (at, distribution) in DISTRIBUTIONS.into_iter().enumerate() {
                 if at % 3 != number % 3 && !(few && thorough()) {
                     continue;
@@ -51,7 +53,7 @@ fn every_algorithm_over_hubs() {
                 let gpu = GpuSettings { distribution, ..GpuSettings::default() };
                 let engine = store.engine(options.clone().with_gpu(gpu).with_device(adapter::device()));
                 let what = format!("{name}, {distribution}, directed: {directed}");
-                let found = match runs(&engine).expect("as before") {
+                let found = match run_sample(entry, sample, &engine).expect("as before") {
                     // Too many rounds in one thread: said, and no wrong answer.
                     Err(error) if error.to_string().contains("ends the loops") => continue,
                     result => result.unwrap_or_else(|error| panic!("{what}: {error}")),

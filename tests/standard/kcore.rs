@@ -15,8 +15,8 @@ fn undirected(options: FormatOptions) -> FormatOptions {
     FormatOptions { symmetrize: true, in_edges: false, ..options }
 }
 
-/// Loops, repeated edges, vertices without edges, a list of several pages, a clique of high degree in a sparse graph (so that the
-/// core number leaps), and a path that hangs from it.
+/// Loops, repeated edges, vertices without edges, a list of several pages, a clique of high degree in a sparse graph
+/// (so that the core number leaps), and a path that hangs from it.
 fn motley() -> EdgeList {
     let mut edges = random_edges(0..9_000, 12_000, 5);
     edges.extend((0..400).map(|number| (number % 40, number % 40)));

@@ -1,4 +1,4 @@
-//! The standard algorithms against the oracles of tests/reference: every kind of device, alone and shared, under both
+//! The standard algorithms against tests/oracles: every kind of device, alone and shared, under both
 //! strategies. A file for each algorithm, or for a few that are alike.
 
 #[path = "../gpu/adapter.rs"]
@@ -7,6 +7,7 @@ mod adapter;
 mod asynchronous;
 mod averaging;
 mod betweenness;
+mod catalogue;
 mod checkpoints;
 mod clustering;
 #[path = "../common/mod.rs"]
@@ -28,8 +29,7 @@ mod personalized;
 #[path = "../published/mod.rs"]
 mod published;
 mod radius;
-#[path = "../reference/mod.rs"]
-mod reference;
+use topostream_oracles as reference;
 mod refusals;
 mod scc;
 mod searches;

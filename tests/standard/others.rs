@@ -1,5 +1,5 @@
-//! Published graphs with answers that others computed: what the standard algorithms find is held against them. Small graphs
-//! are run everywhere, large ones on the CPU.
+//! Published graphs with answers that others computed: what the standard algorithms find is held against them. Small
+//! graphs are run everywhere, large ones on the CPU.
 
 use crate::common::{ENCODINGS, TestStore, small_pages, thorough};
 use crate::everywhere::{Found, found, ways};

@@ -1,5 +1,5 @@
-//! Algorithms of others that say one thing and do another, and those that were made for another store: each is refused by an error
-//! that says why, and none panics or hangs the engine.
+//! Algorithms of others that say one thing and do another, and those that were made for another store: each is refused
+//! by an error that says why, and none panics or hangs the engine.
 
 use crate::adapter;
 use crate::common::{FETCHERS, TestStore, engine_options, small_pages, within};
@@ -167,17 +167,17 @@ fn what_does_not_go_together_is_refused() {
     let seed = |vertex, attribute| Seeds { active: Vec::new(), values: vec![Seed { attribute, vertex, bits: 1 }] };
     let cases = [
         (Own { visits: vec![ALL, in_lists], ..sound() }, "in-lists, and the store has none"),
-        (Own { visits: Vec::new(), ..sound() }, "visits nothing"),
-        (Own { visits: vec![within], first: within, ..sound() }, "attribute 0, which is no bit attribute"),
+        (Own { visits: Vec::new(), ..sound() }, "`visits` names no lists"),
+        (Own { visits: vec![within], first: within, ..sound() }, "attribute 0, which is not a bit attribute"),
         (Own { visits: vec![(Direction::Out, Visit::Frontier)], ..sound() }, "is_traversal"),
         (Own { first: in_lists, ..sound() }, "which `visits` does not name"),
-        (Own { visits: vec![none], first: none, ..sound() }, "visits nothing"),
+        (Own { visits: vec![none], first: none, ..sound() }, "`visits` names no lists"),
         (Own { first: (Direction::In, Visit::None), ..sound() }, "which `visits` does not name"),
         (Own { visits: vec![frontier], first: none, traversal: true, ..sound() }, "which `visits` does not name"),
         (Own { visits: vec![frontier, none], first: frontier, traversal: true, ..sound() }, "has no vertex phase"),
         (Own { seeds: seed(50, 0), ..sound() }, "vertex 50 does not exist: the graph has 50 vertices"),
-        (Own { seeds: seed(0, 3), ..sound() }, "a seed is of attribute 3"),
-        (Own { seeds: Seeds { active: vec![1], values: Vec::new() }, ..sound() }, "begins with active vertices"),
+        (Own { seeds: seed(0, 3), ..sound() }, "a seed sets attribute 3"),
+        (Own { seeds: Seeds { active: vec![1], values: Vec::new() }, ..sound() }, "starts with active vertices"),
     ];
     for (own, words) in cases {
         for options in every_team() {

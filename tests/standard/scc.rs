@@ -24,8 +24,8 @@ fn assert_same_parts(found: &[f64], expected: &[u32], what: &str) {
     }
 }
 
-/// A large component with much that leads to it and from it, cycles in a chain (in descending order), a path, loops, repeated
-/// edges, lists of several pages either way, and vertices without edges.
+/// A large component with much that leads to it and from it, cycles in a chain (in descending order), a path, loops,
+/// repeated edges, lists of several pages either way, and vertices without edges.
 fn motley() -> EdgeList {
     let mut edges = random_edges(0..9_000, 16_000, 21);
     edges.extend((0..9_000).step_by(70).map(|vertex| (vertex, vertex)));
@@ -66,7 +66,8 @@ fn parts_over_shards() {
     everywhere(&store, |_| Scc, |found, way| assert_same_parts(found.column("component"), &expected, way));
 }
 
-/// A chain of a thousand components in descending order, which the vertices' own numbers would take a thousand rounds for.
+/// A chain of a thousand components in descending order, which the vertices' own numbers would take a thousand rounds
+/// for.
 #[test]
 fn a_chain_takes_few_rounds() {
     let pairs = (0..1_000u32).flat_map(|pair| [(2 * pair, 2 * pair + 1), (2 * pair + 1, 2 * pair)]);

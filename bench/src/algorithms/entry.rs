@@ -1,110 +1,98 @@
-//! What an entry of the table is: how an algorithm is run here and by the baseline, over what, and how answers are compared.
+//! A row of the table: a sample of the catalogue, how it is run here and by its oracle.
 
-use super::compare::Compare;
 use crate::Result;
-use crate::baseline::Plain;
 use crate::measure::timed;
+use std::io::Write;
+use std::path::Path;
+use topostream::algorithms::CATALOGUE;
+pub use topostream::algorithms::command::{AS_GIVEN, Edges, Needs, Sample, UNDIRECTED, WEIGHTED};
+use topostream::algorithms::command::{Entry, Finished as FinishedRun};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::model::attributes::Attribute;
 use topostream::report::RunReport;
 use topostream::{Direction, Engine, Run, Store, VertexId};
-use topostream_formats::WeightType;
+use topostream_oracles::{Answer, Arguments, Graph, Oracle};
 
-/// An algorithm.
-pub struct Entry {
-    /// For tables and `--only`.
+/// A measured sample of the catalogue.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// The name for tables and `--only`.
     pub name: &'static str,
-    /// The store that it is measured on.
-    pub needs: Needs,
-    /// Runs it.
-    pub run: fn(&Engine, Hubs) -> Result<Finished>,
+    entry: &'static Entry,
+    /// The sample.
+    pub sample: &'static Sample,
+    oracle: Oracle,
+}
+
+impl Row {
+    /// Every row. Those over one kind of store stand together: it is made and read once for all of them.
+    pub fn all() -> Vec<Self> {
+        let of_entry = |&entry: &&'static Entry| {
+            entry.samples.iter().filter_map(move |sample| {
+                let oracle = topostream_oracles::find(entry.oracle).expect("the tests look for it");
+                Some(Self { name: sample.row?, entry, sample, oracle })
+            })
+        };
+        let mut rows: Vec<Self> = CATALOGUE.iter().flat_map(of_entry).collect();
+        rows.sort_by_key(|row| {
+            let Needs { undirected, directed, weights, in_lists, distinct, .. } = row.sample.needs;
+            (undirected, weights.is_some(), !in_lists, distinct, directed)
+        });
+        rows
+    }
+
+    /// Runs it, from the arguments on; what comes before the run is not timed. `folder` is for files of vertices.
+    pub fn run(&self, engine: &Engine, folder: &Path) -> Result<Finished> {
+        let arguments = with_files(self.sample.arguments, engine.store(), folder)?;
+        let parsed = self.entry.arguments.read(arguments.split_whitespace())?;
+        let runs = parsed.prepare(engine.store(), &engine.options().cancel)?.runs;
+        // What prepares tables before the engine runs counts.
+        let prepares = runs.algorithm().is_none();
+        let (took, run) = timed(|| runs.run(engine, &mut |_| {}));
+        let run = run?;
+        let ns = if prepares { took.as_nanos() as f64 } else { run.report().wall_ns as f64 };
+        let kept = Kept::of(run.algorithm(), engine.store());
+        Ok(Finished {
+            ns,
+            values: values(&*run, self.sample.answer, engine.store().vertices()),
+            kept,
+            report: run.report().clone(),
+        })
+    }
+
     /// The same by one thread over plain arrays.
-    pub baseline: fn(&Plain, Hubs) -> Vec<f64>,
-    /// How its values must be those of the baseline.
-    pub compare: Compare,
-    /// What a second's edges are counted by.
-    pub edges: Edges,
-    /// Bytes a vertex in GTS's table 4.
-    pub gts_bytes: Option<u32>,
+    pub fn oracle(&self, graph: &Graph) -> Answer {
+        (self.oracle)(graph, &Arguments::of(self.sample.arguments))
+    }
+
+    /// Compares the values of a run with those of the oracle.
+    ///
+    /// # Errors
+    /// With the first vertex that differs too much.
+    pub fn compare(&self, found: &[f64], expected: &Answer) -> Result<()> {
+        let column = expected.columns.iter().find(|(name, _)| *name == self.sample.answer);
+        let (_, column) = column.ok_or_else(|| format!("the oracle says nothing of {}", self.sample.answer))?;
+        Ok(expected.compare.check(found, column)?)
+    }
 }
 
-/// Where it begins, if it begins somewhere.
-#[derive(Clone, Copy, Debug)]
-pub struct Hubs {
-    /// The vertex with the most out-edges.
-    pub first: VertexId,
-    /// The one with the most but for that.
-    pub second: VertexId,
-}
-
-/// What is counted as edges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edges {
-    /// Those that the report says were visited: the baseline visits the same.
-    Visited,
-    /// Those of the graph, once: the baseline goes another way.
-    Once,
-}
-
-impl Edges {
-    /// For tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Visited => "visited",
-            Self::Once => "once",
+/// Arguments with a file in place of `@even` and of `@odd`: the ids of the vertices of even and of odd number.
+fn with_files(arguments: &str, store: &Store, folder: &Path) -> Result<String> {
+    let mut arguments = arguments.to_owned();
+    for (name, parity) in [("@even", 0), ("@odd", 1)] {
+        if arguments.contains(name) {
+            std::fs::create_dir_all(folder)?;
+            let path = folder.join(format!("{}.txt", &name[1..]));
+            let mut file = std::io::BufWriter::new(std::fs::File::create(&path)?);
+            let ids = store.ids()?;
+            for vertex in (parity..store.vertices()).step_by(2) {
+                writeln!(file, "{}", ids.original(VertexId(vertex as u32)))?;
+            }
+            file.flush()?;
+            arguments = arguments.replace(name, path.to_str().ok_or("a folder whose name is no text")?);
         }
     }
-}
-
-/// What a store has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Needs {
-    /// For tables.
-    pub name: &'static str,
-    /// Whether every edge stands in the lists of both ends. Otherwise the graph is as its source says.
-    pub undirected: bool,
-    /// Whether it must be directed.
-    pub directed: bool,
-    /// The weights.
-    pub weights: Option<WeightType>,
-    /// Whether a directed graph has the lists against the edges too.
-    pub in_lists: bool,
-    /// Whether there are no repeated edges and no loops.
-    pub distinct: bool,
-}
-
-/// As generated, or as in the file.
-pub const AS_GIVEN: Needs =
-    Needs { name: "as given", undirected: false, directed: false, weights: None, in_lists: true, distinct: false };
-/// The same, for what has no meaning where edges go both ways.
-pub const DIRECTED: Needs = Needs { directed: true, ..AS_GIVEN };
-/// The same with whole weights.
-pub const WEIGHTED: Needs = Needs { name: "u32 weights", weights: Some(WeightType::U32), in_lists: false, ..AS_GIVEN };
-/// Undirected, without repeated edges and loops.
-pub const UNDIRECTED: Needs =
-    Needs { name: "undirected, distinct", undirected: true, in_lists: false, distinct: true, ..AS_GIVEN };
-/// The same with weights that are floats.
-pub const CONDUCTING: Needs =
-    Needs { name: "undirected, distinct, f32 weights", weights: Some(WeightType::F32), ..UNDIRECTED };
-
-impl Needs {
-    /// Why a store is none of this kind.
-    pub fn obstacle(&self, store: &Store, plain: &Plain) -> Option<&'static str> {
-        let manifest = store.manifest();
-        match () {
-            () if self.undirected && manifest.directed => Some("the graph is directed"),
-            () if self.directed && !manifest.directed => Some("the graph is undirected"),
-            () if self.weights.is_some() && manifest.weights != self.weights => Some("no such weights"),
-            () if self.in_lists && manifest.directed && store.topology(Direction::In).is_none() => Some("no in-lists"),
-            () if self.distinct && !plain.is_distinct() => Some("repeated edges or loops"),
-            () => None,
-        }
-    }
-
-    /// Whether a store of this kind does for the other too.
-    pub fn same_store(&self, other: &Self) -> bool {
-        Self { name: other.name, directed: other.directed, ..*self } == *other
-    }
+    Ok(arguments)
 }
 
 /// A finished run.
@@ -128,8 +116,8 @@ pub struct Kept {
     pub read_bits: u64,
     /// Whether there are two frontiers.
     pub frontiers: bool,
-    /// Whether it is noted in main memory, not on devices, when each vertex is first active: in two bytes, as long as supersteps
-    /// have numbers of two bytes.
+    /// Whether it is noted in main memory, not on devices, when each vertex is first active: in two bytes, as long as
+    /// supersteps have numbers of two bytes.
     pub noted: bool,
     /// What tables take.
     pub tables: String,
@@ -139,7 +127,7 @@ pub struct Kept {
 
 impl Kept {
     /// Of an algorithm over a store.
-    pub fn of<A: Algorithm>(algorithm: &A, store: &Store) -> Self {
+    pub fn of(algorithm: &dyn Algorithm, store: &Store) -> Self {
         let has_in_lists = store.topology(Direction::In).is_some();
         let attributes = algorithm.attributes(has_in_lists);
         let bits = |written: bool| -> u64 {
@@ -176,32 +164,18 @@ fn bits_of(attribute: &Attribute) -> u64 {
 
 /// Runs an algorithm whose first answer is compared.
 pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Finished> {
-    run_for(engine, algorithm, 0)
-}
-
-/// Runs an algorithm of whose answers one is compared.
-pub fn run_for<A: Algorithm>(engine: &Engine, algorithm: A, answer: usize) -> Result<Finished> {
     let kept = Kept::of(&algorithm, engine.store());
-    let run = engine.run(algorithm)?;
-    let values = values(&run, answer, engine.store().vertices());
+    let run: Run<A> = engine.run(algorithm)?;
+    let name = run.answers()[0].name;
+    let values = values(&run, name, engine.store().vertices());
     Ok(Finished { ns: run.report.wall_ns as f64, values, kept, report: run.report })
 }
 
-/// Runs what prepares tables before the engine runs: its time counts.
-pub fn prepared<A: Algorithm>(
-    engine: &Engine,
-    kept: Kept,
-    run: impl FnOnce() -> topostream::error::Result<Run<A>>,
-) -> Result<Finished> {
-    let (took, run) = timed(run);
-    let run = run?;
-    let values = values(&run, 0, engine.store().vertices());
-    Ok(Finished { ns: took.as_nanos() as f64, values, kept, report: run.report })
-}
-
-fn values<A: Algorithm>(run: &Run<A>, answer: usize, vertices: u64) -> Vec<f64> {
+/// The values of an answer, by vertex; infinity where there is none.
+fn values(run: &dyn FinishedRun, answer: &str, vertices: u64) -> Vec<f64> {
     let answers = run.answers();
-    let value = |vertex| match &answers[answer].values {
+    let answer = answers.iter().find(|one| one.name == answer).expect("samples name an answer");
+    let value = |vertex| match &answer.values {
         AnswerValues::F64(value) => Some(value.get(vertex)),
         AnswerValues::Integer(value) => value.get(vertex).map(|value| value as f64),
         AnswerValues::Vertex(value) => value.get(vertex).map(|other| f64::from(other.0)),

@@ -1,4 +1,5 @@
-//! Every algorithm: supersteps, bytes, times with all pages in memory and from disk, beside one thread over plain arrays.
+//! Every algorithm: supersteps, bytes, times with all pages in memory and from disk, beside one thread over plain
+//! arrays.
 //!
 //! ```text
 //!  entries (a table) ─▶ store of the kind it needs ─┬─▶ arrays ─▶ baseline ─▶ values ─┐
@@ -6,23 +7,18 @@
 //!                                                   └─▶ from disk, a quarter buffered ┘
 //! ```
 
-mod compare;
-mod entries;
 pub(crate) mod entry;
 pub(crate) mod setting;
 
-use crate::Result;
-use crate::baseline::Plain;
-use crate::graph;
 use crate::measure::{Spread, ratio, timed, wake};
 use crate::outcome::{Cell, Goal, Outcome, Table};
-pub(crate) use compare::Compare;
-use entries::ENTRIES;
-use entry::{Edges, Entry, Finished, Hubs, Kept, Needs};
+use crate::{Result, arrays};
+use entry::{Edges, Finished, Kept, Needs, Row};
 use setting::{Buffer, Setting};
 use std::path::{Path, PathBuf};
 use topostream::Engine;
 use topostream_formats::Store;
+use topostream_oracles::Graph;
 
 const EXPECTATION: &str = "with every page in the page buffer, two threads are at least as fast as one thread over plain arrays in \
     memory wherever both visit the same edges (PageRank and its kin, labels, degrees: 1.5 times), and where the baseline goes another \
@@ -42,7 +38,8 @@ pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
     #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=30))]
     pub scale: u32,
-    /// A real graph instead: an edge list of any kind, of which stores are made, or a store, on which those run that can
+    /// A real graph instead: an edge list of any kind, of which stores are made, or a store, on which those run that
+    /// can
     #[arg(long, value_name = "FILE_OR_STORE")]
     pub graph: Option<PathBuf>,
     /// How often everything is measured after a warm-up
@@ -57,14 +54,15 @@ pub struct Options {
 
 impl Options {
     /// Those that were asked for, or all.
-    fn entries(&self) -> Result<Vec<&'static Entry>> {
-        let named = |name: &String| ENTRIES.iter().any(|entry| entry.name == name);
+    fn rows(&self) -> Result<Vec<Row>> {
+        let rows = Row::all();
+        let named = |name: &String| rows.iter().any(|row| row.name == name);
         if let Some(unknown) = self.only.iter().find(|name| !named(name)) {
-            let names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+            let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
             return Err(format!("--only {unknown}: there are {}", names.join(", ")).into());
         }
-        let asked = |entry: &&Entry| self.only.is_empty() || self.only.iter().any(|name| entry.name == name);
-        Ok(ENTRIES.iter().filter(asked).collect())
+        let asked = |row: &Row| self.only.is_empty() || self.only.iter().any(|name| row.name == name);
+        Ok(rows.into_iter().filter(asked).collect())
     }
 
     /// What the graph is called, in file names too.
@@ -94,18 +92,17 @@ impl Options {
 struct Case {
     needs: Needs,
     store: Store,
-    plain: Plain,
-    hubs: Hubs,
+    graph: Graph,
 }
 
 impl Case {
     fn new(options: &Options, needs: Needs) -> Result<Self> {
         let store = options.store(&needs)?;
-        let plain = Plain::read(&store)?;
-        let [first, second] = graph::largest_vertices(&store, 2)?[..] else {
+        let graph = arrays::graph(&store)?;
+        if graph.vertices() < 2 {
             return Err(format!("{}: a graph of two vertices at least", store.path().display()).into());
-        };
-        Ok(Self { needs, store, plain, hubs: Hubs { first, second } })
+        }
+        Ok(Self { needs, store, graph })
     }
 }
 
@@ -114,21 +111,21 @@ impl Case {
 /// # Errors
 /// Where anything fails, a wrong answer among it.
 pub fn run(options: &Options) -> Result<()> {
-    let entries = options.entries()?;
+    let rows = options.rows()?;
     eprintln!("expected: {EXPECTATION}");
     let mut bench = Bench::new(options);
     let mut case: Option<Case> = None;
-    for entry in entries {
-        let now = match case.take().filter(|case| case.needs.same_store(&entry.needs)) {
+    for row in rows {
+        let now = match case.take().filter(|case| case.needs.same_store(&row.sample.needs)) {
             Some(case) => case,
-            None => Case::new(options, entry.needs)?,
+            None => Case::new(options, row.sample.needs)?,
         };
-        match entry.needs.obstacle(&now.store, &now.plain) {
-            Some(obstacle) => bench.outcome.notes.push(format!("{}: left out: {obstacle}", entry.name)),
+        match row.sample.needs.obstacle(&now.store, || now.graph.is_distinct()) {
+            Some(obstacle) => bench.outcome.notes.push(format!("{}: left out: {obstacle}", row.name)),
             None => {
-                let (took, measured) = timed(|| bench.measure(entry, &now));
-                measured.map_err(|error| format!("{}: {error}", entry.name))?;
-                eprintln!("{}: {:.1} s", entry.name, took.as_secs_f64());
+                let (took, measured) = timed(|| bench.measure(row, &now));
+                measured.map_err(|error| format!("{}: {error}", row.name))?;
+                eprintln!("{}: {:.1} s", row.name, took.as_secs_f64());
             }
         }
         case = Some(now);
@@ -198,26 +195,26 @@ impl<'a> Bench<'a> {
         Self { options, outcome, times, memory }
     }
 
-    fn measure(&mut self, entry: &Entry, case: &Case) -> Result<()> {
+    fn measure(&mut self, row: Row, case: &Case) -> Result<()> {
         let setting = &self.options.setting;
-        let (took, expected) = timed(|| (entry.baseline)(&case.plain, case.hubs));
+        let (took, expected) = timed(|| row.oracle(&case.graph));
         let first_ns = took.as_nanos() as f64;
         let run = |engine: &Engine| -> Result<Finished> {
-            let finished = (entry.run)(engine, case.hubs)?;
-            entry.compare.check(&finished.values, &expected)?;
+            let finished = row.run(engine, &setting.dir)?;
+            row.compare(&finished.values, &expected)?;
             Ok(finished)
         };
         let engine = setting.engine(case.store.path(), Buffer::All, false)?;
         let warm = run(&engine)?;
-        let page_bytes = warm.kept.page_bytes(&case.store, entry.needs.weights.is_some());
+        let page_bytes = warm.kept.page_bytes(&case.store, row.sample.needs.weights.is_some());
         let runs = if warm.ns < LONG_NS { self.options.runs } else { 1 };
         let mut in_memory = Vec::new();
         for round in 0..runs {
             let again = round > 0 && first_ns < LONG_NS;
-            let baseline = || timed(|| (entry.baseline)(&case.plain, case.hubs)).0.as_nanos() as f64;
+            let baseline = || timed(|| row.oracle(&case.graph)).0.as_nanos() as f64;
             let baseline_ns = if again { baseline() } else { first_ns };
             if !setting.is_cpu() {
-                wake(|| (entry.run)(&engine, case.hubs).map(drop))?;
+                wake(|| row.run(&engine, &setting.dir).map(drop))?;
             }
             let finished = run(&engine)?;
             if finished.report.total.disk_bytes > 0 {
@@ -235,12 +232,13 @@ impl<'a> Bench<'a> {
         };
         let rounds: Vec<Round> = in_memory.iter().zip(&streamed).map(round).collect();
         if let (Some((_, in_memory)), Some(streamed)) = (in_memory.last(), streamed.last()) {
-            self.record(entry, case, &rounds, in_memory, streamed);
+            self.record((row, &expected.compare.name()), case, &rounds, in_memory, streamed);
         }
         Ok(())
     }
 
-    /// Runs from disk. On the CPU each begins with an empty page buffer; GPUs make their kernels in a run that does not count.
+    /// Runs from disk. On the CPU each begins with an empty page buffer; GPUs make their kernels in a run that does not
+    /// count.
     fn streamed(
         &self,
         runs: u32,
@@ -255,9 +253,16 @@ impl<'a> Bench<'a> {
         (0..runs).map(|_| run(&engine)).collect()
     }
 
-    fn record(&mut self, entry: &Entry, case: &Case, rounds: &[Round], buffered: &Finished, streamed: &Finished) {
+    fn record(
+        &mut self,
+        (row, compared): (Row, &str),
+        case: &Case,
+        rounds: &[Round],
+        buffered: &Finished,
+        streamed: &Finished,
+    ) {
         let over = |value: fn(&Round) -> f64| Spread::over(rounds, value);
-        let edges = match entry.edges {
+        let edges = match row.sample.edges {
             Edges::Visited => buffered.report.total.edges as f64,
             Edges::Once => case.store.edges() as f64,
         };
@@ -265,45 +270,45 @@ impl<'a> Bench<'a> {
         let long = rounds[0].baseline_ns >= LONG_NS;
         let baseline = Spread::over(&rounds[..if long { 1 } else { rounds.len() }], |round| round.baseline_ns / 1e6);
         self.times.row(vec![
-            entry.name.into(),
-            entry.needs.name.into(),
+            row.name.into(),
+            row.sample.needs.name.into(),
             streamed.report.steps.len().to_string().into(),
             (streamed.report.total.disk_bytes as f64 / 1e6).into(),
             over(|round| round.buffered_ns / 1e6).into(),
             over(|round| round.disk_ns / 1e6).into(),
             Spread::over(rounds, |round| ratio(1e3 * edges, round.buffered_ns)).into(),
-            entry.edges.name().into(),
+            row.sample.edges.name().into(),
             baseline.into(),
             speed_up.into(),
             over(|round| ratio(round.baseline_ns, round.disk_ns)).into(),
-            entry.compare.name().into(),
+            compared.into(),
         ]);
-        self.memory.row(memory_row(entry, &buffered.kept));
-        let target = TARGETS.iter().find(|(edges, _)| *edges == entry.edges).map_or(1.0, |&(_, target)| target);
-        self.outcome.claim(format!("{}: times as fast, buffered", entry.name), Goal::AtLeast, target, speed_up);
+        self.memory.row(memory_row(row, &buffered.kept));
+        let target = TARGETS.iter().find(|(edges, _)| *edges == row.sample.edges).map_or(1.0, |&(_, target)| target);
+        self.outcome.claim(format!("{}: times as fast, buffered", row.name), Goal::AtLeast, target, speed_up);
         if !streamed.report.direct_io {
-            self.outcome.notes.push(format!("{}: page files were not read past the system's cache", entry.name));
+            self.outcome.notes.push(format!("{}: page files were not read past the system's cache", row.name));
         }
         for (how, finished) in [("buffered", buffered), ("from disk", streamed)] {
             let mut report = finished.report.clone();
             // A run of a thousand supersteps would fill the file.
             report.steps.truncate(STEPS_MAX);
-            self.outcome.report(format!("{}, {how}", entry.name), &report);
+            self.outcome.report(format!("{}, {how}", row.name), &report);
         }
     }
 }
 
-fn memory_row(entry: &Entry, kept: &Kept) -> Vec<Cell> {
+fn memory_row(row: Row, kept: &Kept) -> Vec<Cell> {
     let frontier_bits = if kept.frontiers { 2 } else { 0 };
     let bytes = |bits: u64| -> Cell { format!("{}", bits as f64 / 8.0).into() };
     vec![
-        entry.name.into(),
+        row.name.into(),
         bytes(kept.written_bits),
         bytes(kept.read_bits),
         bytes(frontier_bits),
         bytes(kept.written_bits + kept.read_bits + frontier_bits),
         bytes(if kept.noted { 16 } else { 0 }),
-        entry.gts_bytes.map_or(Cell::from("-"), |bytes| bytes.to_string().into()),
+        row.sample.gts_bytes.map_or(Cell::from("-"), |bytes| bytes.to_string().into()),
         kept.tables.as_str().into(),
     ]
 }

@@ -265,7 +265,7 @@ impl Rig {
             Sums::Single | Sums::SingleByExchange => algorithms::Sums::Single,
         };
         let (dangling, stop) = (DanglingMass::Redistributed, Stop::Iterations(ITERATIONS));
-        PageRank { damping: crate::baseline::DAMPING, dangling, stop, traffic, sums }
+        PageRank { damping: topostream_oracles::pagerank::DAMPING, dangling, stop, traffic, sums }
     }
 }
 

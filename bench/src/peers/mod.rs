@@ -9,7 +9,7 @@ pub mod gridgraph;
 mod process;
 
 use crate::answers::{BFS_CHECK, PAGERANK_CHECK};
-use crate::baseline::Csr;
+use crate::arrays;
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use crate::runs::{Expected, Work, engine};
@@ -105,7 +105,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     };
     let columns = ["work", "engine", "ms", "M edges/s", "read MB", "M edges looked at", "our speed over its"];
     let mut table = Table::new(graph::name(&store), &columns);
-    let out_lists = Csr::read(&store, Direction::Out)?;
+    let out_lists = arrays::lists(&store, Direction::Out)?;
     let bfs = sources.iter().map(|&source| Work::Bfs { source, bottom_up: true });
     for work in bfs.chain([Work::PageRank { iterations: ITERATIONS }]) {
         let source = if let Work::Bfs { source, .. } = work { source } else { sources[0] };

@@ -244,7 +244,7 @@ fn algorithms_of_a_file_and_of_a_store() {
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
     let output = command.args(["algorithms", "--only", "bfs,nothing"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--only nothing: there are bfs, pagerank"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--only nothing: there are pagerank, pagerank-single"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-// Averaging: value[v] is made of the mean of in-neighbours' values by weight. In the first superstep all values are 1, so that
-// sums are those of weights, and stay as norm[v]. With HELD seeds (sources) stay at the value that norm[v] has from the
-// beginning. With FLOAT refused[v] says that the weight of an edge to v is negative, infinite or no number, or that their sum
-// is too large.
+// Averaging: value[v] is made of the mean of in-neighbours' values by weight. In the first superstep all values are 1,
+// so that sums are those of weights, and stay as norm[v]. With HELD seeds (sources) stay at the value that norm[v] has
+// from the beginning. With FLOAT refused[v] says that the weight of an edge to v is negative, infinite or no number, or
+// that their sum is too large.
 
 struct Record {
     // What each out-neighbour is given by weight, or what all in-neighbours have given so far.

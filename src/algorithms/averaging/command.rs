@@ -18,13 +18,13 @@ pub const HEAT: Entry = Entry {
     name: "heat",
     aliases: &[],
     about: "Heat simulation: the temperature of vertices when some are held at given temperatures",
-    details: "In each iteration a vertex goes a step (`--alpha`) from its temperature to the mean of its in-neighbours', by \
-              weight. It begins at 0. Any step above 0 and up to 1 is stable.",
+    details: "In each iteration a vertex goes a step (`--alpha`) from its temperature to the mean of its \
+              in-neighbours', by weight. It begins at 0. Any step above 0 and up to 1 is stable.",
     source: "Khorasani et al., HPDC 2014",
     lists: "in, or out",
     bytes_per_vertex: "12, seeds 1/8, refused 1/8",
     exactness: "sums of `f32`",
-    oracle: "averaging",
+    oracle: "heat",
     samples: &[
         Sample::measured("heat", "--source max-degree --iterations 10", CONDUCTING, "temperature", Edges::Visited),
         Sample::tested("--source max-degree=5 --alpha 0.25 --iterations 3", AS_GIVEN),
@@ -40,14 +40,14 @@ pub const CIRCUIT: Entry = Entry {
     name: "circuit",
     aliases: &[],
     about: "Circuit simulation: the voltage at every vertex when some are held at given voltages",
-    details: "Weights are conductances. In each iteration a vertex takes on the mean of its neighbours' voltages (Jacobi's \
-              method), which takes many iterations where sources are few and far. In a directed graph the neighbours are \
-              those with edges to it.",
+    details: "Weights are conductances. In each iteration a vertex takes on the mean of its neighbours' voltages \
+              (Jacobi's method), which takes many iterations where sources are few and far. In a directed graph the \
+              neighbours are those with edges to it.",
     source: "Jacobi's method",
     lists: "in, or out",
     bytes_per_vertex: "12, seeds 1/8, refused 1/8",
     exactness: "sums of `f32`",
-    oracle: "averaging",
+    oracle: "circuit",
     samples: &[
         Sample::measured("circuit", "--source max-degree=1 --iterations 10", CONDUCTING, "voltage", Edges::Visited),
         Sample::tested("--source max-degree=-3 --iterations 3 --ignore-weights", CONDUCTING),
@@ -63,13 +63,13 @@ pub const ADSORPTION: Entry = Entry {
     name: "adsorption",
     aliases: &[],
     about: "Adsorption: the share of a label that reaches every vertex from those that have it",
-    details: "The label is taken at seeds with the probability `--inject`, and given up at every vertex with the probability \
-              `--abandon`; otherwise the mean over in-neighbours, by weight, counts.",
+    details: "The label is taken at seeds with the probability `--inject`, and given up at every vertex with the \
+              probability `--abandon`; otherwise the mean over in-neighbours, by weight, counts.",
     source: "Baluja et al., WWW 2008",
     lists: "in, or out",
     bytes_per_vertex: "12, seeds 1/8, refused 1/8",
     exactness: "sums of `f32`",
-    oracle: "averaging",
+    oracle: "adsorption",
     samples: &[
         Sample::measured("adsorption", "--seed max-degree --iterations 10", CONDUCTING, "mass", Edges::Visited),
         Sample::tested("--seed max-degree --inject 0.5 --abandon 0.1 --iterations 3", AS_GIVEN),
@@ -112,7 +112,8 @@ pub struct CircuitArgs {
 /// The arguments of `adsorption`.
 #[derive(Args)]
 pub struct AdsorptionArgs {
-    /// A vertex with the label: an original id, or `max-degree` for the vertex with the most out-edges; may be given several times
+    /// A vertex with the label: an original id, or `max-degree` for the vertex with the most out-edges; may be given
+    /// several times
     #[arg(long = "seed", value_name = "ID", required = true, value_parser = source)]
     seeds: Vec<Source>,
     /// The probability of taking the label at a seed (p_inj)
@@ -131,7 +132,8 @@ struct AveragingArgs {
     /// Do exactly this many iterations
     #[arg(long, value_name = "N", conflicts_with = "tolerance")]
     iterations: Option<u32>,
-    /// Stop when an iteration changes a vertex in the mean by no more than this part of the largest value; 1e-6 at the least
+    /// Stop when an iteration changes a vertex in the mean by no more than this part of the largest value; 1e-6 at the
+    /// least
     #[arg(long, default_value_t = 1e-5, value_name = "CHANGE")]
     tolerance: f64,
     /// Maximum number of iterations

@@ -1,4 +1,5 @@
-//! Heat, circuits and adsorption: vertices that take on the mean of their in-neighbours' values, by weight, again and again.
+//! Heat, circuits and adsorption: vertices that take on the mean of their in-neighbours' values, by weight, again and
+//! again.
 //!
 //! ```text
 //!  mean[v] = sum of weight(u → v) * x[u]  ÷  sum of weight(u → v)        over edges u → v; weights are 1 where there are none
@@ -8,27 +9,29 @@
 //!  adsorption  x'[v] = (1 - inject - abandon) mean[v] + inject s[v]      s is 1 at seeds and 0 elsewhere, and x begins as s
 //! ```
 //!
-//! - Heat simulation is a kernel of CuSha (Khorasani et al., HPDC 2014) and of the systems that are measured by its list, such
-//!   as AsynGraph. Here it is explicit (forward Euler) diffusion, a step of alpha at a time, where a vertex's capacity is the
-//!   sum of the conductances that lead to it: a new value is between the old ones of a vertex and its in-neighbours, so that
-//!   any alpha above 0 and up to 1 is stable whatever the degrees. (With equal capacities alpha would have to stay below 1 over
-//!   the largest such sum.)
-//! - Circuit simulation (the same list) is Jacobi's method for Kirchhoff's law: currents at a vertex add up to 0, x being
-//!   voltages and weights conductances. Since everything begins at 0, it converges wherever there is a source, and to 0 where
-//!   none leads; the fewer sources, and the farther away, the slower: a small change is not yet a small error.
-//! - Adsorption (Baluja et al., WWW 2008) is run for one label at a time: x[v] is the label's mass. At each vertex a walk
-//!   against the edges goes on with probability 1 - inject - abandon; at a seed it takes the label with probability inject;
-//!   otherwise it is abandoned, which is the share of the dummy label. Labels are not scaled to a sum of one at each vertex,
-//!   which one label alone cannot tell (as in the linear form of Talukdar and Crammer, ECML 2009).
+//! - Heat simulation is a kernel of CuSha (Khorasani et al., HPDC 2014) and of the systems that are measured by its
+//!   list, such as AsynGraph. Here it is explicit (forward Euler) diffusion, a step of alpha at a time, where a
+//!   vertex's capacity is the sum of the conductances that lead to it: a new value is between the old ones of a vertex
+//!   and its in-neighbours, so that any alpha above 0 and up to 1 is stable whatever the degrees. (With equal
+//!   capacities alpha would have to stay below 1 over the largest such sum.)
+//! - Circuit simulation (the same list) is Jacobi's method for Kirchhoff's law: currents at a vertex add up to 0, x
+//!   being voltages and weights conductances. Since everything begins at 0, it converges wherever there is a source,
+//!   and to 0 where none leads; the fewer sources, and the farther away, the slower: a small change is not yet a small
+//!   error.
+//! - Adsorption (Baluja et al., WWW 2008) is run for one label at a time: x[v] is the label's mass. At each vertex a
+//!   walk against the edges goes on with probability 1 - inject - abandon; at a seed it takes the label with
+//!   probability inject; otherwise it is abandoned, which is the share of the dummy label. Labels are not scaled to a
+//!   sum of one at each vertex, which one label alone cannot tell (as in the linear form of Talukdar and Crammer, ECML
+//!   2009).
 //!
-//! In a directed graph values go along edges; for circuits and adsorption as published, take undirected stores. Edges that
-//! stand several times count as often. A loop is an edge from the vertex itself, which slows heat and circuits down and does
-//! not change where they end. A vertex that no weight leads to has no mean: in heat and circuits it stays at 0, in adsorption
-//! it has what is injected.
+//! In a directed graph values go along edges; for circuits and adsorption as published, take undirected stores. Edges
+//! that stand several times count as often. A loop is an edge from the vertex itself, which slows heat and circuits
+//! down and does not change where they end. A vertex that no weight leads to has no mean: in heat and circuits it stays
+//! at 0, in adsorption it has what is injected.
 //!
-//! The first superstep adds up weights: all values are 1 in it. Sums are single-precision floats, and depend a little on the
-//! order of their terms. A weight that is negative, infinite or no number ends the run with an error, wherever it is, and so do
-//! weights to one vertex that add up to more than 2^96.
+//! The first superstep adds up weights: all values are 1 in it. Sums are single-precision floats, and depend a little
+//! on the order of their terms. A weight that is negative, infinite or no number ends the run with an error, wherever
+//! it is, and so do weights to one vertex that add up to more than 2^96.
 //!
 //! It keeps 12 bytes and 1 bit a vertex, 2 bits with `f32` weights.
 
@@ -81,8 +84,8 @@ pub struct Averaging {
     pub model: Model,
     /// What the weights are, as the store says; without, every edge counts 1.
     pub weights: Option<WeightType>,
-    /// When to stop. A tolerance is of the mean change of a vertex (the L1 norm over the number of vertices), as a part of the
-    /// largest value of a source.
+    /// When to stop. A tolerance is of the mean change of a vertex (the L1 norm over the number of vertices), as a part
+    /// of the largest value of a source.
     pub stop: Stop,
 }
 
@@ -185,7 +188,8 @@ impl Averaging {
         Ok(())
     }
 
-    /// What the first superstep, in which all values are 1, says of a vertex: the sum of its weights. Whether that is refused.
+    /// What the first superstep, in which all values are 1, says of a vertex: the sum of its weights. Whether that is
+    /// refused.
     fn begin(&self, state: &State, vertex: u32) -> bool {
         let norm = state.attributes.f32(SUM).take(vertex);
         let is_seed = state.attributes.bits(SEED).contains(vertex);
@@ -225,6 +229,7 @@ impl Averaging {
 }
 
 /// Adds values by weight, along or against edges.
+#[doc(hidden)]
 pub struct AveragingKernel<'a> {
     value: &'a F32Column,
     sum: &'a F32Column,
@@ -235,6 +240,7 @@ pub struct AveragingKernel<'a> {
 }
 
 /// What a list's owner gives each neighbour (push), or has received so far (pull).
+#[doc(hidden)]
 pub struct Carried {
     list: List,
     given: f32,

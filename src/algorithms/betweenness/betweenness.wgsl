@@ -1,9 +1,10 @@
-// Betweenness, one source after another: share[v] is the number of shortest paths to v on the way out, and (1 + delta[v]) / paths
-// on the way back. On the way out `marked` are the vertices that have been reached, on the way back those one level farther than
-// the level that is read.
+// Betweenness, one source after another: share[v] is the number of shortest paths to v on the way out, and (1 +
+// delta[v]) / paths on the way back. On the way out `marked` are the vertices that have been reached, on the way back
+// those one level farther than the level that is read.
 
-// A superstep (step.integers.x) goes a level OUT, makes the TURN behind the farthest level, comes a level BACK, or may BEGIN with a source.
-// PATHS_MAX is the largest number of paths by its bits: infinity and what is no number are above it as well.
+// A superstep (step.integers.x) goes a level OUT, makes the TURN behind the farthest level, comes a level BACK, or may
+// BEGIN with a source. PATHS_MAX is the largest number of paths by its bits: infinity and what is no number are above
+// it as well.
 
 struct Record {
     // What each neighbour gets on the way out; what neighbours have given on the way back.

@@ -1,23 +1,26 @@
-//! Betweenness centrality: `betweenness[v]` is the sum over pairs of other vertices (s, t) of the share of shortest paths from s to
-//! t that lead through `v`, in hops along out-edges.
+//! Betweenness centrality: `betweenness[v]` is the sum over pairs of other vertices (s, t) of the share of shortest
+//! paths from s to t that lead through `v`, in hops along out-edges.
 //!
-//! Brandes' way (Journal of Mathematical Sociology 2001), one source s after another: levels outwards, with the number of shortest
-//! paths to each vertex, then back, level by level, `delta[v] = sum of paths[v] / paths[w] * (1 + delta[w])` over out-neighbours w
-//! one level farther than v. The sum of delta over all sources but v itself is the betweenness; as v gathers over its own out-list,
-//! in-lists are not needed.
+//! Brandes' way (Journal of Mathematical Sociology 2001), one source s after another: levels outwards, with the number
+//! of shortest paths to each vertex, then back, level by level, `delta[v] = sum of paths[v] / paths[w] * (1 +
+//! delta[w])` over out-neighbours w one level farther than v. The sum of delta over all sources but v itself is the
+//! betweenness; as v gathers over its own out-list, in-lists are not needed.
 //!
-//! - Exact: all vertices are sources. As NetworkX's `betweenness_centrality(normalized=False)`: where the graph is undirected the
+//! - Exact: all vertices are sources. As NetworkX's `betweenness_centrality(normalized=False)`: where the graph is
+//!   undirected the
 //!   sum is halved, since each pair comes twice.
-//! - Sampled (Brandes and Pich 2007): k different vertices are sources, and the sum is scaled by n / k (and halved where the graph is
+//! - Sampled (Brandes and Pich 2007): k different vertices are sources, and the sum is scaled by n / k (and halved
+//!   where the graph is
 //!   undirected), so that its expectation is the exact value.
 //! - Of given sources: the sum of delta over these, neither scaled nor halved.
 //!
-//! Repeated edges are several paths; loops are on no shortest path. Numbers of paths are `f32`, exact up to 2^24 and to within 2^-24
-//! of themselves for each level beyond. Where one passes 2^120 the run ends with an error that names the vertex. As sums of floats
-//! depend a little on the order of their terms, results may differ between runs in their last digits.
+//! Repeated edges are several paths; loops are on no shortest path. Numbers of paths are `f32`, exact up to 2^24 and to
+//! within 2^-24 of themselves for each level beyond. Where one passes 2^120 the run ends with an error that names the
+//! vertex. As sums of floats depend a little on the order of their terms, results may differ between runs in their last
+//! digits.
 //!
-//! For each source a run has two supersteps a level that read the lists of that level, and two that read nothing; each costs a
-//! vertex phase over all vertices. Exact betweenness is for graphs of some ten thousand vertices.
+//! For each source a run has two supersteps a level that read the lists of that level, and two that read nothing; each
+//! costs a vertex phase over all vertices. Exact betweenness is for graphs of some ten thousand vertices.
 //!
 //! 16.25 bytes a vertex: four numbers and two bits.
 
@@ -164,6 +167,7 @@ impl Betweenness {
 }
 
 /// Counts paths on the way out, and adds shares of them up on the way back.
+#[doc(hidden)]
 pub struct BetweennessKernel<'a> {
     sum: &'a F32Column,
     share: &'a F32Column,

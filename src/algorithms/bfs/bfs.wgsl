@@ -1,6 +1,6 @@
-// Breadth-first search: the level of a vertex is the superstep in which it is active, parent[v] a predecessor one level up. Top-down, an
-// active vertex reaches its out-neighbours; bottom-up, a vertex that is not reached looks for an active in-neighbour. AGAINST the
-// edges, out- and in-neighbours change places.
+// Breadth-first search: the level of a vertex is the superstep in which it is active, parent[v] a predecessor one level
+// up. Top-down, an active vertex reaches its out-neighbours; bottom-up, a vertex that is not reached looks for an
+// active in-neighbour. AGAINST the edges, out- and in-neighbours change places.
 
 struct Record {
     unused: u32,

@@ -18,8 +18,8 @@ pub const BFS: Entry = Entry {
     about: "Breadth-first search: how many hops vertices are from a source",
     details: "",
     source: "Beamer, Asanović and Patterson, SC 2012",
-    lists: "out; in (bottom-up) where the store has in-lists",
-    bytes_per_vertex: "visited 1/8, parent 4 if asked; frontiers 1/4; levels 2 in main memory only",
+    lists: "out; in (bottom-up)",
+    bytes_per_vertex: "visited 1/8, frontiers 1/4; --parents 4",
     exactness: "exact",
     oracle: "bfs",
     samples: &[
@@ -56,7 +56,8 @@ pub struct BfsArgs {
     /// Maximum number of hops: vertices beyond count as not reached
     #[arg(long, value_name = "N", conflicts_with = "validate")]
     max_depth: Option<u32>,
-    /// Check levels, and parents where they are kept, by Graph500's rules before they are written: reads the store once more
+    /// Check levels, and parents where they are kept, by Graph500's rules before they are written: reads the store once
+    /// more
     #[arg(long)]
     validate: bool,
 }

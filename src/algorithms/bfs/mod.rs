@@ -1,16 +1,16 @@
-//! Breadth-first search: the level of a vertex is the number of hops from the nearest source along out-edges, or against them;
-//! optionally a parent, any predecessor one level up (a source is its own). With a bound on hops, what is farther away counts
-//! as not reached: the neighbourhood of the sources.
+//! Breadth-first search: the level of a vertex is the number of hops from the nearest source along out-edges, or
+//! against them; optionally a parent, any predecessor one level up (a source is its own). With a bound on hops, what is
+//! farther away counts as not reached: the neighbourhood of the sources.
 //!
-//! A vertex that is reached in a superstep is active in the next, whose number is its level: no device keeps levels. Devices keep
-//! a bit for each vertex that is reached, frontiers aside, and 4 bytes with parents.
+//! A vertex that is reached in a superstep is active in the next, whose number is its level: no device keeps levels.
+//! Devices keep a bit for each vertex that is reached, frontiers aside, and 4 bytes with parents.
 //!
 //! Top-down, the lists of active vertices are read, and only the pages that hold them. Where the store has in-lists, a
-//! superstep may go bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at the
-//! first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds).
+//! superstep may go bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at
+//! the first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds).
 //!
-//! Against the edges the lists change their parts: in-lists are read top-down. Where the store has none, every superstep goes
-//! bottom-up over the out-lists of all vertices that are not reached yet.
+//! Against the edges the lists change their parts: in-lists are read top-down. Where the store has none, every
+//! superstep goes bottom-up over the out-lists of all vertices that are not reached yet.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -51,8 +51,8 @@ const PARENT: usize = 1;
 const UNEXPLORED: usize = 0;
 const ACTIVE: usize = 1;
 
-/// Bottom-up once the frontier's edges are more than 1/15 of the unexplored ones, top-down again once the frontier has fewer
-/// than 1/18 of the vertices: GAP's constants for Beamer's rule.
+/// Bottom-up once the frontier's edges are more than 1/15 of the unexplored ones, top-down again once the frontier has
+/// fewer than 1/18 of the vertices: GAP's constants for Beamer's rule.
 const ALPHA: f64 = 15.0;
 const BETA: f64 = 18.0;
 
@@ -98,6 +98,7 @@ pub(in crate::algorithms) fn check_sources(sources: &[VertexId], graph: &Graph) 
 }
 
 /// Reaches vertices, from the frontier or towards it.
+#[doc(hidden)]
 pub struct BfsKernel<'a> {
     visited: &'a Bits,
     parent: Option<&'a U32Column>,
@@ -247,7 +248,8 @@ impl Algorithm for Bfs {
         let (edges, active) = (summary.activated_edges as f64, summary.activated as f64);
         let growing = active > step.scalars[ACTIVE];
         let bottom_up = match step.direction {
-            // What is known of the active vertices are the lengths of their out-lists: they tell nothing of the way against them.
+            // What is known of the active vertices are the lengths of their out-lists: they tell nothing of the way
+            // against them.
             _ if self.against || !(self.bottom_up && graph.has_in_lists) => self.only_bottom_up(graph.has_in_lists),
             Direction::Out => edges > step.scalars[UNEXPLORED] / ALPHA,
             Direction::In => growing || active > graph.vertices as f64 / BETA,
@@ -267,8 +269,8 @@ impl Algorithm for Bfs {
         answers
     }
 
-    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine. Where no
-    /// out-edge leads out of that part, these are all of its vertices'.
+    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.
+    /// Where no out-edge leads out of that part, these are all of its vertices'.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
         let closed = self.hops_max.is_none() && !self.against;
         closed.then(|| state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1)

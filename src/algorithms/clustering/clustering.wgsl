@@ -1,6 +1,7 @@
-// Local clustering coefficients: links[v] is the number of edges between neighbours of v. entries[starts[x]] to entries[starts[x + 1]]
-// are neighbours of x, ascending. With ORIENTED they are those that come behind it in the order of degrees, and each
-// triangle is found once. A list that is SEARCH_RATIO times as long as another is searched, not read.
+// Local clustering coefficients: links[v] is the number of edges between neighbours of v. entries[starts[x]] to
+// entries[starts[x + 1]] are neighbours of x, ascending. With ORIENTED they are those that come behind it in the order
+// of degrees, and each triangle is found once. A list that is SEARCH_RATIO times as long as another is searched, not
+// read.
 
 struct Record {
     // Neighbours of the list's vertex.

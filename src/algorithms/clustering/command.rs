@@ -23,13 +23,13 @@ pub const CLUSTERING: Entry = Entry {
               defines it. The graph is read once for each range of vertices whose lists fit in --table.",
     source: "LDBC Graphalytics (LCC)",
     lists: "out",
-    bytes_per_vertex: "links 8, degree 4 if undirected; table 4, and 4 a neighbour of the range",
+    bytes_per_vertex: "links 8, degree 4; table 4, and 4 a neighbour of the range",
     exactness: "counts exact",
     oracle: "clustering",
     samples: &[
         Sample::measured("clustering", "", UNDIRECTED, "coefficient", Edges::Once),
         Sample::tested("", DISTINCT),
-        Sample::tested("--table 64KiB", UNDIRECTED),
+        Sample::tested("--table 2MiB", UNDIRECTED),
     ],
     arguments: Arguments::of::<ClusteringArgs>(),
     switches: &[],
@@ -41,8 +41,8 @@ pub const CLUSTERING: Entry = Entry {
 /// The arguments of `clustering`.
 #[derive(Args, Clone, Copy)]
 pub struct ClusteringArgs {
-    /// Memory for lists of neighbours, in main memory and on each device: more is faster [default: a quarter of --memory, at
-    /// most 1GiB]
+    /// Memory for lists of neighbours, in main memory and on each device: more is faster [default: a quarter of
+    /// --memory, at most 1GiB]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     table: Option<u64>,
     /// Number of vertices of highest coefficient to print
@@ -55,9 +55,9 @@ impl Command for ClusteringArgs {
         let top = self.top;
         let shown = Shown::Own(Box::new(move |run, store| vec![Part::Top(top), Part::Line(mean(run, store))]));
         Ok(Prepared::new(*self).showing(shown).leaving_out(
-            "memory is the most that a table of neighbours can take: some of them may turn out the same. Not in the times: \
-             before each superstep a table is made, for which a directed graph is read twice, an undirected one once and \
-             again in parts",
+            "memory is the most that a table of neighbours can take: some of them may turn out the same. Not in the \
+             times: before each superstep a table is made, for which a directed graph is read twice, an undirected one \
+             once and again in parts",
         ))
     }
 }

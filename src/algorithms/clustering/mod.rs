@@ -1,19 +1,21 @@
-//! Local clustering coefficients: `coefficient[v]` is the share of all ordered pairs of neighbours of `v` that have an edge between
-//! them, 0 where there are fewer than two neighbours; and the triangles that `v` is part of, where the graph is undirected. Neighbours are
-//! those along edges and against them, each once; an edge of a directed graph counts in its own direction only (LDBC Graphalytics,
-//! section 2.3.6). Loops count for nothing; repeated edges are refused where they are met.
+//! Local clustering coefficients: `coefficient[v]` is the share of all ordered pairs of neighbours of `v` that have an
+//! edge between them, 0 where there are fewer than two neighbours; and the triangles that `v` is part of, where the
+//! graph is undirected. Neighbours are those along edges and against them, each once; an edge of a directed graph
+//! counts in its own direction only (LDBC Graphalytics, section 2.3.6). Loops count for nothing; repeated edges are
+//! refused where they are met.
 //!
-//! A superstep reads every list and, for each edge, holds two lists of neighbours against each other that lie in main or device
-//! memory: [tables](crate::pages::adjacency) of the neighbours among a range of vertices. Each vertex that is in both has the edge between its
-//! neighbours. Ranges are chosen so that a table fits in the memory that it is given; the graph is read once for each.
+//! A superstep reads every list and, for each edge, holds two lists of neighbours against each other that lie in main
+//! or device memory: [tables](crate::pages::adjacency) of the neighbours among a range of vertices. Each vertex that is
+//! in both has the edge between its neighbours. Ranges are chosen so that a table fits in the memory that it is given;
+//! the graph is read once for each.
 //!
 //! - Directed: an edge adds one to each vertex that both of its ends neighbour.
-//! - Undirected: each triangle is found once, from its edge between the two vertices that come first in the order of degrees,
-//!   over lists of neighbours that come behind; it adds to its three vertices. No such list is longer than the square root of twice the
-//!   edges.
+//! - Undirected: each triangle is found once, from its edge between the two vertices that come first in the order of
+//!   degrees, over lists of neighbours that come behind; it adds to its three vertices. No such list is longer than the
+//!   square root of twice the edges.
 //!
-//! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and 4 an edge
-//! of the range.
+//! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and
+//! 4 an edge of the range.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -129,6 +131,7 @@ const TABLE_BYTES: u64 = 1 << 30;
 const SEARCH_RATIO: usize = 16;
 
 /// Holds lists against each other.
+#[doc(hidden)]
 pub struct ClusteringKernel<'a> {
     starts: &'a [u32],
     entries: &'a [u32],
@@ -214,8 +217,8 @@ impl Kernel for ClusteringKernel<'_> {
 }
 
 impl Clustering {
-    /// Finds the coefficients of all vertices. `table_bytes` are for a table, in main memory and on each device; by default
-    /// a quarter of main memory, at most 1 GiB, and no more than a device can bind.
+    /// Finds the coefficients of all vertices. `table_bytes` are for a table, in main memory and on each device; by
+    /// default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
     ///
     /// # Errors
     /// As of [`Engine::run`].
@@ -267,8 +270,9 @@ impl Clustering {
         Self { directed, table, before: Found { links: Vec::new(), neighbours: Vec::new() }, range: 0..0, rounds: 1 }
     }
 
-    /// What [`run`](Self::run) would run, to be planned and not to be run: over all ranges, with a table that is empty and as large as
-    /// that of any range can be. Nothing is read but degrees; of a directed graph without in-lists, all pages.
+    /// What [`run`](Self::run) would run, to be planned and not to be run: over all ranges, with a table that is empty
+    /// and as large as that of any range can be. Nothing is read but degrees; of a directed graph without in-lists, all
+    /// pages.
     ///
     /// # Errors
     /// As of [`run`](Self::run).
@@ -386,8 +390,8 @@ impl Memory {
         }
     }
 
-    /// How many entries a table may have where nothing else is asked for: a quarter of the memory, and no more than everything else
-    /// leaves. The longest list must fit; where all do, they are one range.
+    /// How many entries a table may have where nothing else is asked for: a quarter of the memory, and no more than
+    /// everything else leaves. The longest list must fit; where all do, they are one range.
     fn entries(&self, engine: &Engine, longest: u64, all: u64) -> Result<u64> {
         let memory_bytes = engine.options().memory_bytes;
         let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);

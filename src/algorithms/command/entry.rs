@@ -21,17 +21,17 @@ pub struct Entry {
     pub details: &'static str,
     /// The paper, or where else the definition comes from.
     pub source: &'static str,
-    /// The lists that it reads, for the table in the docs.
+    /// The lists that it reads, for the table of the catalogue.
     pub lists: &'static str,
-    /// The bytes per vertex of its attributes, for the table in the docs.
+    /// The bytes per vertex of its attributes, for the table of the catalogue.
     pub bytes_per_vertex: &'static str,
-    /// How exact its answers are, for the table in the docs.
+    /// How exact its answers are, for the table of the catalogue.
     pub exactness: &'static str,
     /// The oracle's name, in tests/oracles.
     pub oracle: &'static str,
     /// Argument lists for tests and benchmarks; at least one.
     pub samples: &'static [Sample],
-    /// Whether it may run asynchronously, for help.
+    /// Its arguments.
     pub arguments: Arguments,
     /// What the text of its shader depends on, beside the store.
     pub switches: &'static [Switch],
@@ -151,6 +151,30 @@ pub struct Variation {
     pub weights: Option<WeightType>,
     /// The [switches](Switch) that are not at their default, with their values.
     pub switches: Vec<(&'static str, &'static str)>,
+}
+
+impl Entry {
+    /// Every variation of its shader, over every kind of store.
+    pub fn variations(&self, vertices: u64) -> Vec<Variation> {
+        let mut switches: Vec<Vec<(&'static str, &'static str)>> = vec![Vec::new()];
+        for switch in self.switches {
+            let with = |chosen: &Vec<_>, value: Option<&'static str>| {
+                chosen.iter().copied().chain(value.map(|value| (switch.name, value))).collect()
+            };
+            let choices = switch.choices();
+            switches = switches.iter().flat_map(|one| choices.iter().map(|&value| with(one, value))).collect();
+        }
+        let mut variations = Vec::new();
+        for switches in switches {
+            for weights in [None, Some(WeightType::U32), Some(WeightType::F32)] {
+                for (directed, in_lists) in [(true, false), (true, true), (false, false)] {
+                    let switches = switches.clone();
+                    variations.push(Variation { vertices, directed, in_lists, weights, switches });
+                }
+            }
+        }
+        variations
+    }
 }
 
 impl Variation {

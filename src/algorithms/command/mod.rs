@@ -10,8 +10,8 @@
 //!                                               └ shown: the summary on the terminal; beside: further files, checks
 //! ```
 //!
-//! The types of algorithms differ; behind [`Prepared`] and [`Finished`] they do not. What a command does that only rooms
-//! above this one can do (checks by Graph500's rules, extraction of edges) it asks for by a [`Beside`].
+//! The types of algorithms differ; behind [`Prepared`] and [`Finished`] they do not. What a command does that only
+//! rooms above this one can do (checks by Graph500's rules, extraction of edges) it asks for by a [`Beside`].
 
 mod entry;
 mod prepared;

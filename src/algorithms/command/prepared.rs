@@ -116,6 +116,24 @@ impl<A: Algorithm> Finished for Run<A> {
     }
 }
 
+impl<F: Finished + ?Sized> Finished for Box<F> {
+    fn report(&self) -> &RunReport {
+        (**self).report()
+    }
+
+    fn answers(&self) -> Vec<Answer<'_>> {
+        (**self).answers()
+    }
+
+    fn remark(&self) -> Option<String> {
+        (**self).remark()
+    }
+
+    fn algorithm(&self) -> &dyn Algorithm {
+        (**self).algorithm()
+    }
+}
+
 /// The summary of an answer on the terminal.
 pub enum Shown {
     /// None.

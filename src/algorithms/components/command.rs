@@ -15,8 +15,8 @@ pub const COMPONENTS: Entry = Entry {
     name: "components",
     aliases: &["cc", "wcc"],
     about: "Connected components, whichever way the edges point",
-    details: "A component is called by one of its vertices: the one with the smallest id, or, in a store that was made with \
-              --order, the first in that order.",
+    details: "A component is called by one of its vertices: the one with the smallest id, or, in a store that was \
+              made with --order, the first in that order.",
     source: "least labels along edges",
     lists: "out",
     bytes_per_vertex: "label 4; frontiers 1/4",

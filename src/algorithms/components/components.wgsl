@@ -1,5 +1,5 @@
-// Connected components: label[v] is the least vertex that v is connected to. Labels travel along edges, the lesser one winning.
-// With BOTH_ENDS an edge stands in one list only, and lowers whichever of its ends has the greater label.
+// Connected components: label[v] is the least vertex that v is connected to. Labels travel along edges, the lesser one
+// winning. With BOTH_ENDS an edge stands in one list only, and lowers whichever of its ends has the greater label.
 
 struct Record {
     // The least label that the vertex or a neighbour had.

@@ -1,12 +1,15 @@
-//! Connected components: `component[v]` is the least vertex that `v` is connected to, whichever way the edges point (*weakly*
-//! connected, where the graph is directed). Least by the store's own numbers: in natural order that is the smallest original
-//! id of the component, in another order one of its ids.
+//! Connected components: `component[v]` is the least vertex that `v` is connected to, whichever way the edges point
+//! (*weakly* connected, where the graph is directed). Least by the store's own numbers: in natural order that is the
+//! smallest original id of the component, in another order one of its ids.
 //!
-//! Every vertex begins with its own number as its label, and labels travel along edges, the lesser one winning. Where each edge
-//! stands in the lists of both ends, a first superstep reads all lists, and the following ones those of vertices whose label has
-//! changed. Where it stands in one list only, an edge lowers whichever of its ends has the greater label, and every superstep
-//! reads all lists until one has changed nothing. Labels are read as they stand, so that one travels far in one superstep;
-//! whichever way it comes, the last ones are the same.
+//! Every vertex begins with its own number as its label, and labels travel along edges, the lesser one winning. Where
+//! each edge stands in the lists of both ends, a first superstep reads all lists, and the following ones those of
+//! vertices whose label has changed. Where it stands in one list only, an edge lowers whichever of its ends has the
+//! greater label, and every superstep reads all lists until one has changed nothing. Labels are read as they stand, so
+//! that one travels far in one superstep; whichever way it comes, the last ones are the same. Label propagation by
+//! minima is that of GTS (Kim et al., SIGMOD 2016) and of Pegasus (Kang et al., ICDM 2009), where it is called HCC.
+//!
+//! 4 bytes a vertex for the label. Loops and repeated edges change nothing.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -32,6 +35,7 @@ pub struct Components {
 const LABEL: usize = 0;
 
 /// Lowers labels.
+#[doc(hidden)]
 pub struct ComponentsKernel<'a> {
     label: &'a U32Column,
     next: &'a Bits,

@@ -1,11 +1,11 @@
-//! Edges from one set of vertices into another: `count[v]` is how many out-edges of `v` end in the second set, for each vertex of
-//! the first, and 0 for all others.
+//! Edges from one set of vertices into another: `count[v]` is how many out-edges of `v` end in the second set, for each
+//! vertex of the first, and 0 for all others.
 //!
-//! Sets may meet: an edge between two vertices of both counts, a loop too. Repeated edges count each time. An undirected edge
-//! goes both ways: where both of its ends are in both sets, it counts at both, a loop once.
+//! Sets may meet: an edge between two vertices of both counts, a loop too. Repeated edges count each time. An
+//! undirected edge goes both ways: where both of its ends are in both sets, it counts at both, a loop once.
 //!
-//! Only the pages with lists of the first set are read. 4 bytes a vertex, and two bits; the sets themselves take two more in
-//! main memory.
+//! Only the pages with lists of the first set are read. 4 bytes a vertex, and two bits; the sets themselves take two
+//! more in main memory.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -36,6 +36,7 @@ const SOURCES: usize = 1;
 const DESTS: usize = 2;
 
 /// Counts neighbours that are in the second set.
+#[doc(hidden)]
 pub struct CrossEdgesKernel<'a> {
     count: &'a U32Column,
     dests: &'a Bits,

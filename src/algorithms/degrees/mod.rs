@@ -1,8 +1,8 @@
-//! Degrees: how many edges leave each vertex and how many end there, loops and repeated edges counted each time they stand in
-//! the graph. An undirected edge counts at both ends, an undirected loop once.
+//! Degrees: how many edges leave each vertex and how many end there, loops and repeated edges counted each time they
+//! stand in the graph. An undirected edge counts at both ends, an undirected loop once.
 //!
-//! Out-degrees stand in every store, and in-degrees where it has in-lists: then no page is read. Otherwise one pass over the
-//! out-lists counts who is pointed to. An in-degree must be below 2^32, as degrees in stores are.
+//! Out-degrees stand in every store, and in-degrees where it has in-lists: then no page is read. Otherwise one pass
+//! over the out-lists counts who is pointed to. An in-degree must be below 2^32, as degrees in stores are.
 //!
 //! 4 bytes a vertex where in-degrees are counted, else none.
 
@@ -72,6 +72,7 @@ pub fn histogram(degrees: impl Iterator<Item = u64>) -> BTreeMap<u64, u64> {
 }
 
 /// Counts edges where they end.
+#[doc(hidden)]
 pub struct DegreesKernel<'a> {
     in_degree: &'a U32Column,
 }

@@ -1,6 +1,7 @@
-// PageRank by residuals: rank[v] is what has arrived at v and been passed on, residual[v] what has arrived since. Where that is
-// more than a threshold it moves to the rank, and share[v] is what each out-neighbour is given of it in the next superstep.
-// Sums are in fixed point: the same bits whichever thread comes first. Residuals are positive or negative: two's complements.
+// PageRank by residuals: rank[v] is what has arrived at v and been passed on, residual[v] what has arrived since. Where
+// that is more than a threshold it moves to the rank, and share[v] is what each out-neighbour is given of it in the
+// next superstep. Sums are in fixed point: the same bits whichever thread comes first. Residuals are positive or
+// negative: two's complements.
 
 struct Record {
     given: U64,

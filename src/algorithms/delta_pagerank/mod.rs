@@ -1,33 +1,36 @@
 //! PageRank by residuals: only vertices that still have something to tell are visited.
 //!
-//! Every rank is what has arrived at its vertex so far, beginning with (1 - d) / n, and what has arrived is passed on once: d
-//! times it, shared among out-neighbours. What arrives meanwhile waits as the vertex's residual until it is more than a threshold,
-//! and then is passed on in the next superstep. It is PageRank-Delta of Ligra (Shun and Blelloch, PPoPP 2013) and the accumulative
-//! PageRank of Maiter (Zhang et al., TPDS 2014), with the threshold of the push method (Andersen, Chung and Lang, FOCS 2006); here
-//! it goes superstep by superstep. Pages without a vertex that passes something on are not read.
+//! Every rank is what has arrived at its vertex so far, beginning with (1 - d) / n, and what has arrived is passed on
+//! once: d times it, shared among out-neighbours. What arrives meanwhile waits as the vertex's residual until it is
+//! more than a threshold, and then is passed on in the next superstep. It is PageRank-Delta of Ligra (Shun and
+//! Blelloch, PPoPP 2013) and the accumulative PageRank of Maiter (Zhang et al., TPDS 2014), with the threshold of the
+//! push method (Andersen, Chung and Lang, FOCS 2006); here it goes superstep by superstep. Pages without a vertex that
+//! passes something on are not read.
 //!
-//! Passed on like this, what is under way decays by d a superstep, and most of it travels in proportion to the ranks themselves.
-//! Ranks that belong to another (1 - d) / n are the same but for a factor: so much may be taken away everywhere as is passed on for
-//! each vertex with out-edges. What travels in that proportion then comes to nothing, and the rest decays as in power iteration,
-//! by d times the second eigenvalue. That is done in each superstep from the third on, unless what is passed on in the second is less
-//! than half (most of it came to vertices without out-edges); residuals are then positive and negative. In the end ranks are
-//! scaled back.
+//! Passed on like this, what is under way decays by d a superstep, and most of it travels in proportion to the ranks
+//! themselves. Ranks that belong to another (1 - d) / n are the same but for a factor: so much may be taken away
+//! everywhere as is passed on for each vertex with out-edges. What travels in that proportion then comes to nothing,
+//! and the rest decays as in power iteration, by d times the second eigenvalue. That is done in each superstep from the
+//! third on, unless what is passed on in the second is less than half (most of it came to vertices without out-edges);
+//! residuals are then positive and negative. In the end ranks are scaled back.
 //!
-//! What is left over at the end is at most `tolerance` times what everybody began with, and what would come of it is therefore
-//! at most that part of each rank: all ranks are right to within `tolerance` of themselves, and to the rounding of `f32`.
+//! What is left over at the end is at most `tolerance` times what everybody began with, and what would come of it is
+//! therefore at most that part of each rank: all ranks are right to within `tolerance` of themselves, and to the
+//! rounding of `f32`.
 //!
 //! - With [`DanglingMass::Ignored`] what arrives at a vertex without out-edges stays there. With
-//!   [`DanglingMass::Redistributed`] too, and ranks are scaled to a sum of one at the end, which is the same as redistributing:
-//!   where the mass would be spread, it is as (1 - d) / n is, but for a factor. The sum may be as wrong as its terms, so that
-//!   no more than half of the tolerance is left over.
-//! - Edges that stand several times are followed as often; a loop passes a vertex's own mass back to it. Weights are not read.
+//!   [`DanglingMass::Redistributed`] too, and ranks are scaled to a sum of one at the end, which is the same as
+//!   redistributing: where the mass would be spread, it is as (1 - d) / n is, but for a factor. The sum may be as wrong
+//!   as its terms, so that no more than half of the tolerance is left over.
+//! - Edges that stand several times are followed as often; a loop passes a vertex's own mass back to it. Weights are
+//!   not read.
 //! - Residuals are summed in fixed point: the same bits on every run over a store.
 //!
-//! While many vertices pass something on, all lists are read, as scans go well with the page buffer. The first superstep reads
-//! none.
+//! While many vertices pass something on, all lists are read, as scans go well with the page buffer. The first
+//! superstep reads none.
 //!
-//! In asynchronous relaxation, a vertex whose list is left to a later superstep keeps its share until the list is read; what arrives
-//! meanwhile waits. Ranks then differ from those of other runs, within the tolerance.
+//! In asynchronous relaxation, a vertex whose list is left to a later superstep keeps its share until the list is read;
+//! what arrives meanwhile waits. Ranks then differ from those of other runs, within the tolerance.
 //!
 //! It keeps 16 bytes and 2 bits a vertex, and reads out-lists.
 
@@ -72,7 +75,8 @@ const LEFT_OUT: usize = 4;
 /// Places in a step's scalars.
 const THRESHOLD: usize = 0;
 const DAMPING: usize = 1;
-/// What arrives everywhere: what everybody begins with in the first superstep, then what is added to that or taken from it.
+/// What arrives everywhere: what everybody begins with in the first superstep, then what is added to that or taken from
+/// it.
 const EVERYWHERE: usize = 2;
 /// How many vertices share what is taken away; none where nothing is. For the host only.
 const SHARING: usize = 3;
@@ -146,6 +150,7 @@ impl DeltaPageRank {
 }
 
 /// Passes shares on.
+#[doc(hidden)]
 pub struct DeltaKernel<'a> {
     share: &'a F32Column,
     residual: &'a U64Column,

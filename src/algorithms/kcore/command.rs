@@ -13,9 +13,9 @@ pub const KCORE: Entry = Entry {
     name: "kcore",
     aliases: &["core-numbers"],
     about: "Core numbers: how far into the dense parts of the graph vertices are, whichever way the edges point",
-    details: "A vertex's core number is the largest k such that it lies in a part of the graph where every vertex has at \
-              least k edges to others of that part. Repeated edges count as often as they stand, loops do not. Over a \
-              directed graph, in-lists (format --in-edges) save most of the reading.",
+    details: "A vertex's core number is the largest k such that it lies in a part of the graph where every vertex has \
+              at least k edges to others of that part. Repeated edges count as often as they stand, loops do not. \
+              Over a directed graph, in-lists (format --in-edges) save most of the reading.",
     source: "Seidman, Social Networks 1983; Matula and Beck, JACM 1983",
     lists: "out; in where directed",
     bytes_per_vertex: "degree 4, sets 1/4",

@@ -1,10 +1,10 @@
-// Core numbers: degree[v] is how many edges lead from v to vertices that have not gone, and once v has gone its core number.
-// Those that went in the last vertex phase take themselves from their neighbours' degrees. With BOTH_ENDS an edge stands in one
-// list only, which is read for either of its ends.
+// Core numbers: degree[v] is how many edges lead from v to vertices that have not gone, and once v has gone its core
+// number. Those that went in the last vertex phase take themselves from their neighbours' degrees. With BOTH_ENDS an
+// edge stands in one list only, which is read for either of its ends.
 
-// A superstep (step.integers.x) may COUNT loops, and edges at their other ends, as out-lists have lengths; or PEEL away edges of vertices
-// that went; PEEL_LAST, the last superstep of a round, also chooses the vertices that go next. LEAP and SEARCH look for the least
-// degree, three numbers of strides above the level.
+// A superstep (step.integers.x) may COUNT loops, and edges at their other ends, as out-lists have lengths; or PEEL away
+// edges of vertices that went; PEEL_LAST, the last superstep of a round, also chooses the vertices that go next. LEAP
+// and SEARCH look for the least degree, three numbers of strides above the level.
 
 struct Record {
     // Whether the vertex is taken from its neighbours' degrees.

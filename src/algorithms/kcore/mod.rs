@@ -1,21 +1,24 @@
-//! Core numbers: `core[v]` is the largest k such that `v` is in the k-core, the largest part of the graph in which every vertex
-//! has at least k edges to other vertices of that part (Seidman, Social Networks 1983).
+//! Core numbers: `core[v]` is the largest k such that `v` is in the k-core, the largest part of the graph in which
+//! every vertex has at least k edges to other vertices of that part (Seidman, Social Networks 1983).
 //!
 //! Which way edges point does not matter: a vertex's degree is that of its out- and in-edges together, as in NetworkX's
-//! `core_number` of a directed graph. Repeated edges count as often as they stand, so that an edge and its reverse in a directed
-//! graph are two. Loops do not count (NetworkX refuses them). A vertex without edges has core number 0. Degrees must be below 2^32.
+//! `core_number` of a directed graph. Repeated edges count as often as they stand, so that an edge and its reverse in a
+//! directed graph are two. Loops do not count (NetworkX refuses them). A vertex without edges has core number 0.
+//! Degrees must be below 2^32.
 //!
-//! *Peeling* (Matula and Beck, JACM 1983): whoever has at most k edges left goes, with core number k, and takes its edges with it;
-//! when nobody goes any more, k rises. Lengths of out-lists are known: a first superstep over all of them finds loops, and counts a
-//! directed graph's edges at their other ends. From then on a superstep reads the lists of those that went in the last vertex phase,
-//! each list once in a run. A directed graph's in-lists are read in a second superstep of each round. Where it has none, each round
-//! reads all out-lists, for either end of an edge: format such a store with `--in-edges` or `--symmetrize`.
+//! *Peeling* (Matula and Beck, JACM 1983): whoever has at most k edges left goes, with core number k, and takes its
+//! edges with it; when nobody goes any more, k rises. Lengths of out-lists are known: a first superstep over all of
+//! them finds loops, and counts a directed graph's edges at their other ends. From then on a superstep reads the lists
+//! of those that went in the last vertex phase, each list once in a run. A directed graph's in-lists are read in a
+//! second superstep of each round. Where it has none, each round reads all out-lists, for either end of an edge: format
+//! such a store with `--in-edges` or `--symmetrize`.
 //!
-//! A vertex phase tells who went, who would go at k + 1, and whether anybody is left. Where nobody would, k has to leap to the least
-//! degree that is left. Sums are all that vertex phases give, so that it is looked for by supersteps that read no pages: three
-//! degrees are tried at once, farther and farther away (1, 4, 16, …, times the stride), then three within the gap that is found. A
-//! gap of g takes some log64 g + log4 g such supersteps. A run has as many supersteps as rounds of peeling, one or two for each
-//! core number that occurs, and those of its gaps; each costs a vertex phase, on the CPU over those that are left.
+//! A vertex phase tells who went, who would go at k + 1, and whether anybody is left. Where nobody would, k has to leap
+//! to the least degree that is left. Sums are all that vertex phases give, so that it is looked for by supersteps that
+//! read no pages: three degrees are tried at once, farther and farther away (1, 4, 16, …, times the stride), then three
+//! within the gap that is found. A gap of g takes some log64 g + log4 g such supersteps. A run has as many supersteps
+//! as rounds of peeling, one or two for each core number that occurs, and those of its gaps; each costs a vertex phase,
+//! on the CPU over those that are left.
 //!
 //! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
 
@@ -37,7 +40,8 @@ use topostream_formats::Direction;
 pub struct KCore {
     /// Whether the graph is directed, as its store says: an edge then stands in one list only.
     pub directed: bool,
-    /// Whether a directed graph's in-lists are read, which its store must have; otherwise every round reads all out-lists.
+    /// Whether a directed graph's in-lists are read, which its store must have; otherwise every round reads all
+    /// out-lists.
     pub in_lists: bool,
 }
 
@@ -100,8 +104,8 @@ impl Phase {
         Self { mode: MODES[mode as usize], level: level.into(), stride: stride.into() }
     }
 
-    /// After a leap or a search: where to look next, or the least degree. `found` says which of three ranges have somebody in
-    /// them; each contains those before it.
+    /// After a leap or a search: where to look next, or the least degree. `found` says which of three ranges have
+    /// somebody in them; each contains those before it.
     fn closer(self, found: [bool; 3]) -> Self {
         let Self { mode, level, stride } = self;
         let place = found.iter().position(|&found| found);
@@ -118,6 +122,7 @@ impl Phase {
 }
 
 /// Adds to degrees, or takes from them.
+#[doc(hidden)]
 pub struct KCoreKernel<'a> {
     degree: &'a U32Column,
     gone: &'a Bits,

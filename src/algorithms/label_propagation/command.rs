@@ -18,18 +18,17 @@ pub const COMMUNITIES: Entry = Entry {
     name: "communities",
     aliases: &["cdlp", "label-propagation"],
     about: "Communities by label propagation, with LDBC Graphalytics' deterministic rule",
-    details: "Every vertex takes the label that most of its neighbours have, of several the smallest; a label is the id \
-              of a vertex.",
+    details: "Every vertex takes the label that most of its neighbours have, of several the smallest; a label is the \
+              id of a vertex.",
     source: "Raghavan, Albert and Kumara, 2007; LDBC Graphalytics (CDLP)",
     lists: "out",
-    bytes_per_vertex: "label 4 (8 in several ranges), begin of its counts 4; table 8 a neighbour of the range, on CPUs \
-                       alone 8 a vertex if undirected",
+    bytes_per_vertex: "label 4 (8 in several ranges), table 4, and 8 a neighbour of the range",
     exactness: "exact",
     oracle: "communities",
     samples: &[
         Sample::measured("communities", "--iterations 10", UNDIRECTED, "community", Edges::Visited),
         Sample::tested("--iterations 3", AS_GIVEN),
-        Sample::tested("--iterations 3 --table 64KiB", UNDIRECTED),
+        Sample::tested("--iterations 3 --table 2MiB", UNDIRECTED),
     ],
     arguments: Arguments::of::<CommunitiesArgs>(),
     switches: &[Switch::flag("ranges", "Labels are counted in several ranges of vertices")],
@@ -51,8 +50,8 @@ pub struct CommunitiesArgs {
     /// Maximum number of iterations
     #[arg(long, default_value_t = 10, value_name = "N")]
     iterations: u32,
-    /// Memory for counting labels, in main memory and on each device: more is faster [default: a quarter of --memory, at most
-    /// 1GiB]
+    /// Memory for counting labels, in main memory and on each device: more is faster [default: a quarter of --memory,
+    /// at most 1GiB]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     table: Option<u64>,
 }

@@ -1,7 +1,8 @@
-// Label propagation: label[v] becomes the label that most neighbours of v had, of several the smallest. Labels are counted in a table,
-// in which the vertices of a range have room for as many as they have neighbours: pairs of a label and one, and its number.
-// Without WHOLE there are several ranges, and upcoming[v] keeps what was chosen until all have had their turn. With BOTH_ENDS an
-// edge stands in one list only. With RANKED a vertex's first label is not its own number.
+// Label propagation: label[v] becomes the label that most neighbours of v had, of several the smallest. Labels are
+// counted in a table, in which the vertices of a range have room for as many as they have neighbours: pairs of a label
+// and one, and its number. Without WHOLE there are several ranges, and upcoming[v] keeps what was chosen until all have
+// had their turn. With BOTH_ENDS an edge stands in one list only. With RANKED a vertex's first label is not its own
+// number.
 
 struct Record {
     label: u32,

@@ -1,20 +1,24 @@
-//! Community detection by label propagation, with LDBC Graphalytics' deterministic rule (section 2.3.5; after Raghavan, Albert and
-//! Kumara, Phys. Rev. E 76, 2007): every vertex begins with its own id as its label; in each iteration all vertices at once take
-//! the label that most of their neighbours had in the iteration before, of several such the smallest. In a directed graph a neighbour
-//! counts once for an edge along and once for one against it; repeated edges and loops count as they stand. A vertex without
-//! neighbours keeps its label. It ends after a number of iterations, or before when one changes nothing.
+//! Community detection by label propagation, with LDBC Graphalytics' deterministic rule (section 2.3.5; after Raghavan,
+//! Albert and Kumara, Phys. Rev. E 76, 2007): every vertex begins with its own id as its label; in each iteration all
+//! vertices at once take the label that most of their neighbours had in the iteration before, of several such the
+//! smallest. In a directed graph a neighbour counts once for an edge along and once for one against it; repeated edges
+//! and loops count as they stand. A vertex without neighbours keeps its label. It ends after a number of iterations, or
+//! before when one changes nothing.
 //!
-//! Labels are gathered and counted in a [table](crate::model::algorithm::Contents::Own) of each device's own: every vertex has room there for
-//! as many labels, each with its number, as it has neighbours, and finds a label's place by its hash. Vertices are taken range by range,
-//! so that the table has the size that is asked for; an undirected graph is read once an iteration all the same, a directed one once
-//! for each range. Counts stay with the vertex's owner: several devices share a run as under Strategy-S, whatever is asked for.
+//! Labels are gathered and counted in a [table](crate::model::algorithm::Contents::Own) of each device's own: every
+//! vertex has room there for as many labels, each with its number, as it has neighbours, and finds a label's place by
+//! its hash. Vertices are taken range by range, so that the table has the size that is asked for; an undirected graph
+//! is read once an iteration all the same, a directed one once for each range. Counts stay with the vertex's owner:
+//! several devices share a run as under Strategy-S, whatever is asked for.
 //!
-//! On the CPU a list of an undirected graph that is in one page, and not very long, is counted in memory of the thread that reads it,
-//! and the table has nothing but the label that won. Where CPUs are all that computes, such a vertex has room for no more; and labels have
-//! a bit that says whether they are new, so that a list without a new one is not counted again.
+//! On the CPU a list of an undirected graph that is in one page, and not very long, is counted in memory of the thread
+//! that reads it, and the table has nothing but the label that won. Where CPUs are all that computes, such a vertex has
+//! room for no more; and labels have a bit that says whether they are new, so that a list without a new one is not
+//! counted again.
 //!
-//! 4 bytes a vertex where one range is all, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices of a
-//! range, or for each vertex of it with a list that is counted outside; 4 bytes a vertex for where they begin there.
+//! 4 bytes a vertex where one range is all, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the
+//! vertices of a range, or for each vertex of it with a list that is counted outside; 4 bytes a vertex for where they
+//! begin there.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -84,6 +88,7 @@ const WON: u32 = u32::MAX;
 const NEW: u32 = 1 << 31;
 
 /// Counts labels.
+#[doc(hidden)]
 pub struct LabelPropagationKernel<'a> {
     label: &'a U32Column,
     counts: Counts<'a>,
@@ -166,6 +171,7 @@ impl Counts<'_> {
 }
 
 /// A list that is read.
+#[doc(hidden)]
 pub struct Counted {
     vertex: u32,
     label: u32,
@@ -214,8 +220,8 @@ impl Kernel for LabelPropagationKernel<'_> {
 }
 
 impl LabelPropagation {
-    /// Propagates labels for so many iterations. `table_bytes` are for the table of counts, on each device; by default a quarter of main
-    /// memory, at most 1 GiB, and no more than a device can bind.
+    /// Propagates labels for so many iterations. `table_bytes` are for the table of counts, on each device; by default
+    /// a quarter of main memory, at most 1 GiB, and no more than a device can bind.
     ///
     /// # Errors
     /// As of [`Engine::run`].
@@ -228,8 +234,8 @@ impl LabelPropagation {
         engine.run_observed(Self::new(engine, iterations, table_bytes)?, observer)
     }
 
-    /// What [`run`](Self::run) runs: counts and choices are still to come, the table's size is known. Of a directed graph without
-    /// in-lists all pages are read.
+    /// What [`run`](Self::run) runs: counts and choices are still to come, the table's size is known. Of a directed
+    /// graph without in-lists all pages are read.
     ///
     /// # Errors
     /// As of [`Engine::run`].
@@ -362,8 +368,8 @@ impl Memory {
         Err(self.refusal(engine, out + against))
     }
 
-    /// The table's bytes where nothing else is asked for: a quarter of the memory, and no more than everything else leaves. The
-    /// largest room must fit; where all do, they are one range.
+    /// The table's bytes where nothing else is asked for: a quarter of the memory, and no more than everything else
+    /// leaves. The largest room must fit; where all do, they are one range.
     fn table_bytes(&self, engine: &Engine, largest: u64, all: u64) -> Result<u64> {
         let memory_bytes = engine.options().memory_bytes;
         let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?).max(8 * largest);
@@ -550,8 +556,8 @@ impl Algorithm for LabelPropagation {
         LabelPropagationKernel { label, counts, both_ends: self.directed, mask: self.mask(), only_new }
     }
 
-    /// Chooses labels for the vertices of the range; behind the last range they become the vertices' own. The first sum says how
-    /// many are others than before.
+    /// Chooses labels for the vertices of the range; behind the last range they become the vertices' own. The first sum
+    /// says how many are others than before.
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
         let (counts, label) = (self.counts(state, step), state.attributes.u32(LABEL));
         let mut changed = 0.0;

@@ -3,7 +3,8 @@
 use super::SPREAD;
 use std::cell::Cell;
 
-/// Longer lists are counted in the table: a thread's memory is bounded by this, at 36 bytes a neighbour, and stays in its cache.
+/// Longer lists are counted in the table: a thread's memory is bounded by this, at 36 bytes a neighbour, and stays in
+/// its cache.
 pub const NEIGHBOURS_MAX: u64 = 1 << 14;
 
 /// The labels of a list.

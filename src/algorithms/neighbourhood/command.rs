@@ -18,8 +18,8 @@ pub const NEIGHBOURHOOD: Entry = Entry {
     about: "Neighbourhood: the vertices within some hops of one or several sources",
     details: "Gives every vertex its number of hops from the nearest source, -1 where that is more than --hops.",
     source: "breadth-first search with a bound",
-    lists: "as BFS; out, where edges are followed both ways",
-    bytes_per_vertex: "as BFS; level 4, outermost 1/8 where edges are followed both ways",
+    lists: "as bfs; both ways: out",
+    bytes_per_vertex: "as bfs; both ways: level 4, outermost 1/8",
     exactness: "exact",
     oracle: "neighbourhood",
     samples: &[

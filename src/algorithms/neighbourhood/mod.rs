@@ -1,9 +1,10 @@
-//! Neighbourhoods whichever way edges point: `level[v]` is the number of hops from the nearest source in the graph without its
-//! directions, up to a bound; what is farther away counts as not reached. Loops and repeated edges make no difference.
+//! Neighbourhoods whichever way edges point: `level[v]` is the number of hops from the nearest source in the graph
+//! without its directions, up to a bound; what is farther away counts as not reached. Loops and repeated edges make no
+//! difference.
 //!
 //! Of a directed graph only, whose edges stand in the out-list of one end and the in-list of the other: a hop is two
-//! supersteps, first over the out-lists of the outermost vertices, then over their in-lists. Neighbourhoods one way, and those of
-//! undirected graphs, are what [`Bfs`](super::Bfs) finds with a bound on hops.
+//! supersteps, first over the out-lists of the outermost vertices, then over their in-lists. Neighbourhoods one way,
+//! and those of undirected graphs, are what [`Bfs`](super::Bfs) finds with a bound on hops.
 //!
 //! 4 bytes a vertex for the level, and a bit.
 
@@ -44,6 +45,7 @@ fn ends_hop(step: &Step) -> bool {
 }
 
 /// Gives a level to whoever has none.
+#[doc(hidden)]
 pub struct NeighbourhoodKernel<'a> {
     level: &'a U32Column,
     next_level: u32,

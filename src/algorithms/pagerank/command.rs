@@ -19,8 +19,8 @@ pub const PAGERANK: Entry = Entry {
     details: "",
     source: "Page et al., 1999",
     lists: "out (push) or in (pull)",
-    bytes_per_vertex: "share `f32` 4, fixed-point sum 8 (single 4)",
-    exactness: "same bits on every run; 1e-4 of float64 on every vertex",
+    bytes_per_vertex: "share 4, sum 8 (single 4)",
+    exactness: "same bits on every run",
     oracle: "pagerank",
     samples: &[
         Sample::measured("pagerank", "--iterations 10", AS_GIVEN, "rank", Edges::Visited).gts_bytes(4),

@@ -1,6 +1,7 @@
-// PageRank: rank[v] = base + damping * (sum of rank[u] / out_degree[u] over edges u -> v). A rank is kept as the share that each
-// out-neighbour receives (the rank itself where there is none). With EXACT, sums are in fixed point, push and pull alike: the
-// same bits whichever thread comes first. With PERSONAL, walks begin at the seeds, and only those have the base.
+// PageRank: rank[v] = base + damping * (sum of rank[u] / out_degree[u] over edges u -> v). A rank is kept as the share
+// that each out-neighbour receives (the rank itself where there is none). With EXACT, sums are in fixed point, push and
+// pull alike: the same bits whichever thread comes first. With PERSONAL, walks begin at the seeds, and only those have
+// the base.
 
 struct Record {
     // What each out-neighbour is given, or what all in-neighbours have given so far.

@@ -19,8 +19,8 @@ pub const PERSONALIZED_PAGERANK: Entry = Entry {
     details: "Walks follow an edge with the probability `--damping`, and otherwise begin anew at a seed.",
     source: "Page et al., 1999; Tong, Faloutsos and Pan, ICDM 2006",
     lists: "out (push) or in (pull)",
-    bytes_per_vertex: "as PageRank; seeds 1/8",
-    exactness: "same bits on every run; 1e-4 of float64 on every vertex",
+    bytes_per_vertex: "as pagerank; seeds 1/8",
+    exactness: "same bits on every run",
     oracle: "personalized",
     samples: &[
         Sample::measured(
@@ -41,7 +41,8 @@ pub const PERSONALIZED_PAGERANK: Entry = Entry {
 /// The arguments of `personalized-pagerank`.
 #[derive(Args)]
 pub struct PersonalizedArgs {
-    /// Where walks begin: an original id, or `max-degree` for the vertex with the most out-edges; may be given several times
+    /// Where walks begin: an original id, or `max-degree` for the vertex with the most out-edges; may be given several
+    /// times
     #[arg(long = "seed", value_name = "ID", required = true, value_parser = source)]
     seeds: Vec<Source>,
     #[command(flatten)]

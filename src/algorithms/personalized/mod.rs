@@ -1,15 +1,16 @@
-//! Personalized PageRank, which is random walk with restart: `rank[v]` is how much of their time walkers spend at `v` who follow
-//! edges with probability d and otherwise begin anew at a seed (Page et al. 1999; Tong, Faloutsos and Pan, ICDM 2006).
+//! Personalized PageRank, which is random walk with restart: `rank[v]` is how much of their time walkers spend at `v`
+//! who follow edges with probability d and otherwise begin anew at a seed (Page et al. 1999; Tong, Faloutsos and Pan,
+//! ICDM 2006).
 //!
-//! `rank[v] = (1 - d) s[v] + d * (sum of rank[u] / out_degree[u] over edges u → v  [+ dangling * s[v]])`, where s is 1 over the
-//! number of seeds at seeds and 0 elsewhere. It starts from s, so that after k iterations the walk of at most k steps is there,
-//! and vertices that no seed reaches have exactly 0. The bracket is there with
-//! [`DanglingMass::Redistributed`](super::DanglingMass::Redistributed), as in NetworkX (`personalization` alone): walkers begin
-//! anew where there is no way on. Otherwise they are lost.
+//! `rank[v] = (1 - d) s[v] + d * (sum of rank[u] / out_degree[u] over edges u → v  [+ dangling * s[v]])`, where s is 1
+//! over the number of seeds at seeds and 0 elsewhere. It starts from s, so that after k iterations the walk of at most
+//! k steps is there, and vertices that no seed reaches have exactly 0. The bracket is there with
+//! [`DanglingMass::Redistributed`](super::DanglingMass::Redistributed), as in NetworkX (`personalization` alone):
+//! walkers begin anew where there is no way on. Otherwise they are lost.
 //!
-//! It is [`PageRank`] with a set of seeds: kernel, shader and sums are its own, and so is what it says of directions, of
-//! exactness and of when to stop. Only the vertex phase asks whether a vertex is a seed. Edges that stand several times are
-//! followed as often; a loop is an edge like others; weights are not read.
+//! It is [`PageRank`] with a set of seeds: kernel, shader and sums are its own, and so is what it says of directions,
+//! of exactness and of when to stop. Only the vertex phase asks whether a vertex is a seed. Edges that stand several
+//! times are followed as often; a loop is an edge like others; weights are not read.
 //!
 //! It keeps 1 bit a vertex beside what PageRank does.
 

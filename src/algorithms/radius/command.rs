@@ -13,13 +13,13 @@ pub const RADIUS: Entry = Entry {
     name: "radius",
     aliases: &["effective-diameter"],
     about: "Radius and effective diameter, estimated: how many vertices each one reaches, and in how many hops",
-    details: "Gives every vertex its eccentricity (a lower bound, in hops), its effective radius (hops to nine tenths of \
-              what it reaches) and the number of vertices that it reaches, from sketches; and for the graph its \
+    details: "Gives every vertex its eccentricity (a lower bound, in hops), its effective radius (hops to nine tenths \
+              of what it reaches) and the number of vertices that it reaches, from sketches; and for the graph its \
               effective diameter.",
     source: "Palmer, Gibbons and Faloutsos, KDD 2002; Kang et al., TKDD 2011",
     lists: "out",
-    bytes_per_vertex: "84; 36 with two bitmaps, for adapters that bind few buffers",
-    exactness: "estimates: 25% with one pass of 8 bitmaps",
+    bytes_per_vertex: "84; --narrow 36",
+    exactness: "estimates: 25% with one pass, 12% with 4",
     oracle: "radius",
     samples: &[
         Sample::measured("radius", "--passes 1 --seed 1", AS_GIVEN, "eccentricity", Edges::Visited),
@@ -37,10 +37,12 @@ pub const RADIUS: Entry = Entry {
 /// The arguments of `radius`.
 #[derive(Args)]
 pub struct RadiusArgs {
-    /// Number of passes to average: the standard error of the number of neighbours is 25 % with 1, 12 % with 4, 6 % with 16
+    /// Number of passes to average: the standard error of the number of neighbours is 25 % with 1, 12 % with 4, 6 %
+    /// with 16
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     passes: u32,
-    /// Keep two bitmaps a vertex instead of eight: less memory, for GPUs that bind fewer than 22 buffers, and twice the error
+    /// Keep two bitmaps a vertex instead of eight: less memory, for GPUs that bind fewer than 22 buffers, and twice the
+    /// error
     #[arg(long)]
     narrow: bool,
     /// Random seed

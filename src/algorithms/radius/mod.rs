@@ -1,37 +1,43 @@
-//! Radius and effective diameter, estimated: for every vertex how many vertices edges lead to from it, how far the farthest of
-//! them is, and within how many hops nine tenths of them are; and for the graph the *neighbourhood function* N(h), the number of
-//! pairs of vertices at most h hops apart, with the number of hops in which nine tenths of all connected pairs reach each other.
+//! Radius and effective diameter, estimated: for every vertex how many vertices edges lead to from it, how far the
+//! farthest of them is, and within how many hops nine tenths of them are; and for the graph the *neighbourhood
+//! function* N(h), the number of pairs of vertices at most h hops apart, with the number of hops in which nine tenths
+//! of all connected pairs reach each other.
 //!
-//! As ANF (Palmer, Gibbons and Faloutsos, KDD 2002), HADI (Kang et al., TKDD 2011) and HyperANF (Boldi, Rosa and Vigna, WWW 2011): each
-//! vertex has a sketch of the vertices within h hops along its out-edges, itself among them. A superstep reads all lists, and makes
-//! of each vertex's sketch and those of its out-neighbours the one for h + 1; it ends when no sketch has changed. Two sets of
-//! sketches are kept, so that one superstep is one hop on every device.
+//! As ANF (Palmer, Gibbons and Faloutsos, KDD 2002), HADI (Kang et al., TKDD 2011) and HyperANF (Boldi, Rosa and Vigna,
+//! WWW 2011): each vertex has a sketch of the vertices within h hops along its out-edges, itself among them. A
+//! superstep reads all lists, and makes of each vertex's sketch and those of its out-neighbours the one for h + 1; it
+//! ends when no sketch has changed. Two sets of sketches are kept, so that one superstep is one hop on every device.
 //!
-//! *Sketches.* HyperLogLog's registers hold maxima, which devices cannot merge by an atomic operation that is exact for several
-//! registers in a word. So a register is the bitmap that its maximum would be taken of (Flajolet and Martin 1985): a vertex sets one
-//! bit of one of eight bitmaps, the i-th with probability 2^-i, and bitmaps are merged by *or*. The number of bits that are set
-//! tells more than the maxima do: Lang's estimate from it ("Back to the future", arXiv 1708.06839) has a standard error of
-//! 0.69 / sqrt(bitmaps), HyperLogLog's 1.04 / sqrt(registers), and it needs no other rule where there are few vertices. With b bits
-//! in a bitmap on average, the estimate is 8 × 0.794 (2^b - e^(-0.566 b - 0.13 b² - 0.04 b³)) for eight bitmaps, which is within 0.3 % of the
-//! solution of b = sum of 1 - e^(-x 2^-i).
+//! *Sketches.* HyperLogLog's registers hold maxima, which devices cannot merge by an atomic operation that is exact for
+//! several registers in a word. So a register is the bitmap that its maximum would be taken of (Flajolet and Martin
+//! 1985): a vertex sets one bit of one of eight bitmaps, the i-th with probability 2^-i, and bitmaps are merged by
+//! *or*. The number of bits that are set tells more than the maxima do: Lang's estimate from it ("Back to the future",
+//! arXiv 1708.06839) has a standard error of 0.69 / sqrt(bitmaps), HyperLogLog's 1.04 / sqrt(registers), and it needs
+//! no other rule where there are few vertices. With b bits in a bitmap on average, the estimate is 8 × 0.794 (2^b -
+//! e^(-0.566 b - 0.13 b² - 0.04 b³)) for eight bitmaps, which is within 0.3 % of the solution of b = sum of 1 - e^(-x
+//! 2^-i).
 //!
-//! *Passes.* Memory holds eight bitmaps a vertex. A run may take several passes, each with other hashes; the numbers of bits are
-//! averaged, which is worth as much as 8 × passes bitmaps. The standard error of the number of neighbours is 25 % with one pass, 17 % with two,
-//! 12 % with four, 9 % with eight.
+//! *Passes.* Memory holds eight bitmaps a vertex. A run may take several passes, each with other hashes; the numbers of
+//! bits are averaged, which is worth as much as 8 × passes bitmaps. The standard error of the number of neighbours is
+//! 25 % with one pass, 17 % with two, 12 % with four, 9 % with eight.
 //!
-//! - `eccentricity[v]`: the last hop at which a sketch of v has changed, the largest of all passes: never more than the true one,
+//! - `eccentricity[v]`: the last hop at which a sketch of v has changed, the largest of all passes: never more than the
+//!   true one,
 //!   which it falls short of where what is farthest away is little.
-//! - `radius[v]`: the least hop at which the estimate is at least 9 tenths of the last one, the mean of all passes (*effective radius*).
+//! - `radius[v]`: the least hop at which the estimate is at least 9 tenths of the last one, the mean of all passes
+//!   (*effective radius*).
 //! - `neighbours[v]`: the estimated number of vertices that v reaches, itself included.
-//! - The effective diameter: the number of hops, interpolated between two, at which N is 9 tenths of its last value. N is the mean of
+//! - The effective diameter: the number of hops, interpolated between two, at which N is 9 tenths of its last value. N
+//!   is the mean of
 //!   all passes, and N(0) the number of vertices. Pairs of a vertex with itself are counted, as ANF counts them.
 //!
-//! In a directed graph hops go along edges. Loops and repeated edges change nothing; a vertex without out-edges reaches itself.
-//! Supersteps are a pass's largest eccentricity and two, times passes, and each reads everything.
+//! In a directed graph hops go along edges. Loops and repeated edges change nothing; a vertex without out-edges reaches
+//! itself. Supersteps are a pass's largest eccentricity and two, times passes, and each reads everything.
 //!
-//! 84 bytes a vertex: sixteen bitmaps and five numbers. GPUs must bind 22 storage buffers at once, which adapters with the least
-//! limits do not: a [narrow](Radius::narrow) run keeps two bitmaps a vertex (36 bytes, 10 buffers), has twice the standard error, and
-//! as one bit more is then more than a ninth, its `radius` is the last hop at which a pass's sketch has changed.
+//! 84 bytes a vertex: sixteen bitmaps and five numbers. GPUs must bind 22 storage buffers at once, which adapters with
+//! the least limits do not: a [narrow](Radius::narrow) run keeps two bitmaps a vertex (36 bytes, 10 buffers), has twice
+//! the standard error, and as one bit more is then more than a ninth, its `radius` is the last hop at which a pass's
+//! sketch has changed.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -54,7 +60,8 @@ pub struct Radius {
     seed: u32,
     /// Eight bitmaps a vertex, or two.
     wide: bool,
-    /// N from the first hop on, of each pass: told by vertex phases, and kept for [`effective_diameter`](Self::effective_diameter).
+    /// N from the first hop on, of each pass: told by vertex phases, and kept for
+    /// [`effective_diameter`](Self::effective_diameter).
     neighbourhood: Mutex<Vec<Vec<f64>>>,
 }
 
@@ -77,7 +84,8 @@ const NUMBERS: [&str; NOW] = ["coupons", "nears", "farthest", "near", "last"];
 const NOW_NAMES: [&str; BITMAPS_MAX] = ["now0", "now1", "now2", "now3", "now4", "now5", "now6", "now7"];
 const NEXT_NAMES: [&str; BITMAPS_MAX] = ["next0", "next1", "next2", "next3", "next4", "next5", "next6", "next7"];
 
-/// From so many bits of eight bitmaps on, one bit less stands for at least 9 tenths as many vertices; of two bitmaps never.
+/// From so many bits of eight bitmaps on, one bit less stands for at least 9 tenths as many vertices; of two bitmaps
+/// never.
 const ENOUGH: u32 = 15;
 /// The share of pairs that the effective diameter is about.
 const MOST: f64 = 0.9;
@@ -200,6 +208,7 @@ impl<'a> Columns<'a> {
 }
 
 /// Brings bitmaps of neighbours together.
+#[doc(hidden)]
 pub struct RadiusKernel<'a> {
     now: Columns<'a>,
     next: Columns<'a>,
@@ -253,7 +262,8 @@ impl<'a> Values<'a> {
         self.now.iter().map(|now| now.get(vertex).count_ones()).sum()
     }
 
-    /// Whether the sums of a checkpoint are some that this superstep can begin with, so that none of them will overflow.
+    /// Whether the sums of a checkpoint are some that this superstep can begin with, so that none of them will
+    /// overflow.
     fn check(&self, step: &Step) -> Result<(), String> {
         let phase = Phase::of(step);
         if phase.hops > step.superstep {

@@ -1,5 +1,6 @@
-// Radius: bitmaps of each vertex, now0 and so on, of which every vertex within some hops has set a bit by its hash. A superstep
-// reaches a hop farther: next0 and so on are the bitmaps of all out-neighbours together. With WIDE there are eight, else two.
+// Radius: bitmaps of each vertex, now0 and so on, of which every vertex within some hops has set a bit by its hash. A
+// superstep reaches a hop farther: next0 and so on are the bitmaps of all out-neighbours together. With WIDE there are
+// eight, else two.
 
 struct Record {
     low: vec4<u32>,

@@ -1,19 +1,21 @@
-//! Strongly connected components: `component[v]` is a vertex from which edges lead to `v` and to which they lead from `v`, the same
-//! one for all such vertices. A vertex on no cycle is a component of its own.
+//! Strongly connected components: `component[v]` is a vertex from which edges lead to `v` and to which they lead from
+//! `v`, the same one for all such vertices. A vertex on no cycle is a component of its own.
 //!
-//! By colours (Orzan, "On distributed verification and verified distribution", 2004; as in the Multistep method of Slota,
-//! Rajamanickam and Madduri, IPDPS 2014). Every vertex has a colour of its own; larger colours travel along edges, until everybody
-//! has the largest that reaches it. A vertex that has kept its own is a *root*; the vertices of its colour from which edges lead to
-//! it, found along in-lists, are its component. What is left has its own colours again, until nothing is left. Vertices without
-//! out-edges are left out at the start; those that nothing left points to are roots in each round, and go with it.
+//! By colours (Orzan, "On distributed verification and verified distribution", 2004; as in the Multistep method of
+//! Slota, Rajamanickam and Madduri, IPDPS 2014). Every vertex has a colour of its own; larger colours travel along
+//! edges, until everybody has the largest that reaches it. A vertex that has kept its own is a *root*; the vertices of
+//! its colour from which edges lead to it, found along in-lists, are its component. What is left has its own colours
+//! again, until nothing is left. Vertices without out-edges are left out at the start; those that nothing left points
+//! to are roots in each round, and go with it.
 //!
-//! Colours are a permutation of the vertices' numbers by chance (the finalizer of MurmurHash3). With the numbers themselves, a
-//! chain of components in descending order would take a round for each of them; by chance it takes a number of rounds that grows
-//! with the logarithm of its length. A component is called by the vertex whose colour is the largest: any of its vertices.
+//! Colours are a permutation of the vertices' numbers by chance (the finalizer of MurmurHash3). With the numbers
+//! themselves, a chain of components in descending order would take a round for each of them; by chance it takes a
+//! number of rounds that grows with the logarithm of its length. A component is called by the vertex whose colour is
+//! the largest: any of its vertices.
 //!
-//! Supersteps visit the vertices whose colour has changed, or that have just been confirmed. A round has as many of them as the
-//! ways of colours are long, there and back, and two that read nothing. It needs in-lists. In an undirected graph strongly connected
-//! components are the connected ones, which are found faster: such a store is refused.
+//! Supersteps visit the vertices whose colour has changed, or that have just been confirmed. A round has as many of
+//! them as the ways of colours are long, there and back, and two that read nothing. It needs in-lists. In an undirected
+//! graph strongly connected components are the connected ones, which are found faster: such a store is refused.
 //!
 //! 4 bytes a vertex for the label, and three bits. Loops and repeated edges change nothing.
 
@@ -78,6 +80,7 @@ impl Mode {
 }
 
 /// Carries labels along edges, or confirms against them.
+#[doc(hidden)]
 pub struct SccKernel<'a> {
     label: &'a U32Column,
     changed: &'a Bits,

@@ -1,8 +1,8 @@
-// Strongly connected components by colours: label[v] is the largest colour that reaches v along edges. The vertex that a colour is
-// from is a root, and its component are the vertices of its colour from which edges lead to it.
+// Strongly connected components by colours: label[v] is the largest colour that reaches v along edges. The vertex that
+// a colour is from is a root, and its component are the vertices of its colour from which edges lead to it.
 
-// A superstep (step.integers.x) may PAINT along edges, FIND_ROOTS, CONFIRM against edges what is in a root's component, or RESTART
-// with what is left.
+// A superstep (step.integers.x) may PAINT along edges, FIND_ROOTS, CONFIRM against edges what is in a root's component,
+// or RESTART with what is left.
 
 struct Record {
     label: u32,

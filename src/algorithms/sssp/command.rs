@@ -19,11 +19,11 @@ pub const SSSP: Entry = Entry {
     aliases: &[],
     about: "Shortest paths: how far vertices are from a source, by the weights of the edges",
     details: "Whole weights give whole distances of at most 2^32 - 3. With f32 weights each addition along a path is \
-              rounded to the nearest f32. Vertices that are not reached get -1 (whole) or inf. A negative weight on the \
-              way is an error.",
+              rounded to the nearest f32. Vertices that are not reached get -1 (whole) or inf. A negative weight on \
+              the way is an error.",
     source: "Bellman and Ford, by frontiers; Meyer and Sanders, 2003 (--delta)",
-    lists: "out; of a bucket's vertices with --delta",
-    bytes_per_vertex: "distance 4, refused 1/8 with `f32` weights; frontiers 1/4 (with --delta sets 1/4)",
+    lists: "out",
+    bytes_per_vertex: "distance 4, frontiers 1/4; `f32` weights 1/8",
     exactness: "`u32` exact; `f32` the same bits, 1e-4 of float64",
     oracle: "sssp",
     samples: &[
@@ -36,7 +36,7 @@ pub const SSSP: Entry = Entry {
     switches: &[Switch {
         name: "delta",
         values: &[],
-        help: "By buckets (delta-stepping)",
+        help: "By buckets of distances",
         renames: Some("delta-stepping"),
     }],
     shader: of_variation,

@@ -1,15 +1,16 @@
 //! Single-source shortest paths by buckets: the distances of [`Sssp`], to the bit, with fewer lists read twice.
 //!
-//! Delta-stepping (Meyer and Sanders, Journal of Algorithms 2003), in the variant without a difference between light and heavy edges
-//! (GAP): vertices whose distance has become less wait until the bucket of their distance comes, D wide. A superstep reads the
-//! lists of those in the bucket; it is left when nobody in it has become nearer, and the next begins in a superstep that reads
-//! nothing. Empty buckets are passed over in strides that double, and a bucket behind a gap is as wide as the last stride: the
-//! width decides how often a list is read, never the result.
+//! Delta-stepping (Meyer and Sanders, Journal of Algorithms 2003), in the variant without a difference between light
+//! and heavy edges (GAP): vertices whose distance has become less wait until the bucket of their distance comes, D
+//! wide. A superstep reads the lists of those in the bucket; it is left when nobody in it has become nearer, and the
+//! next begins in a superstep that reads nothing. Empty buckets are passed over in strides that double, and a bucket
+//! behind a gap is as wide as the last stride: the width decides how often a list is read, never the result.
 //!
-//! A narrow bucket reads few lists twice, in many supersteps; a wide one is Bellman and Ford's way. Each superstep costs a vertex
-//! phase over all vertices, so that narrow buckets are for graphs whose pages have to be read from disk.
+//! A narrow bucket reads few lists twice, in many supersteps; a wide one is Bellman and Ford's way. Each superstep
+//! costs a vertex phase over all vertices, so that narrow buckets are for graphs whose pages have to be read from disk.
 //!
-//! Weights, distances and refusals are those of [`Sssp`]. 4.25 bytes a vertex: the distance and two bits; with `f32` weights one more.
+//! Weights, distances and refusals are those of [`Sssp`]. 4.25 bytes a vertex: the distance and two bits; with `f32`
+//! weights one more.
 
 use super::{Sssp, SsspKernel};
 use crate::algorithms::relaxation::VALUE;
@@ -61,8 +62,8 @@ impl DeltaStepping {
         self.pending() + 1
     }
 
-    /// The distance that is so many buckets behind another, by its bits; at most the largest that a path can have, so that the
-    /// last bucket has room for all.
+    /// The distance that is so many buckets behind another, by its bits; at most the largest that a path can have, so
+    /// that the last bucket has room for all.
     fn behind(&self, end: u32, buckets: f64) -> u32 {
         let width = buckets * self.delta;
         match self.paths.is_float() {

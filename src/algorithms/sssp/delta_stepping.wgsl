@@ -1,6 +1,7 @@
-// Shortest paths by buckets: dist[v] is the least sum of weights along edges from the source, as 32 bits that order as distances do.
-// pending[v] says that it has become less since v's list was read; visited[v] that the list is read now. With FLOAT distances are
-// those of a float from 0 on; refused[v] then says that the weight of an edge to v is negative or no number.
+// Shortest paths by buckets: dist[v] is the least sum of weights along edges from the source, as 32 bits that order as
+// distances do. pending[v] says that it has become less since v's list was read; visited[v] that the list is read now.
+// With FLOAT distances are those of a float from 0 on; refused[v] then says that the weight of an edge to v is negative
+// or no number.
 
 struct Record {
     dist: u32,

@@ -1,17 +1,19 @@
-//! Single-source widest paths: `width[v]` is the largest, over all paths along out-edges from the source to `v`, of the least
-//! weight on the path (Pollack 1960; the bottleneck of a network).
+//! Single-source widest paths: `width[v]` is the largest, over all paths along out-edges from the source to `v`, of the
+//! least weight on the path (Pollack 1960; the bottleneck of a network).
 //!
-//! Over frontiers, as shortest paths are found: vertices whose width has grown offer their neighbours a way through themselves,
-//! and the widest offer stays. Nothing is added up and nothing rounded, so that widths are exact, whatever the type of the
-//! weights: each is the source's own or the weight of some edge.
+//! Over frontiers, as shortest paths are found: vertices whose width has grown offer their neighbours a way through
+//! themselves, and the widest offer stays. Nothing is added up and nothing rounded, so that widths are exact, whatever
+//! the type of the weights: each is the source's own or the weight of some edge.
 //!
 //! - The source is as wide as can be: 2^32 - 1 with whole weights, infinity with `f32` ones.
-//! - A vertex that is not reached has width 0, and so has one that can be reached over edges of weight 0 only: nothing fits
+//! - A vertex that is not reached has width 0, and so has one that can be reached over edges of weight 0 only: nothing
+//!   fits
 //!   through those, and they are not followed.
-//! - `f32` widths are kept as the bits of a float from 0 on, which order as it does. A weight that is negative or no number
-//!   ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter. -0 is 0; infinity is a
-//!   width like others.
-//! - Of edges that stand several times the widest counts; loops change nothing. In an undirected graph edges go both ways.
+//! - `f32` widths are kept as the bits of a float from 0 on, which order as it does. A weight that is negative or no
+//!   number ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter. -0 is 0;
+//!   infinity is a width like others.
+//! - Of edges that stand several times the widest counts; loops change nothing. In an undirected graph edges go both
+//!   ways.
 //!
 //! It keeps 4 bytes a vertex, and 1 bit with `f32` weights.
 
@@ -59,6 +61,7 @@ fn float_width(weight: u32) -> Option<u32> {
 }
 
 /// Offers ways to neighbours.
+#[doc(hidden)]
 pub struct WidestKernel<'a> {
     width: &'a U32Column,
     /// Of `f32` weights.

@@ -1,23 +1,23 @@
-//! Graph500's checks of a search: whether levels or distances are right, without another answer to hold them against.
+//! Graph500's validation of searches: checks levels or distances without a second answer to compare with.
 //!
 //! ```text
 //!  rule                                                             what is read
-//!  1 the tree hangs below the source and has no cycles              parents
-//!  2 a tree edge goes down one level (distances: by its weight)     parents; of distances the pages too
-//!  3 no edge goes down more than that                               pages
-//!  4 no edge leaves what is reached                                 pages
+//!  1 parents form a tree with the source as its root                parents
+//!  2 values grow along tree edges by the edge's length              parents; for distances, pages too
+//!  3 values grow along edges by at most the edge's length           pages
+//!  4 no edge leads from a reached vertex to an unreached one        pages
 //!  5 a tree edge is an edge of the graph                            pages
 //! ```
 //!
-//! 1, 2 and 5 say that nothing is nearer than it should be, 3 and 4 that nothing is farther: together they leave one
-//! answer. An edge of an undirected graph stands in the lists of both ends, so that 3 and 4 hold both ways; in a
-//! directed graph they hold along the edge only. Without parents the place of 1, 2 and 5 is taken by a weaker demand
-//! that proves as much: every vertex that is reached has *some* edge from a vertex that is right and nearer by the
-//! edge's length.
+//! The length of an edge is 1 for levels and its weight for distances. Rules 1, 2 and 5 prove that no value is too
+//! small, rules 3 and 4 that none is too large; only one answer satisfies all of them. An edge of an undirected graph
+//! is in the lists of both ends, so rules 3 and 4 are checked both ways; in a directed graph only along the edge.
+//! Without parents, rules 1, 2 and 5 are replaced by a weaker condition that proves the same: every reached vertex has
+//! *some* edge from a correct vertex whose value is smaller by the edge's length.
 //!
-//! Pages are read in file order, a few at a time: memory is a few bits a vertex and a page a thread, so that a graph
-//! larger than memory is checked from disk. Lists are read once; without parents, edges of length 0 may ask for more
-//! (see [`check_sssp`]). The rules are those of the benchmark's specification, section "Validation" (graph500.org).
+//! Pages are read in file order, a few at a time. Memory is a few bits per vertex and a page per thread, so graphs
+//! larger than memory can be checked. Lists are read once; without parents, edges of length 0 may require more passes
+//! ([`check_sssp`]). The rules are those of the benchmark's specification, section "Validation" (graph500.org).
 
 mod pages;
 mod tree;
@@ -31,22 +31,22 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, PageId, Store, Topology, VertexId};
 
-/// Hops from the source to each vertex; `None` where it is not reached.
+/// The number of hops from the source to each vertex; `None` if it is unreached.
 pub type Levels<'a> = Values<'a, Option<u64>>;
-/// Distances from the source to each vertex; infinity where it is not reached.
+/// The distance from the source to each vertex; infinity if it is unreached.
 pub type Distances<'a> = Values<'a, f64>;
-/// Each vertex's parent in the tree; the source is its own parent, and a vertex that is not reached has none.
+/// Each vertex's parent in the tree; `None` if it is unreached. The source is its own parent.
 pub type Parents<'a> = Values<'a, Option<VertexId>>;
 
-/// What a check may use.
+/// The options of a check.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
-    /// Main memory for the check, in bytes, beside what holds the answer.
+    /// The memory budget of the check, in bytes, besides the answer.
     pub memory_bytes: u64,
-    /// By how much a distance over `f32` weights may differ from the sum that it should be, relative to that sum. One
-    /// rounding of single precision where nothing else is asked for; sums of whole weights are exact.
+    /// The maximum difference between a distance over `f32` weights and the expected sum, relative to that sum. The
+    /// default is one rounding of single precision. Sums of integer weights are exact.
     pub tolerance: f64,
-    /// Raised by whoever wants the check to stop.
+    /// Set to cancel the check.
     pub cancel: Arc<AtomicBool>,
 }
 
@@ -56,24 +56,24 @@ impl Default for CheckOptions {
     }
 }
 
-/// What was checked and found right.
+/// The figures of a check that has passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// Vertices that are reached, the source among them.
+    /// The number of reached vertices, including the source.
     pub reached: u64,
-    /// Pages that were read, counted each time.
+    /// The number of page reads.
     pub pages: u64,
-    /// Edges in them.
+    /// The number of edges in these pages.
     pub edges: u64,
-    /// Bytes of them.
+    /// The size of these pages, in bytes.
     pub bytes: u64,
 }
 
-/// Checks levels, and the tree where there are parents, of a breadth-first search.
+/// Checks the levels of a breadth-first search, and its tree if parents are given.
 ///
 /// # Errors
-/// [`Error::Wrong`] with the first case of the first rule that is broken; [`Error::Memory`]; [`Error::Store`] where a
-/// page cannot be read; [`Error::Interrupted`].
+/// [`Error::Wrong`] with the first violation of a rule; [`Error::Memory`]; [`Error::Store`] if a page cannot be read;
+/// [`Error::Interrupted`].
 pub fn check_bfs(
     store: &Store,
     source: VertexId,
@@ -85,15 +85,15 @@ pub fn check_bfs(
     Search::new(store, source, &value, parents, Lengths::Hops, options)?.check()
 }
 
-/// Checks distances, and the tree where there are parents, of shortest paths over the store's weights. Weights below
-/// 2^-126 count as 0, and an edge leads nowhere where its sum passes the largest `f32`, as in
-/// [`Sssp`](crate::algorithms::Sssp).
+/// Checks the distances of shortest paths over the store's weights, and their tree if parents are given. As in
+/// [`Sssp`](crate::algorithms::Sssp), weights below 2^-126 count as 0, and an edge is ignored if its sum exceeds the
+/// largest `f32`.
 ///
-/// Without parents, two vertices at the same distance with an edge of length 0 between them cannot vouch for each
-/// other: pages are read again for as long as that shows further vertices to be right.
+/// Without parents, two vertices at the same distance with an edge of length 0 between them cannot prove each other
+/// correct. Pages are then read again for as long as a pass proves more vertices correct.
 ///
 /// # Errors
-/// As [`check_bfs`]; [`Error::Parameter`] where the store has no weights.
+/// The errors of [`check_bfs`]; [`Error::Parameter`] if the store has no weights.
 pub fn check_sssp(
     store: &Store,
     source: VertexId,
@@ -109,7 +109,7 @@ pub fn check_sssp(
     Search::new(store, source, distances, parents, lengths, options)?.check()
 }
 
-/// Main memory that a check needs beside the answer, in bytes.
+/// Returns the main memory that a check needs besides the answer, in bytes.
 pub fn memory_bytes(store: &Store, weights: bool) -> u64 {
     let topology = out_lists(store);
     let weight_page_bytes = if weights { topology.weight_page_bytes() } else { 0 };
@@ -122,14 +122,14 @@ fn out_lists(store: &Store) -> &Topology {
     store.topology(Direction::Out).expect("every store has out-lists")
 }
 
-/// How long edges are.
+/// The lengths of edges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lengths {
-    /// Each is 1.
+    /// Every edge has length 1.
     Hops,
-    /// As long as its weight.
+    /// The length is the weight, an integer.
     Whole,
-    /// The same, with distances that are rounded.
+    /// The length is the weight, an `f32`, and distances are rounded.
     Float { tolerance: f64 },
 }
 
@@ -142,7 +142,7 @@ impl Lengths {
         if let Self::Float { tolerance } = self { tolerance } else { 0.0 }
     }
 
-    /// The length of an edge by its weight's bits; none where the weight is negative or no number.
+    /// Returns the length of an edge from the bits of its weight; `None` if the weight is negative or NaN.
     #[inline(always)]
     fn of(self, weight: u32) -> Option<f64> {
         match self {
@@ -157,13 +157,13 @@ impl Lengths {
         }
     }
 
-    /// What a value is called.
+    /// The noun for a value in messages.
     fn noun(self) -> &'static str {
         if self == Self::Hops { "level" } else { "distance" }
     }
 }
 
-/// An answer to check. Levels are distances over edges of length 1.
+/// An answer that is checked. Levels are distances over edges of length 1.
 struct Search<'a> {
     store: &'a Store,
     source: u32,
@@ -173,7 +173,7 @@ struct Search<'a> {
     cancel: &'a AtomicBool,
 }
 
-/// A rule that is broken, by the store's own numbers.
+/// A violation of a rule, with the store's own vertex numbers.
 #[derive(Debug)]
 struct Broken {
     rule: Rule,
@@ -233,12 +233,12 @@ impl<'a> Search<'a> {
         self.value.get(vertex) < f64::INFINITY
     }
 
-    /// The parent of a vertex, as the answer has it.
+    /// Returns the parent of a vertex in the answer.
     fn above(parent: &Parents<'_>, vertex: u32) -> Option<u32> {
         parent.get(vertex).map(|parent| parent.0)
     }
 
-    /// All vertices but the source.
+    /// Returns all vertices but the source.
     fn others(&self) -> impl Iterator<Item = u32> {
         let vertices = (0..self.store.vertices()).map(|vertex| vertex as u32);
         vertices.filter(|&vertex| vertex != self.source)
@@ -248,7 +248,7 @@ impl<'a> Search<'a> {
         if self.cancel.load(Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// The error that says so, by original ids.
+    /// Returns the error for a violation, with original ids.
     fn wrong(&self, broken: Broken) -> Error {
         let ids = match self.store.ids() {
             Ok(ids) => ids,
@@ -260,7 +260,7 @@ impl<'a> Search<'a> {
         Error::Wrong(Box::new(Violation {
             rule: broken.rule,
             vertex: original(broken.vertex),
-            // A parent may be no vertex at all: the reason says so.
+            // A parent may not exist; the reason says so.
             other: broken.other.filter(|&other| u64::from(other) < self.store.vertices()).map(original),
             reason: broken.reason,
             page: broken.page.map(|page| (file(page), page)),

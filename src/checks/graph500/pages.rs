@@ -1,4 +1,4 @@
-//! What the edges of the graph tell: lists are read in file order, a few pages at a time.
+//! The rules that need the graph's edges. Lists are read in file order, a few pages at a time.
 
 use super::{Broken, Checked, Lengths, Parents, Rule, Search, out_lists};
 use crate::error::Result;
@@ -12,23 +12,23 @@ use topostream_formats::page::{Neighbours, Page};
 use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 
-/// Pages that a thread reads before all look for what was found: the first page with a defect is then soon known.
+/// Pages per thread in one batch. Errors are looked for after each batch, so a defect is found early.
 const PAGES_A_THREAD: u32 = 8;
 
-/// One edge of a vertex that is reached.
+/// An edge of a reached vertex.
 #[derive(Clone, Copy)]
 struct ReachedEdge {
     source: u32,
     dest: u32,
-    /// The value of the source, and of the destination.
+    /// The values of the source and of the destination.
     from: f64,
     to: f64,
-    /// The source's value and the edge's length.
+    /// The sum of the source's value and the edge's length.
     sum: f64,
 }
 
 impl Search<'_> {
-    /// Every edge, and that tree edges are among them, at their weight.
+    /// Checks every edge, and that tree edges exist with the right weight.
     pub(super) fn check_with_tree(&self, parent: &Parents<'_>, checked: &mut Checked) -> Result<()> {
         let (joined, exact) = (Bits::new(self.store.vertices()), Bits::new(self.store.vertices()));
         self.scan(checked, &|edge| {
@@ -44,16 +44,16 @@ impl Search<'_> {
             return Ok(());
         };
         let (rule, reason) = match joined.contains(vertex) {
-            false => (Rule::InGraph, "has no edge from there".into()),
+            false => (Rule::InGraph, "has no edge from that parent".into()),
             true => {
                 let (value, up) = (self.value.get(vertex), self.value.get(above));
-                (Rule::TreeEdge, format!("is at distance {value}, which is no edge's weight from its parent at {up}"))
+                (Rule::TreeEdge, format!("is at distance {value}, but no edge from its parent at {up} has that weight"))
             }
         };
         Err(self.wrong(Broken { rule, vertex, other: Some(above), reason, page: self.page_of(above) }))
     }
 
-    /// The page where a vertex's list begins; none where it is in parts.
+    /// Returns the page on which a vertex's list begins; `None` if lists are grouped for shards.
     fn page_of(&self, vertex: u32) -> Option<PageId> {
         let topology = out_lists(self.store);
         let starts = topology.directory().starts();
@@ -62,8 +62,8 @@ impl Search<'_> {
         (!topology.is_grouped()).then_some(PageId(first as u32))
     }
 
-    /// Every edge, and that what is reached has an edge from a vertex that is nearer by the edge's length, or as near
-    /// and right itself.
+    /// Checks every edge, and that every reached vertex has an edge from a vertex whose value is smaller by the edge's
+    /// length. For edges of length 0, that vertex must have been proved correct itself.
     pub(super) fn check_without_tree(&self, checked: &mut Checked) -> Result<()> {
         let right = Bits::new(self.store.vertices());
         right.insert(self.source);
@@ -81,19 +81,19 @@ impl Search<'_> {
             if !found.into_inner() {
                 let (value, noun) = (self.value.get(vertex), self.lengths.noun());
                 let reason =
-                    format!("is at {noun} {value}, and no edge leads there from a vertex as much nearer as it is long");
+                    format!("is at {noun} {value}, but no vertex with an edge to it is nearer by the edge's length");
                 return Err(self.wrong(Broken { rule: Rule::TreeEdge, vertex, other: None, reason, page: None }));
             }
         }
     }
 
-    /// Whether a value is the sum that an edge offers.
+    /// Returns whether the destination's value is the sum along the edge.
     fn is_exact(&self, edge: &ReachedEdge) -> bool {
         self.leads_somewhere(edge.sum) && (edge.to - edge.sum).abs() <= self.lengths.tolerance() * edge.sum
     }
 
-    /// Reads all out-lists and holds every edge of a vertex that is reached against rules 3 and 4; `take` is given
-    /// each.
+    /// Reads all out-lists, checks rules 3 and 4 on every edge of a reached vertex, and passes each of these edges to
+    /// `take`.
     fn scan(&self, checked: &mut Checked, take: &(impl Fn(ReachedEdge) + Sync)) -> Result<()> {
         let topology = out_lists(self.store);
         let reader = PageReader::open(topology)?;
@@ -103,7 +103,7 @@ impl Search<'_> {
         for first in (0..topology.page_count()).step_by(pages_at_once as usize) {
             let pages = first..topology.page_count().min(first.saturating_add(pages_at_once));
             let one_page = |buffers: &mut PageBuffers, page| self.check_page(&reader, PageId(page), buffers, take);
-            // Of several defects, the one in the first page is reported, whichever thread is faster.
+            // Of several errors, the one of the first page is reported, independent of thread timing.
             let results: Vec<Result<u64>> = pages.clone().into_par_iter().map_init(buffers, one_page).collect();
             for result in results {
                 checked.edges += result?;
@@ -114,7 +114,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Reads a page and checks it, its bytes first; returns how many edges it has.
+    /// Reads a page, checks the page itself and then its edges. Returns its number of edges.
     fn check_page(
         &self,
         reader: &PageReader<'_>,
@@ -137,8 +137,8 @@ impl Search<'_> {
         }
     }
 
-    /// The lists of a page. Those of vertices that are not reached say nothing: what an undirected edge says stands in
-    /// the list of its other end too.
+    /// Checks the lists of a page. Lists of unreached vertices are skipped: an undirected edge is in the list of its
+    /// other end too.
     fn check_lists(
         &self,
         page: &Page<'_>,
@@ -170,7 +170,7 @@ impl Search<'_> {
             let dest = neighbours.vertex(at);
             let weight = weights.get(at).copied().unwrap_or(0);
             let Some(length) = self.lengths.of(weight) else {
-                let reason = format!("has weight {}, which is no length", f32::from_bits(weight));
+                let reason = format!("has weight {}: weights must be at least 0", f32::from_bits(weight));
                 return Err(Broken { rule: Rule::EveryEdge, vertex: source, other: Some(dest), reason, page: None });
             };
             let edge = ReachedEdge { source, dest, from, to: self.value.get(dest), sum: from + length };
@@ -182,7 +182,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Whether a distance can be so long: `f32` ones end.
+    /// Returns whether a distance can be represented: `f32` distances must be finite.
     fn leads_somewhere(&self, sum: f64) -> bool {
         match self.lengths {
             Lengths::Float { .. } => (sum as f32).is_finite(),
@@ -197,7 +197,7 @@ impl Search<'_> {
         let weight = if has_weights { format!(" with weight {length}") } else { String::new() };
         let (rule, reason) = match to.is_finite() {
             true => (Rule::EveryEdge, format!("leads from {noun} {from} to {noun} {to}{weight}")),
-            false => (Rule::Spans, format!("leads from {noun} {from} to a vertex that is not reached{weight}")),
+            false => (Rule::Spans, format!("leads from {noun} {from} to an unreached vertex{weight}")),
         };
         Broken { rule, vertex: source, other: Some(dest), reason, page: None }
     }

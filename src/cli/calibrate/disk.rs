@@ -1,4 +1,4 @@
-//! How fast the engine's fetcher reads pages that nobody looks at.
+//! The rate at which the engine's fetcher reads pages, with no work on them.
 
 use crate::cli::{Failure, opening};
 use std::future::poll_fn;
@@ -10,20 +10,20 @@ use topostream::predict::disks;
 use topostream_formats::PageId;
 use topostream_tools::progress::Cancel;
 
-/// How long it reads.
+/// Duration of the measurement.
 const READING: Duration = Duration::from_secs(1);
-/// Frames in flight take no more than this.
+/// Maximum bytes of frames in flight.
 const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
-/// What was measured.
+/// The measured rate.
 pub struct Disk {
     /// Bytes a second of one disk.
     pub bytes_per_s: f64,
-    /// Whether it was read past the system's page cache.
+    /// Whether reads bypassed the system's page cache.
     pub direct: bool,
 }
 
-/// Reads the pages of a store for a while, all of them in turn.
+/// Reads the pages of a store, in turn, for the duration.
 pub fn measure(path: impl AsRef<Path>, kind: FetcherKind, cancel: &Cancel) -> Result<Disk, Failure> {
     let store = opening::open(path)?;
     let topologies = store.topologies().map(|of| (of.direction(), of.page_count())).collect::<Vec<_>>();

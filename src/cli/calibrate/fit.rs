@@ -1,20 +1,20 @@
-//! Times explained by counts.
+//! Rates fitted to times and counts.
 
-/// A rate where something takes no time that could be measured.
+/// The rate of work that takes no measurable time.
 pub const FREE: f64 = 1e15;
 
-/// What a superstep did, and how long it took.
+/// The work of a superstep, and its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// Neighbours that were looked at.
+    /// Neighbours that were read.
     pub edges: f64,
-    /// Lists that were looked at.
+    /// Lists that were read.
     pub lists: f64,
     /// Nanoseconds.
     pub ns: f64,
 }
 
-/// Edges and lists a second that explain the times best: least squares, neither of them negative.
+/// Edges and lists per second that fit the times best: least squares, neither negative.
 pub fn rates(samples: &[Sample]) -> (f64, f64) {
     let sum = |of: fn(&Sample) -> f64| samples.iter().map(of).sum::<f64>();
     let (ee, ll, el) = (sum(|s| s.edges * s.edges), sum(|s| s.lists * s.lists), sum(|s| s.edges * s.lists));
@@ -32,12 +32,12 @@ pub fn rates(samples: &[Sample]) -> (f64, f64) {
     (per_second(edge), per_second(list))
 }
 
-/// From nanoseconds of one to how many a second.
+/// Nanoseconds of one as a rate per second.
 pub fn per_second(ns: f64) -> f64 {
     if ns > 1e9 / FREE { 1e9 / ns } else { FREE }
 }
 
-/// The middle one; of none, none.
+/// The median; none of no values.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

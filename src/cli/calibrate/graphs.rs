@@ -1,4 +1,4 @@
-//! The graphs that are measured: made for it, and removed again.
+//! The temporary graphs that are measured.
 
 use crate::cli::progress::Bars;
 use crate::cli::{Failure, temporary_folder};
@@ -9,16 +9,16 @@ use topostream_tools::format::{FormatOptions, OpenSource, format};
 use topostream_tools::generate::{Grid, RandomWeights, Rmat};
 use topostream_tools::progress::Cancel;
 
-/// Temporary stores. They vanish with this, whatever ends the measurement.
+/// Temporary stores, removed when this is dropped.
 pub struct Graphs {
     folder: TemporaryFolder,
     scales: Vec<u32>,
 }
 
-/// How much smaller the other graphs are: caches hold more of their attributes.
+/// Differences in scale of the smaller graphs, of whose attributes caches hold more.
 const SMALLER: [u32; 2] = [6, 3];
 const SCALE_MIN: u32 = 8;
-/// Vertices of the path: as many supersteps.
+/// Vertices of the path, and so supersteps of a search along it.
 const PATH_VERTICES: u64 = 1000;
 
 impl Graphs {
@@ -60,7 +60,7 @@ impl Graphs {
         self.rmat(*self.scales.last().expect("there is one at least"))
     }
 
-    /// A path: a search from its end has next to nothing to do in a superstep.
+    /// A path: the supersteps of a search from its end have next to no work.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("path")
     }

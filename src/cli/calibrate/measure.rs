@@ -1,4 +1,4 @@
-//! What a device does in a second: the engine is run on it, and its own reports say how long what took.
+//! Rates of a device: the engine runs on it, and its reports give the times.
 
 use super::fit::{FREE, Sample, median, per_second, rates};
 use super::graphs::Graphs;
@@ -15,17 +15,17 @@ use topostream_formats::WeightType;
 
 /// Iterations of a PageRank.
 const ITERATIONS: u32 = 6;
-/// Runs of each kind, of which the fastest counts.
+/// Runs of each kind; the fastest counts.
 const RUNS: usize = 4;
 
 /// The least page buffer of a pass from disk.
 const BUFFER_MIN_BYTES: u64 = 8 << 20;
 
-/// A device, and what it is measured with.
+/// A device to measure, and the graphs for it.
 pub struct Bench<'a> {
     /// The device.
     pub choice: &'a DeviceChoice,
-    /// What it may use.
+    /// Options of its engine.
     pub options: &'a EngineOptions,
     /// The graphs.
     pub graphs: &'a Graphs,
@@ -99,8 +99,8 @@ impl Bench<'_> {
         })
     }
 
-    /// Bytes of fresh pages a second beside the work on them: by how much a pass takes longer where most pages come from disk. Where
-    /// the disk is what it waits for, that tells nothing, and the time of checks has to do.
+    /// Bytes of fresh pages per second, beside the work on them: the additional time of a pass with most pages on disk. Where
+    /// the disk is the bottleneck, the time of page checks is used instead.
     fn fresh(&self) -> Result<f64, Failure> {
         let largest = self.graphs.largest();
         let buffered = again(&self.engine(&largest, |_| {})?, pagerank(Traffic::Push))?;
@@ -124,8 +124,8 @@ impl Bench<'_> {
         Ok(BusRates { in_place_bytes_per_s: of.bus(&push), search_bytes_per_s: of.bus(&search) })
     }
 
-    /// The bytes a second at which it exchanges values with itself, opened twice, and the nanoseconds that a superstep's exchange
-    /// takes where there is one vertex to tell of.
+    /// The rate at which it exchanges values with itself, opened twice, in bytes per second, and the nanoseconds of an exchange of
+    /// one vertex.
     fn merge(&self) -> Result<(f64, f64), Failure> {
         let twice = |options: &mut EngineOptions| {
             options.devices = vec![self.choice.clone(), self.choice.clone()];
@@ -165,8 +165,7 @@ pub fn together(benches: &[Bench<'_>]) -> Result<f64, Failure> {
     Ok(left.fold(1.0, f64::min).max(1e-3))
 }
 
-/// Runs a few times, the first time so that everything is in its place; the fastest run. Whatever else goes on on the machine makes
-/// runs slower, and none faster.
+/// The fastest of a few runs after one to warm up: other load makes runs slower, and none faster.
 fn again<A: Algorithm + Clone>(engine: &Engine, algorithm: A) -> Result<RunReport, Failure> {
     engine.run(algorithm.clone())?;
     let mut fastest = engine.run(algorithm.clone())?.report;
@@ -199,19 +198,19 @@ fn searches(engine: &Engine) -> Result<Vec<StepReport>, Failure> {
     Ok(steps)
 }
 
-/// How reports are read.
+/// The times in reports that count for a device.
 struct Reading {
     superstep_ns: f64,
     cpu: bool,
 }
 
 impl Reading {
-    /// The end of a superstep. A GPU is waited for there, so that only its own clock tells that from the pages.
+    /// The end of a superstep. The engine waits for a GPU there, so only the GPU's clock separates it from the pages.
     fn vertex_ns(&self, step: &StepReport) -> f64 {
         if self.cpu { step.vertex_ns as f64 } else { step.transfer.vertex_kernels_ns as f64 }
     }
 
-    /// Everything but the end of a superstep, and what any superstep takes.
+    /// The time of a superstep without its end and without the fixed time of any superstep.
     fn streaming_ns(&self, step: &StepReport) -> f64 {
         let wall = step.wall_ns as f64;
         (wall - self.vertex_ns(step) - self.superstep_ns).max(wall / 10.0)

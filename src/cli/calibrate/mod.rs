@@ -1,4 +1,4 @@
-//! `topostream calibrate`: what this machine does in a second.
+//! `topostream calibrate`: benchmarks disk, bus and compute rates.
 
 mod disk;
 mod fit;
@@ -18,23 +18,23 @@ use topostream::device::DeviceChoice;
 use topostream::predict::{DeviceRates, RATES_VERSION, Rates};
 use topostream_tools::progress::Cancel;
 
-/// Measure what this machine does in a second, for `plan`, `--strategy auto`, and the predictions of `run`.
+/// Benchmark disk, bus and compute rates, for `plan`, `--strategy auto`, and the predictions of `run`.
 ///
-/// The engine itself is run over small graphs that are made for it and removed again. It takes less than a minute.
+/// Runs the engine over small temporary graphs, in less than a minute.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Calibrate {
-    /// Where temporary graphs go: a folder on the disk that is to be measured
+    /// Folder for temporary graphs, on the disk to measure
     #[arg(long, default_value = ".", value_name = "DIR")]
     dir: PathBuf,
-    /// Read this store to measure its disks, and not a temporary one: better the larger it is
+    /// Measure the disks of this store instead of a temporary one; larger stores give better figures
     #[arg(long, value_name = "STORE")]
     store: Option<PathBuf>,
-    /// The largest graph has 2^SCALE vertices, 16 times as many edges, and takes 300 bytes a vertex on disk [default: 20, with a
-    /// GPU 24]
+    /// The largest graph has 2^SCALE vertices and 16 times as many edges, and takes 300 bytes a vertex on disk [default: 20,
+    /// with a GPU 24]
     #[arg(long, value_parser = clap::value_parser!(u32).range(10..=28))]
     scale: Option<u32>,
-    /// The file to write [default: $TOPOSTREAM_CALIBRATION, else one in the user's cache folder]
+    /// The file to write [default: $TOPOSTREAM_CALIBRATION, or a file in the user's cache folder]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print the rates as JSON, and nothing else
@@ -50,9 +50,9 @@ Examples:
   topostream calibrate --device cpu,all --dir /mnt/nvme
   topostream calibrate --device 0 --store /mnt/nvme/big --scale 26";
 
-/// The largest graph where only the CPU is measured: its attributes pass the caches of most processors.
+/// The largest graph where only the CPU is measured: its attributes exceed the caches of most processors.
 const SCALE_CPU: u32 = 20;
-/// Where a GPU is measured.
+/// The largest graph where a GPU is measured.
 const SCALE_GPU: u32 = 24;
 
 impl Calibrate {
@@ -73,9 +73,8 @@ impl Calibrate {
         if self.json {
             return print(&rates.encode());
         }
-        let cached =
-            if disk.direct { "" } else { " (through the system's cache: this is no disk that can be read past it)" };
-        print(&format!("{}disk: {}{cached}\nkept in {}\n", table(&rates), gb(disk.bytes_per_s), path.display()))
+        let cached = if disk.direct { "" } else { " (through the system's page cache: this disk has no direct reads)" };
+        print(&format!("{}disk: {}{cached}\nwritten to {}\n", table(&rates), gb(disk.bytes_per_s), path.display()))
     }
 }
 
@@ -88,7 +87,7 @@ fn create(path: &Path) -> Result<OutputFile, Failure> {
     OutputFile::create(path)
 }
 
-/// Each device that was asked for, by a choice that means it alone.
+/// The selected devices, each by a choice that names it alone.
 #[cfg(feature = "gpu")]
 fn choices(options: &EngineOptions) -> Result<Vec<DeviceChoice>, Failure> {
     let adapters = topostream::device::gpu::adapters::choose_all(&options.devices)?;
@@ -120,7 +119,7 @@ fn measure(
     Ok(rates)
 }
 
-/// Devices of the same machine that were measured before stay in the file.
+/// Keeps devices of the same machine that were measured before.
 fn with_others(mut rates: Rates, path: &Path) -> Rates {
     let before = Rates::read(path).ok().filter(|before| before.machine == rates.machine);
     if let Some(before) = before {

@@ -13,8 +13,9 @@ use topostream::checkpoint::{Checkpoints, Event, Every};
 #[derive(Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArgs {
-    /// Keep what the run has come to in this folder, so that it can be resumed after a crash or Ctrl-C; removed once results
-    /// are written. Ctrl-C then waits for the end of the superstep and writes one more; a second Ctrl-C stops at once
+    /// Keep what the run has come to in this folder, so that it can be resumed after a crash or Ctrl-C; removed once
+    /// results are written. Ctrl-C then waits for the end of the superstep and writes one more; a second Ctrl-C stops
+    /// at once
     #[arg(long, value_name = "DIR", id = "checkpoint_dir")]
     checkpoint: Option<PathBuf>,
     /// How often: a time (90s, 5m, 1h) or a number of supersteps [default: 60s, and at most 3% of the run's time]

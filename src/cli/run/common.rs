@@ -31,15 +31,15 @@ pub struct Common {
     /// The format of that file [default: by its name: .csv, .npy, else text]
     #[arg(long, value_name = "FORMAT", requires = "output", help_heading = "Results")]
     output_format: Option<ResultFormat>,
-    /// Write what happened when (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing open;
-    /// takes 40 MiB of the memory
+    /// Write what happened when (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing
+    /// open; takes 40 MiB of the memory
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     trace: Option<PathBuf>,
     /// Rates of this machine, for predictions [default: what `topostream calibrate` has kept]
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     calibration: Option<PathBuf>,
-    /// Process pages in memory again before others are read, where values go one way only (sssp, components, widest): more supersteps,
-    /// fewer bytes from disk
+    /// Process pages in memory again before others are read, where values go one way only (sssp, components, widest):
+    /// more supersteps, fewer bytes from disk
     #[arg(long, help_heading = "Resources")]
     asynchronous: bool,
     /// Print the report, or the predictions, as JSON, times in nanoseconds, and nothing else

@@ -1,38 +1,38 @@
-//! Messages: the changes that a traversal has made on one device, for the others. Only vertices that the superstep has
-//! activated are in it (vertex refinement: Khorasani, Gupta and Bhuyan, PACT 2015).
+//! Messages: the changes of a traversal on one device, for the others. A message contains only vertices that the
+//! superstep has activated (vertex refinement: Khorasani, Gupta and Bhuyan, PACT 2015).
 //!
-//! A message is about a range of vertices that begins at a multiple of [`BLOCK_VERTICES`], and takes these words of 4
+//! A message is about a range of vertices that starts at a multiple of [`BLOCK_VERTICES`]. It consists of words of 4
 //! bytes:
 //!
 //! ```text
-//!             0       1   2 3   4
-//!  sparse:  │ count │ 0 │ 0 0 │ vertex × count                     │ flags × count, if any bits │ values │ values │ …
-//!  dense:   │ count │ 1 │ 0 0 │ active bits │ bits of each bit set │ bases                      │ values │ values │ …
+//!             0        1      2 3   4
+//!  sparse:  │ count │ 0 │ 0 0 │ vertex × count                       │ flags × count (if bits) │ values │ values │ …
+//!  dense:   │ count │ 1 │ 0 0 │ active bits │ bits of each bit set … │ bases                   │ values │ values │ …
 //! ```
 //!
-//! - `count`: activated vertices. A message without any is its header alone.
-//! - Sparse: the vertices, in any order; then, where the algorithm has bit attributes, one word for each vertex with
-//!   bit k set if it is in the k-th of those; then for each other attribute that edges write, in the order of
-//!   declaration, a value for each vertex.
+//! - `count`: the number of activated vertices. If it is 0, the message is its header alone.
+//! - Sparse: the vertices, in any order; then, if the message carries bit attributes, one word for each vertex, with
+//!   bit k set if it is in the k-th of them; then for each other attribute, in the order of declaration, a value for
+//!   each vertex.
 //! - Dense: a bit for each vertex of the range; the words of each bit attribute over the range (whole sets: they merge
-//!   by OR); for each block of [`BLOCK_VERTICES`] the number of values before its own; then the values of activated
-//!   vertices, in ascending order within a block, the blocks in any order.
+//!   by OR); for each block of [`BLOCK_VERTICES`] the number of values before its own; then the values of the activated
+//!   vertices, ascending within a block, blocks in any order.
 //!
-//! Whichever takes fewer words is sent; where they take as many, the sparse one.
+//! The shorter form is sent; the sparse one if both have the same length.
 
 use crate::model::attributes::{Attribute, AttributeType, Role};
 use std::ops::Range;
 
-/// Vertices of a block: 256 words of 32 bits, a workgroup's share.
+/// The number of vertices in a block: 256 words of 32 bits, the share of one workgroup.
 pub const BLOCK_VERTICES: u64 = 8192;
-/// Words of a message before its contents.
+/// The length of a message's header, in words.
 pub const HEADER_WORDS: u64 = 4;
 /// The second word of a sparse message.
 pub const SPARSE: u32 = 0;
 /// The second word of a dense message.
 pub const DENSE: u32 = 1;
 
-/// The attributes that a message carries, which decide where its parts lie.
+/// The attributes that a message carries, which determine its layout.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MessageLayout {
     /// Bit attributes, by their places in the declaration.
@@ -41,27 +41,28 @@ pub struct MessageLayout {
     pub values: Vec<usize>,
 }
 
-/// Where the parts of one message begin, in words from its beginning.
+/// The offsets of a message's parts, in words from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     /// Sparse: the vertices. Dense: the active bits.
     pub vertices: u64,
-    /// Sparse: the flags. Dense: the words of bit attributes, one set after the other.
+    /// Sparse: the flags. Dense: the words of the bit attributes, one set after the other.
     pub bits: u64,
     /// Dense: the bases of blocks.
     pub bases: u64,
     /// The values, one attribute after the other.
     pub values: u64,
-    /// Words of the whole message.
+    /// The length of the message, in words.
     pub words: u64,
 }
 
 impl MessageLayout {
-    /// The messages of an algorithm. Under Strategy-P they carry everything that edges write; under Strategy-S, where
-    /// values have one owner, only what other devices read.
+    /// Returns the layout of an algorithm's messages. They carry all attributes that edges write under Strategy-P.
+    /// Under Strategy-S values have one owner, and messages carry only attributes that other devices read.
     ///
     /// # Panics
-    /// Where a traversal writes numbers of 64 bits: a sum does not show what has been added to it.
+    /// If a traversal writes numbers of 64 bits: a change cannot be told from the old value. The engine refuses such
+    /// algorithms.
     pub fn new(declared: &[Attribute], sharded: bool) -> Self {
         let sent = |attribute: &Attribute| match sharded {
             false => attribute.role.is_written(),
@@ -73,21 +74,21 @@ impl MessageLayout {
                 AttributeType::Bit => bits.push(place),
                 AttributeType::U32 | AttributeType::F32 => values.push(place),
                 AttributeType::Fixed63 | AttributeType::U64 => {
-                    panic!("{}: traversals write no numbers of 64 bits", attribute.name)
+                    panic!("{}: a traversal cannot send numbers of 64 bits", attribute.name)
                 }
             }
         }
         Self { bits, values }
     }
 
-    /// Where the parts of a sparse message lie.
+    /// Returns the offsets of a sparse message with `count` vertices.
     pub fn sparse(&self, count: u64) -> Places {
         let bits = HEADER_WORDS + count;
         let values = bits + if self.bits.is_empty() { 0 } else { count };
         Places { vertices: HEADER_WORDS, bits, bases: values, values, words: values + self.values.len() as u64 * count }
     }
 
-    /// Where the parts of a dense message lie.
+    /// Returns the offsets of a dense message about `vertices`, `count` of them active.
     pub fn dense(&self, vertices: &Range<u64>, count: u64) -> Places {
         let words = words_of(vertices);
         let bits = HEADER_WORDS + words;
@@ -96,18 +97,18 @@ impl MessageLayout {
         Places { vertices: HEADER_WORDS, bits, bases, values, words: values + self.values.len() as u64 * count }
     }
 
-    /// Whether a message with `count` vertices is sparse, and where its parts lie.
+    /// Returns whether a message with `count` activated vertices is sparse, and its offsets.
     pub fn choose(&self, vertices: &Range<u64>, count: u64) -> (bool, Places) {
         let (sparse, dense) = (self.sparse(count), self.dense(vertices, count));
         if sparse.words <= dense.words { (true, sparse) } else { (false, dense) }
     }
 
-    /// The most words of a message about these vertices, a multiple of 4.
+    /// Returns the maximum length of a message about these vertices, in words, rounded up to a multiple of 4.
     pub fn words_max(&self, vertices: &Range<u64>) -> u64 {
         self.dense(vertices, vertices.end - vertices.start).words.next_multiple_of(4)
     }
 
-    /// The most blocks that a message of at most `bytes` bytes can cover.
+    /// Returns the maximum number of blocks whose message always fits in `bytes`; at least 1.
     pub fn blocks_max(&self, bytes: u64) -> u64 {
         let words = |blocks: u64| self.words_max(&(0..blocks * BLOCK_VERTICES));
         let by_block = words(1) - HEADER_WORDS;
@@ -115,12 +116,12 @@ impl MessageLayout {
     }
 }
 
-/// Words of 32 bits for a range.
+/// Returns the number of words of 32 bits for a range.
 pub fn words_of(vertices: &Range<u64>) -> u64 {
     (vertices.end - vertices.start).div_ceil(32)
 }
 
-/// Blocks of a range.
+/// Returns the number of blocks in a range.
 pub fn blocks_of(vertices: &Range<u64>) -> u64 {
     (vertices.end - vertices.start).div_ceil(BLOCK_VERTICES)
 }
@@ -152,7 +153,7 @@ mod tests {
     fn few_vertices_are_sent_by_number_and_many_as_bits() {
         let (layout, vertices) = (layout(), 0..100 * BLOCK_VERTICES);
         let words = words_of(&vertices);
-        // A sparse message has two words more for each vertex; a dense one the words of two sets, and the bases.
+        // A sparse message has two extra words for each vertex; a dense one has the words of two sets, and the bases.
         let even = (2 * words + 100) / 2;
         assert!(layout.choose(&vertices, even).0 && !layout.choose(&vertices, even + 1).0);
         assert_eq!(layout.sparse(5), Places { vertices: 4, bits: 9, bases: 14, values: 14, words: 24 });

@@ -1,17 +1,14 @@
-//! Exchange between devices: moves of values from one to another, between supersteps, through pinned main memory.
+//! The exchange of values between devices, through pinned main memory.
 //!
 //! ```text
-//!  device 0 ── Put ──▶ ┌──────────────────┐ ──▶ Merge ── device 1     a round: all devices make their moves at once,
-//!  device 1 ── Put ──▶ │ exchange memory  │ ──▶ Merge ── device 0     and read what was written a round before
-//!           Collect ─▶ └──────────────────┘ ──▶ Take, Apply
+//!  device 0 ── Put ──▶ ┌──────────────────┐ ──▶ Merge ── device 1     a round: all devices make their moves at the
+//!  device 1 ── Put ──▶ │ exchange memory  │ ──▶ Merge ── device 0     same time; a move reads only what another one
+//!           Collect ─▶ └──────────────────┘ ──▶ Take, Apply           wrote in an earlier round
 //! ```
 //!
-//! There are no portable copies between devices, and two adapters of one host read and write main memory at full speed
-//! at the same time (docs/benchmarks.md), so that nothing is lost by going through it. Which moves are made when is
-//! decided by the schedule of a team; a device makes the moves that it is given.
-//!
-//! Used by the devices, which make moves, and by `team`, which plans them. Knows attributes and vertices; not devices,
-//! and not schedules.
+//! There is no portable way to copy directly between devices. Two adapters of one host read and write main memory at
+//! full speed at the same time (docs/benchmarks.md), so nothing is lost by going through it. The team's schedule
+//! decides which moves are made when; a device only executes them.
 
 pub mod message;
 
@@ -22,90 +19,91 @@ use std::sync::atomic::AtomicU32;
 use topostream_formats::buffer::SharedMemory;
 use topostream_formats::{Direction, Result};
 
-/// The most bytes of a piece.
+/// The maximum size of a piece, in bytes.
 pub const PIECE_BYTES_MAX: u64 = 64 << 20;
-/// The most bytes of a piece of consecutive values: little beside the memory of any device, and enough to keep a bus
-/// busy.
+/// The maximum size of a piece of consecutive values, in bytes: small compared with the memory of any device, large
+/// enough to keep a bus busy.
 pub const DENSE_BYTES_MAX: u64 = 8 << 20;
 
-/// One step of a round on one device. Places (`at`) are in bytes from the beginning of the exchange memory, and
+/// One operation of a device in a round. Offsets (`at`) are in bytes from the start of the exchange memory, and
 /// multiples of 16.
 ///
-/// Dense moves are of the values of consecutive vertices: one word of 4 bytes each for `u32` and `f32`, two for
-/// fixed-point sums (low word first), and for bits the words of 32 vertices that the range touches (the first is that
-/// of `vertices.start / 32`), in which only the bits of the range count.
+/// Dense moves transfer the values of consecutive vertices: one word of 4 bytes for each `u32` or `f32`, two words for
+/// each fixed-point sum (low word first). Bits are transferred as the words of 32 vertices that the range touches, from
+/// word `vertices.start / 32` on; only the bits of the range count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
     /// Writes the device's values to the exchange memory.
     Put {
         /// The attribute, by its place in the declaration.
         attribute: usize,
-        /// Whose values.
+        /// The vertices.
         vertices: Range<u64>,
-        /// Where to.
+        /// The destination in the exchange memory.
         at: u64,
     },
     /// Merges what another device has put into the device's values, as the attribute declares.
     Merge {
         /// The attribute, by its place in the declaration.
         attribute: usize,
-        /// Whose values.
+        /// The vertices.
         vertices: Range<u64>,
-        /// Where from.
+        /// The source in the exchange memory.
         at: u64,
     },
     /// Replaces the device's values by what another device has put.
     Take {
         /// The attribute, by its place in the declaration.
         attribute: usize,
-        /// Whose values.
+        /// The vertices.
         vertices: Range<u64>,
-        /// Where from.
+        /// The source in the exchange memory.
         at: u64,
     },
-    /// As [`Put`](Self::Put), of those vertices only that have out-edges, one after the other: all that is ever read
-    /// at the other end of an in-edge. Of attributes of one word a vertex.
+    /// Like [`Put`](Self::Put), but only for the vertices that have out-edges, packed without gaps: no other value is
+    /// ever read through an in-edge. For attributes of one word a vertex.
     Pack {
         /// The attribute, by its place in the declaration.
         attribute: usize,
-        /// Among which vertices.
+        /// The range of vertices.
         vertices: Range<u64>,
-        /// Where to.
+        /// The destination in the exchange memory.
         at: u64,
     },
-    /// As [`Take`](Self::Take), of what another device has packed.
+    /// Like [`Take`](Self::Take), for values that another device has packed.
     Unpack {
         /// The attribute, by its place in the declaration.
         attribute: usize,
-        /// Among which vertices.
+        /// The range of vertices.
         vertices: Range<u64>,
-        /// Where from.
+        /// The source in the exchange memory.
         at: u64,
     },
     /// Sets the device's values to zero.
     Clear {
         /// The attribute, by its place in the declaration.
         attribute: usize,
-        /// Whose values.
+        /// The vertices.
         vertices: Range<u64>,
     },
-    /// Writes a [message](message): which of these vertices the superstep has activated here, and their values.
+    /// Writes a [message](message): the vertices of the range that the superstep has activated on this device, and
+    /// their values.
     Collect {
-        /// Which vertices are looked at: the first is a multiple of [`BLOCK_VERTICES`](message::BLOCK_VERTICES).
+        /// The range of vertices; its start is a multiple of [`BLOCK_VERTICES`](message::BLOCK_VERTICES).
         vertices: Range<u64>,
-        /// Where to.
+        /// The destination in the exchange memory.
         at: u64,
     },
-    /// Applies a message of another device about these vertices.
+    /// Applies another device's message.
     Apply {
-        /// Which vertices were looked at.
+        /// The range of vertices that the message is about.
         vertices: Range<u64>,
-        /// Where from.
+        /// The source in the exchange memory.
         at: u64,
     },
 }
 
-/// Main memory that all devices of a run write to and read from.
+/// Main memory that all devices of a run read and write.
 #[derive(Debug)]
 pub struct ExchangeMemory {
     memory: SharedMemory,
@@ -113,38 +111,37 @@ pub struct ExchangeMemory {
 }
 
 impl ExchangeMemory {
-    /// Allocates so many pieces, zeroed, of `piece_bytes` each: a power of two from 4096 to [`PIECE_BYTES_MAX`]. What
-    /// one move writes or reads lies within a piece, so that a device may bind the memory in chunks of any number of
-    /// pieces.
+    /// Allocates `pieces` zeroed pieces of `piece_bytes` each, a power of two from 4096 to [`PIECE_BYTES_MAX`]. One
+    /// move accesses a single piece, so a device may bind the memory in chunks of any number of pieces.
     ///
     /// # Errors
-    /// [`Error::Allocation`](topostream_formats::Error::Allocation) where the system refuses the memory.
+    /// [`Error::Allocation`](topostream_formats::Error::Allocation) if the memory cannot be allocated.
     pub fn new(pieces: u64, piece_bytes: u64) -> Result<Self> {
         let sound = piece_bytes.is_power_of_two() && (4096..=PIECE_BYTES_MAX).contains(&piece_bytes);
         assert!(sound, "pieces of {piece_bytes} bytes");
-        let memory = SharedMemory::new("the exchange between devices", pieces.max(1).saturating_mul(piece_bytes))?;
+        let memory = SharedMemory::new("the exchange memory", pieces.max(1).saturating_mul(piece_bytes))?;
         Ok(Self { memory, piece_bytes })
     }
 
-    /// Whether it has `pieces` pieces of `piece_bytes` bytes.
+    /// Returns whether it has `pieces` pieces of `piece_bytes` each.
     pub fn is_of(&self, pieces: u64, piece_bytes: u64) -> bool {
         (self.memory.len() as u64, self.piece_bytes) == (pieces.max(1) * piece_bytes, piece_bytes)
     }
 
-    /// The memory by address, for a device that imports it. This program looks at it as atomic words only.
+    /// The memory by address, for devices that import it. This program accesses it as atomic words only.
     pub fn memory(&self) -> &SharedMemory {
         &self.memory
     }
 
-    /// The size of a piece: what one move writes or reads lies within one.
+    /// The size of a piece, in bytes. One move accesses a single piece.
     pub fn piece_bytes(&self) -> u64 {
         self.piece_bytes
     }
 
-    /// The `count` words from byte `at` on.
+    /// Returns `count` words of 4 bytes from offset `at`, in bytes.
     ///
     /// # Panics
-    /// Where they are not within the memory.
+    /// If they are not within the memory.
     pub fn words(&self, at: u64, count: u64) -> &[AtomicU32] {
         let end = count.checked_mul(4).and_then(|bytes| bytes.checked_add(at));
         let within = end.is_some_and(|end| end <= self.memory.len() as u64);
@@ -152,20 +149,20 @@ impl ExchangeMemory {
         let start = self.memory.as_mut_ptr().wrapping_add(at as usize).cast::<AtomicU32>();
         #[allow(unsafe_code)]
         // SAFETY: the words are within the memory, aligned, and initialised (zeroed, or written as words); they are
-        // only ever seen as atomics. A device that writes here is waited for before its words are read.
+        // only accessed as atomics. The words that a device writes are read only after the device has finished.
         unsafe {
             std::slice::from_raw_parts(start, count as usize)
         }
     }
 }
 
-/// Whether an algorithm has something that is read at the other end of in-edges only: those are vertices with
+/// Returns whether an algorithm has values that are read through in-edges only. These are values of vertices with
 /// out-edges.
 pub fn packs(declared: &[Attribute], visits: &[(Direction, Visit)]) -> bool {
     declared.iter().any(is_packed) && visits.iter().all(|&(direction, _)| direction == Direction::In)
 }
 
-/// Whether an attribute is sent for vertices with out-edges only, where that is done at all.
+/// Returns whether an attribute is sent for vertices with out-edges only, in an algorithm that [`packs`].
 pub fn is_packed(attribute: &Attribute) -> bool {
     attribute.role == Role::Gathered && matches!(attribute.of, AttributeType::U32 | AttributeType::F32)
 }
@@ -189,7 +186,7 @@ mod tests {
         ExchangeMemory::new(1, 4096).unwrap().words(4092, 2);
     }
 
-    /// A length that comes to nothing modulo 2^64.
+    /// The length in bytes is 0 modulo 2^64.
     #[test]
     #[should_panic(expected = "4611686018427387904 words at 0")]
     fn words_beyond_all_addresses_are_refused() {

@@ -16,6 +16,7 @@ enum Take {
 
 impl Attributes {
     /// Writes the values of some vertices as words.
+    #[doc(hidden)]
     pub fn put(&self, place: usize, vertices: &Range<u64>, to: &[AtomicU32]) {
         match &self.0[place] {
             Column::U32(U32Column(cells)) | Column::F32(F32Column(cells)) => {
@@ -35,11 +36,13 @@ impl Attributes {
     }
 
     /// Merges what another device has put.
+    #[doc(hidden)]
     pub fn merge(&self, place: usize, merge: Merge, vertices: &Range<u64>, from: &[AtomicU32]) {
         self.receive(place, Take::Merge(merge), vertices, from);
     }
 
     /// Replaces values by what another device has put; where they are held elsewhere, what is known of them.
+    #[doc(hidden)]
     pub fn take(&self, place: usize, vertices: &Range<u64>, from: &[AtomicU32]) {
         self.receive(place, Take::Replace, vertices, from);
     }
@@ -69,20 +72,21 @@ impl Attributes {
     }
 
     /// Writes the values of these vertices, one behind the other, of an attribute of one word a vertex.
-    pub fn pack(&self, place: usize, vertices: &[u32], to: &[AtomicU32]) {
+    pub(crate) fn pack(&self, place: usize, vertices: &[u32], to: &[AtomicU32]) {
         let cells = self.words(place);
         let pairs = vertices.par_iter().zip(&to[..vertices.len()]).with_min_len(PARALLEL_MIN);
         pairs.for_each(|(&vertex, word)| word.store(cells.known(vertex).load(Relaxed), Relaxed));
     }
 
     /// Replaces values by what another device has packed; where they are held elsewhere, what is known of them.
-    pub fn unpack(&self, place: usize, vertices: &[u32], from: &[AtomicU32]) {
+    pub(crate) fn unpack(&self, place: usize, vertices: &[u32], from: &[AtomicU32]) {
         let cells = self.words(place);
         let pairs = vertices.par_iter().zip(&from[..vertices.len()]).with_min_len(PARALLEL_MIN);
         pairs.for_each(|(&vertex, word)| cells.place(vertex).store(word.load(Relaxed), Relaxed));
     }
 
     /// Sets the values of some vertices to zero.
+    #[doc(hidden)]
     pub fn clear(&self, place: usize, vertices: &Range<u64>) {
         let none: &[AtomicU32] = &[];
         match &self.0[place] {
@@ -99,7 +103,7 @@ impl Attributes {
     }
 
     /// Copies the values of some vertices to where all are held.
-    pub fn copy(&self, place: usize, vertices: &Range<u64>, to: &Self) {
+    pub(crate) fn copy(&self, place: usize, vertices: &Range<u64>, to: &Self) {
         const PIECE: u64 = 1 << 16;
         let (first, end) = (vertices.start, vertices.end);
         (0..(end - first).div_ceil(PIECE)).into_par_iter().for_each(|number| {
@@ -111,21 +115,20 @@ impl Attributes {
         });
     }
 
-    /// Sets the values of some vertices as a device with memory of its own has them: the words of a [`Move::Put`].
-    ///
-    /// [`Move::Put`]: crate::device::exchange::Move::Put
+    /// Sets the values of some vertices as a device with memory of its own has them: the words of a `Move::Put`.
+    #[doc(hidden)]
     pub fn set_words(&self, place: usize, vertices: &Range<u64>, words: &[u32]) {
         let words: Vec<AtomicU32> = words.iter().map(|&word| AtomicU32::new(word)).collect();
         self.take(place, vertices, &words);
     }
 
     /// A value's bits, of an attribute of one word a vertex.
-    pub fn value(&self, place: usize, vertex: u32) -> u32 {
+    pub(crate) fn value(&self, place: usize, vertex: u32) -> u32 {
         self.words(place).known(vertex).load(Relaxed)
     }
 
     /// Takes in another device's value: merged where it is held here, else as what is known of it.
-    pub fn meet(&self, place: usize, merge: Merge, vertex: u32, value: u32) {
+    pub(crate) fn meet(&self, place: usize, merge: Merge, vertex: u32, value: u32) {
         let cells = self.words(place);
         let Some(cell) = cells.at(vertex) else { return cells.seen[vertex as usize].store(value, Relaxed) };
         let of = |old: u32| match &self.0[place] {

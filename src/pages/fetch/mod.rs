@@ -4,13 +4,13 @@
 //!  engine ── PageRead { page, frame } ──▶ Fetcher ──▶ PageFilled { page, frame, result } ──▶ engine
 //!              bounded by the engine       uring: O_DIRECT, registered buffers and files
 //!                                          threads: positioned reads, any system
-//!                                          simulated: seeded latency, order and faults
+//!                                          simulated: latency, order and faults from a seed
 //!                                          stripes: one of these for each stripe
 //! ```
 //!
-//! A fetcher completes reads in any order. It repeats short reads itself, and for a while what the system refuses for a
-//! moment; an error of a read is reported with the page and left to the engine, which knows how often a page may be
-//! tried. An error after which no read will come any more ends the run.
+//! A fetcher completes reads in any order. It continues short reads itself, and retries for a limited time after
+//! transient errors of the system. Other errors of a read are returned with the page; the engine decides how often a
+//! page is retried. An error after which no read can complete ends the run.
 
 mod open;
 mod pool;
@@ -34,95 +34,96 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use topostream_formats::{Direction, PageId, Store};
 
-/// A page of one of a store's topologies. Where the out-lists serve as in-lists, their pages are called by `Out`.
+/// A page of one of a store's topologies. If the out-lists serve as in-lists too, their pages have the direction `Out`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageRef {
-    /// Which topology.
+    /// The topology's direction.
     pub direction: Direction,
-    /// Which page of it.
+    /// The page's number in the topology.
     pub page: PageId,
 }
 
 impl PageRef {
-    /// In which of `stripes` stripes it lies.
+    /// Returns the number of the stripe that the page is in, out of `stripes`.
     pub fn stripe(self, stripes: usize) -> usize {
         self.page.index() % stripes
     }
 }
 
-/// A page that is wanted in a frame.
+/// A request to read a page into a frame.
 #[derive(Debug)]
 pub struct PageRead {
     /// The page.
     pub page: PageRef,
-    /// Where it goes. The fetcher owns the frame until it reports.
+    /// The destination. The fetcher owns the frame until it returns it in a [`PageFilled`].
     pub frame: Frame,
 }
 
-/// What became of a [`PageRead`].
+/// The outcome of a [`PageRead`].
 #[derive(Debug)]
 pub struct PageFilled {
     /// The page.
     pub page: PageRef,
-    /// The frame, filled where the result is `Ok`. Nothing in it has been checked.
+    /// The frame, filled if the result is `Ok`. Its contents have not been checked.
     pub frame: Frame,
-    /// The system's answer.
+    /// The result of the read.
     pub result: std::io::Result<()>,
 }
 
 /// Reads pages.
 pub trait Fetcher: Send {
-    /// For reports: what kind of fetcher this is.
+    /// Returns the kind of fetcher, for reports.
     fn name(&self) -> &'static str;
 
-    /// Whether it reads past the system's page cache.
+    /// Returns whether reads bypass the system's page cache.
     fn direct(&self) -> bool;
 
-    /// Takes a read. Never blocks; how many are in flight is the caller's to bound.
+    /// Accepts a read. Never blocks. The caller bounds the number of reads in flight.
     fn submit(&mut self, read: PageRead);
 
-    /// Appends what has been filled; pending while there is nothing. Must not be called with nothing in flight.
+    /// Appends completed reads to `filled`; pending if there are none. Must only be called with reads in flight.
     ///
     /// # Errors
-    /// [`Error::Fetcher`](crate::Error::Fetcher) where no page will come any more, whichever is asked for.
+    /// [`Error::Fetcher`](crate::Error::Fetcher) if the fetcher has failed and cannot complete any read.
     fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<Result<()>>;
 
-    /// How many reads are in flight.
+    /// The number of reads in flight.
     fn in_flight(&self) -> usize;
 
-    /// Gives up all reads. Waits until the system does not write to their frames any more, or until then: the memory of
-    /// frames that it has not let go of is never used for anything else. Nothing may be submitted afterwards.
+    /// Abandons all reads. Waits until the system no longer writes to their frames, but not beyond the time `until`.
+    /// Frames that the system may still write to then are leaked. Nothing may be submitted afterwards.
     fn let_go(&mut self, until: Instant);
 }
 
-/// Which fetcher to use.
+/// The kind of fetcher to open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FetcherKind {
-    /// io_uring where the system has and allows it, else threads.
+    /// io_uring if the system has and allows it, otherwise threads.
     #[default]
     Auto,
-    /// io_uring, or an error.
+    /// io_uring; an error if it is not available.
     Uring,
     /// Positioned reads on threads.
     Threads,
-    /// Positioned reads with seeded latency, order and faults: for tests.
+    /// Positioned reads with latency, order and faults from a seed, for tests.
     Simulated(Faults),
 }
 
-/// The most reads that a stripe's fetcher is given at once.
+/// The maximum number of reads in flight on one stripe.
 pub const IN_FLIGHT_MAX: usize = 64;
 
-/// How long a wait for pages may last before whoever waits looks whether the run has been cancelled.
+/// The interval at which a wait for pages checks for cancellation.
 pub const CANCEL_TICK: Duration = Duration::from_millis(100);
 
-/// How long reads in flight are waited for when a run ends before its time.
+/// The maximum wait for reads in flight when a run ends early.
 pub const LET_GO: Duration = Duration::from_secs(5);
 
-/// Opens the fetcher that was asked for, one ring or share of threads a stripe. Must be called within a tokio runtime
-/// with I/O and time.
+/// Opens a fetcher of the given kind, with one ring or a share of the threads for each stripe. Must be called within a
+/// tokio runtime with I/O and time enabled.
 ///
 /// # Errors
-/// Where a page file cannot be opened, io_uring was asked for by name and is refused, or no threads can be started.
+/// If a page file cannot be opened, if io_uring was requested explicitly and is not available, or if no thread can be
+/// started.
 pub fn open(kind: FetcherKind, store: &Store, pool: &Arc<PagePool>, weights: bool) -> Result<Box<dyn Fetcher>> {
     let all = |open: &dyn Fn(PageFiles) -> Result<Box<dyn Fetcher>>| {
         let stripe = |stripe| open(PageFiles::open(store, stripe, weights)?);
@@ -133,7 +134,7 @@ pub fn open(kind: FetcherKind, store: &Store, pool: &Arc<PagePool>, weights: boo
         FetcherKind::Threads => all(&threads)?,
         FetcherKind::Simulated(faults) => all(&|files| Ok(Box::new(SimulatedFetcher::new(files, faults))))?,
         FetcherKind::Uring => all(&|files| uring(files, pool))?,
-        // What one stripe is refused, all do without, so that they are equally fast.
+        // If one stripe cannot have a ring, all use threads, so that they are equally fast.
         FetcherKind::Auto => all(&|files| uring(files, pool)).or_else(|_| all(&threads))?,
     };
     match fetchers.len() {
@@ -153,5 +154,7 @@ fn uring(_: PageFiles, _: &Arc<PagePool>) -> Result<Box<dyn Fetcher>> {
 }
 
 fn uring_refused(error: std::io::Error) -> crate::error::Error {
-    crate::error::Error::Fetcher(format!("io_uring is refused here ({error}); `--fetcher threads` works everywhere"))
+    crate::error::Error::Fetcher(format!(
+        "io_uring is not available: {error}; `--fetcher threads` works on every system"
+    ))
 }

@@ -12,18 +12,18 @@ pub(super) struct OpenFile {
     pub(super) file: File,
 }
 
-/// One read: a file, a place in it, and a place in a frame.
+/// One contiguous read: a range of a file and its offset in a frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
+pub(super) struct FileRange {
     /// Index into [`PageFiles::files`].
     pub(super) file: usize,
     pub(super) offset: u64,
-    /// First byte within the frame.
+    /// Offset in the frame, in bytes.
     pub(super) at: usize,
     pub(super) bytes: usize,
 }
 
-/// The page files of one of a store's stripes, opened past the page cache where the file system can.
+/// The page files of one stripe of a store, opened for direct I/O if the file system supports it.
 #[derive(Debug)]
 pub struct PageFiles {
     pub(super) files: Vec<OpenFile>,
@@ -43,10 +43,10 @@ struct TopologyFiles {
 }
 
 impl PageFiles {
-    /// Opens a stripe's files of all topologies, and of weights where those are wanted.
+    /// Opens a stripe's page files of all topologies, and its weight files if `weights` is set.
     ///
     /// # Errors
-    /// [`Error::Io`] by file.
+    /// [`Error::Io`] that names the file.
     pub fn open(store: &Store, stripe: usize, weights: bool) -> Result<Self> {
         let stripes = store.stripe_count();
         let mut files = Self { files: Vec::new(), topologies: Vec::new(), stripe, stripes, direct: true };
@@ -80,39 +80,40 @@ impl PageFiles {
         Ok(())
     }
 
-    /// Whether all files are read past the page cache.
+    /// Returns whether reads of all files bypass the page cache.
     pub fn direct(&self) -> bool {
         self.direct
     }
 
-    /// How many stripes the store has.
+    /// The store's number of stripes.
     pub(super) fn stripes(&self) -> usize {
         self.stripes
     }
 
-    /// Which of them this one is.
+    /// The number of this stripe.
     pub(super) fn stripe(&self) -> usize {
         self.stripe
     }
 
-    /// The reads that fill a frame with a page: one, or two where weights are wanted.
-    pub(super) fn pieces(&self, page: PageRef) -> impl Iterator<Item = Piece> {
+    /// Returns the reads that fill a frame with a page: one, or two with weights.
+    pub(super) fn ranges(&self, page: PageRef) -> impl Iterator<Item = FileRange> {
         let of = self.topologies.iter().find(|files| files.direction == page.direction).expect("pages of this store");
         debug_assert_eq!(page.stripe(self.stripes), self.stripe);
         let (row, at) = ((page.page.index() / self.stripes) as u64, of.page_bytes);
-        let piece = |file, at, bytes: usize| Piece { file, offset: row * bytes as u64, at, bytes };
-        let (topology, weights) = (piece(of.page_file, 0, at), piece(of.weight_file, at, of.weight_page_bytes));
+        let range = |file, at, bytes: usize| FileRange { file, offset: row * bytes as u64, at, bytes };
+        let (topology, weights) = (range(of.page_file, 0, at), range(of.weight_file, at, of.weight_page_bytes));
         let bytes = weights.bytes;
         std::iter::once(topology).chain((bytes > 0).then_some(weights))
     }
 
-    /// Puts the name of a piece's file into a system error, or the lengths, where the file has become too short.
-    pub(super) fn named(&self, piece: Piece, error: std::io::Error) -> std::io::Error {
-        let OpenFile { path, file } = &self.files[piece.file];
-        let (path, needed) = (path.display(), piece.offset + piece.bytes as u64);
+    /// Adds the file's name to a system error. If the file is too short, the error has the expected and the actual
+    /// length instead.
+    pub(super) fn named(&self, range: FileRange, error: std::io::Error) -> std::io::Error {
+        let OpenFile { path, file } = &self.files[range.file];
+        let (path, needed) = (path.display(), range.offset + range.bytes as u64);
         let (kind, message) = match file.metadata() {
             Ok(found) if found.len() < needed => {
-                let message = format!("{path}: expected {needed} bytes at least, found {}", found.len());
+                let message = format!("{path}: expected at least {needed} bytes, found {}", found.len());
                 (std::io::ErrorKind::UnexpectedEof, message)
             }
             _ => (error.kind(), format!("{path}: {error}")),
@@ -122,17 +123,18 @@ impl PageFiles {
 
     /// Fills a frame by positioned reads.
     pub(super) fn read(&self, page: PageRef, frame: &mut Frame) -> std::io::Result<()> {
-        for piece in self.pieces(page) {
-            let bytes = &mut frame.bytes_mut()[piece.at..piece.at + piece.bytes];
-            let file = &self.files[piece.file].file;
-            topostream_formats::store::read_exact_at(file, bytes, piece.offset)
-                .map_err(|error| self.named(piece, error))?;
+        for range in self.ranges(page) {
+            let bytes = &mut frame.bytes_mut()[range.at..range.at + range.bytes];
+            let file = &self.files[range.file].file;
+            topostream_formats::store::read_exact_at(file, bytes, range.offset)
+                .map_err(|error| self.named(range, error))?;
         }
         Ok(())
     }
 }
 
-/// Opens a file for reads past the page cache, or through it where that is not possible (some file systems in memory).
+/// Opens a file for direct I/O, or for buffered reads if the file system does not support it (some in-memory ones).
+/// Returns whether I/O is direct.
 #[cfg(target_os = "linux")]
 fn open_direct(path: &Path) -> std::io::Result<(File, bool)> {
     use std::os::unix::fs::OpenOptionsExt;

@@ -1,13 +1,13 @@
 //! The page pool: frames of page-aligned memory, allocated once, filled by a fetcher and read by devices.
 //!
-//! A [`Frame`] is owned by one party at a time (pool, fetcher, device, cache) and moved between them, so that nobody
-//! can look at a frame while the kernel still writes to it.
+//! A [`Frame`] has one owner at a time (cache, fetcher or device) and is moved between them, so a frame cannot be read
+//! while the kernel still writes to it.
 
 use std::sync::Arc;
 use topostream_formats::Result;
 use topostream_formats::buffer::{ALIGNMENT, SharedMemory};
 
-/// One allocation, cut into frames.
+/// One allocation, divided into frames.
 #[derive(Debug)]
 pub struct PagePool {
     memory: SharedMemory,
@@ -15,7 +15,7 @@ pub struct PagePool {
     frame_bytes: usize,
 }
 
-/// Room for one page, and its page of weights where those are wanted.
+/// Memory for one page and, if the run reads weights, its page of weights.
 #[derive(Debug)]
 pub struct Frame {
     pool: Arc<PagePool>,
@@ -23,10 +23,11 @@ pub struct Frame {
 }
 
 impl PagePool {
-    /// Allocates `frames` frames and hands all of them out. Sizes are multiples of [`ALIGNMENT`] by the format.
+    /// Allocates a pool and returns all of its frames. The format guarantees that both sizes are multiples of
+    /// [`ALIGNMENT`].
     ///
     /// # Errors
-    /// [`Error::Allocation`](topostream_formats::Error::Allocation) where the system refuses the memory.
+    /// [`Error::Allocation`](topostream_formats::Error::Allocation) if the memory cannot be allocated.
     pub fn frames(frames: u32, page_bytes: u32, weight_page_bytes: u32) -> Result<Vec<Frame>> {
         let (page_bytes, frame_bytes) = (page_bytes as usize, page_bytes as usize + weight_page_bytes as usize);
         assert!(page_bytes.is_multiple_of(ALIGNMENT) && frame_bytes.is_multiple_of(ALIGNMENT));
@@ -35,43 +36,43 @@ impl PagePool {
         Ok((0..frames).map(|index| Frame { pool: Arc::clone(&pool), index }).collect())
     }
 
-    /// The whole allocation, by address: what io_uring registers and what a GPU driver can import. Frames are the only
-    /// way to look at it, since every other part may be written to at any time.
+    /// The whole allocation, by address: io_uring registers it, and GPU drivers can import it. It is only read through
+    /// frames, since any other part may be written at any time.
     pub fn memory(&self) -> &SharedMemory {
         &self.memory
     }
 
-    /// Bytes of a frame.
+    /// The size of a frame, in bytes.
     pub fn frame_bytes(&self) -> usize {
         self.frame_bytes
     }
 }
 
 impl Frame {
-    /// The pool that the frame is cut from.
+    /// The pool that the frame belongs to.
     pub fn pool(&self) -> &Arc<PagePool> {
         &self.pool
     }
 
-    /// Which of the pool's frames this is.
+    /// The frame's number in its pool.
     pub fn index(&self) -> u32 {
         self.index
     }
 
-    /// The page.
+    /// The bytes of the page.
     pub fn page(&self) -> &[u8] {
         &self.bytes()[..self.pool.page_bytes]
     }
 
-    /// The page of weights; empty where the pool has no room for weights.
+    /// The bytes of the page of weights; empty if the pool has no room for weights.
     pub fn weights(&self) -> &[u8] {
         &self.bytes()[self.pool.page_bytes..]
     }
 
     fn bytes(&self) -> &[u8] {
         #[allow(unsafe_code)]
-        // SAFETY: a frame is the only handle to its part of the pool, frames do not overlap, and whoever writes to one
-        // owns it or borrows it exclusively.
+        // SAFETY: a frame is the only handle to its part of the pool, frames do not overlap, and every writer owns the
+        // frame or borrows it exclusively.
         unsafe {
             std::slice::from_raw_parts(self.as_mut_ptr(), self.pool.frame_bytes)
         }
@@ -86,7 +87,7 @@ impl Frame {
         }
     }
 
-    /// Where the frame begins, for the kernel to write to while a fetcher owns the frame.
+    /// The frame's address. The kernel writes there while a fetcher owns the frame.
     pub fn as_mut_ptr(&self) -> *mut u8 {
         self.pool.memory.as_mut_ptr().wrapping_add(self.index as usize * self.pool.frame_bytes)
     }
@@ -108,7 +109,7 @@ mod tests {
         }
     }
 
-    /// Whose bytes come to more than there are addresses, or modulo 2^64 to few.
+    /// The total size exceeds the address space, and would be small modulo 2^64.
     #[test]
     fn more_frames_than_there_can_be_are_an_error() {
         assert!(PagePool::frames(u32::MAX, 1 << 31, 1 << 31).is_err());

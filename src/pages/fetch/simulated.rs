@@ -1,8 +1,8 @@
-//! A fetcher for tests: real pages, with latency, order and faults from a seed.
+//! A fetcher for tests: real pages, with latency, completion order and faults from a seed.
 //!
-//! Time is a counter, so a run with a seed is the same on every machine. A fault is transient (the next try of the page
-//! succeeds) or lasting. Over several stripes there is a fetcher for each, and a poll of all is a tick of each, so that
-//! one can be slower than the others.
+//! Time is a counter, so a run with a given seed is the same on every machine. A fault is transient (the next read of
+//! the page succeeds) or lasting. A store with several stripes has a fetcher for each stripe. Every poll is one tick
+//! for all of them, so one can be slower than the others.
 
 use super::{Fetcher, PageFiles, PageFilled, PageRead, PageRef};
 use crate::error::Result;
@@ -11,32 +11,32 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 use topostream_formats::random::SplitMix64;
 
-/// The tick of what is never answered.
+/// The completion time of a read that never completes.
 const NEVER: u64 = u64::MAX;
 
-/// What goes wrong, and how often.
+/// The simulated faults and their rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Faults {
     /// The seed of latency, order and faults.
     pub seed: u64,
-    /// A read takes 1 to this many ticks.
+    /// The maximum latency of a read, in ticks. The minimum is 1.
     pub latency_max: u32,
-    /// Of a thousand reads, how many fail with an I/O error.
+    /// Reads in a thousand that fail with an I/O error.
     pub io_errors: u32,
-    /// Of a thousand reads, how many come back with one bit flipped.
+    /// Reads in a thousand that return data with one flipped bit.
     pub flipped_bits: u32,
-    /// Of a thousand reads, how many end early and leave the rest of the frame as it was.
+    /// Reads in a thousand that end early and leave the rest of the frame unchanged.
     pub short_reads: u32,
-    /// Of a thousand reads, how many are never answered, as by a disk that has gone away.
+    /// Reads in a thousand that never complete, as on a disk that was removed.
     pub stuck: u32,
-    /// Whether a page that has failed once fails always.
+    /// Whether a page that has failed once fails on every read.
     pub lasting: bool,
-    /// The only stripe that is late or faulty; the others answer in a tick, and nothing goes wrong there.
+    /// If set, only this stripe is slow and faulty; the others complete every read in one tick.
     pub stripe: Option<usize>,
 }
 
 impl Faults {
-    /// Latency and order from a seed, and no faults.
+    /// Returns random latency and order from a seed, without faults.
     pub fn none(seed: u64) -> Self {
         Self {
             seed,
@@ -50,7 +50,7 @@ impl Faults {
         }
     }
 
-    /// What of it happens in a stripe, with latency and order of its own.
+    /// Returns the faults of one stripe, with a seed of its own.
     fn of_stripe(self, stripe: usize) -> Self {
         let seed = self.seed.wrapping_add((stripe as u64).wrapping_mul(0xD1B5_4A32_D192_ED03));
         match self.stripe {
@@ -79,13 +79,13 @@ enum Fault {
 }
 
 impl SimulatedFetcher {
-    /// A fetcher over these files.
+    /// Creates a fetcher over page files.
     pub fn new(files: PageFiles, faults: Faults) -> Self {
         let faults = faults.of_stripe(files.stripe());
         Self { files, faults, random: SplitMix64(faults.seed), tick: 0, in_flight: Vec::new(), failed: HashMap::new() }
     }
 
-    /// What goes wrong with this read, if anything.
+    /// Returns the fault of this read, if it has one.
     fn fault(&mut self, page: PageRef) -> Option<Fault> {
         let draw = (self.random.draw() % 1000) as u32;
         if let Some(&fault) = self.failed.get(&page) {
@@ -106,8 +106,8 @@ impl SimulatedFetcher {
         let fault = self.fault(page);
         if fault == Some(Fault::IoError) {
             let error = std::io::Error::other("simulated I/O error");
-            let piece = self.files.pieces(page).next().expect("a page is one piece at least");
-            return PageFilled { page, frame, result: Err(self.files.named(piece, error)) };
+            let range = self.files.ranges(page).next().expect("a page has at least one range");
+            return PageFilled { page, frame, result: Err(self.files.named(range, error)) };
         }
         let before = (fault == Some(Fault::ShortRead)).then(|| frame.bytes_mut().to_vec());
         let result = self.files.read(page, &mut frame);
@@ -147,7 +147,7 @@ impl Fetcher for SimulatedFetcher {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        // Alone, there is nothing to wait for.
+        // With a single stripe, time advances to the next completion at once.
         self.tick = self.tick.max(next);
         let (due, later): (Vec<_>, Vec<_>) = self.in_flight.drain(..).partition(|(due, _)| *due <= self.tick);
         self.in_flight = later;

@@ -1,4 +1,4 @@
-//! One fetcher a stripe, polled together: each SSD has its own ring, or its own share of threads, and its own queue.
+//! One fetcher for each stripe, polled together. Each SSD has its own queue and its own ring or share of the threads.
 //!
 //! ```text
 //!                        ┌─ stripe 0: ring ─ pages 0, 3, 6, …
@@ -6,29 +6,29 @@
 //!                        └─ stripe 2: ring ─ pages 2, 5, 8, …
 //! ```
 //!
-//! A stripe that is late, busy or broken holds up none but its own reads.
+//! A slow or broken stripe delays only its own reads.
 
 use super::{Fetcher, PageFilled, PageRead};
 use crate::error::Result;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// Reads pages of several stripes.
+/// A fetcher over several stripes.
 pub struct StripedFetcher {
-    /// By stripe: two at least.
+    /// The fetchers, by stripe number.
     fetchers: Vec<Box<dyn Fetcher>>,
 }
 
 impl StripedFetcher {
-    /// A fetcher over these, one a stripe.
+    /// Creates a fetcher from one fetcher for each stripe.
     pub fn new(fetchers: Vec<Box<dyn Fetcher>>) -> Self {
-        assert!(!fetchers.is_empty(), "a store has a stripe at least");
+        assert!(!fetchers.is_empty(), "a store has at least one stripe");
         Self { fetchers }
     }
 }
 
 impl Fetcher for StripedFetcher {
-    /// The name of the first that does otherwise than stripe 0, or of all.
+    /// Returns the first name that differs from stripe 0's, or the name that all share.
     fn name(&self) -> &'static str {
         let first = self.fetchers[0].name();
         self.fetchers.iter().map(|fetcher| fetcher.name()).find(|&name| name != first).unwrap_or(first)
@@ -44,7 +44,7 @@ impl Fetcher for StripedFetcher {
     }
 
     fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<Result<()>> {
-        // All of them, every time: a ring is handed what waits for it when it is polled.
+        // All fetchers are polled every time: a ring submits its waiting requests when it is polled.
         let mut outcome = Poll::Pending;
         for fetcher in self.fetchers.iter_mut().filter(|fetcher| fetcher.in_flight() > 0) {
             match fetcher.poll_filled(context, filled) {

@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use topostream_formats::threads;
 
-/// How many reads of a stripe the system sees at once. They sleep in the kernel: more than cores is right.
+/// Threads for one stripe, each with one read at a time. They sleep in the kernel, so more threads than cores are
+/// useful.
 const THREADS: usize = 16;
-/// The most threads of all stripes together, as long as each has one.
+/// The maximum number of threads of all stripes together. Every stripe has at least one.
 const THREADS_MAX: usize = 64;
 
 /// Positioned reads on threads.
@@ -22,17 +23,17 @@ pub struct ThreadsFetcher {
     reads: Option<Sender<PageRead>>,
     filled: mpsc::UnboundedReceiver<PageFilled>,
     threads: Vec<JoinHandle<()>>,
-    /// Raised when reads that have not begun are wanted no more.
+    /// Set when reads that have not begun are abandoned.
     abandoned: Arc<AtomicBool>,
     in_flight: usize,
     direct: bool,
 }
 
 impl ThreadsFetcher {
-    /// A fetcher over these files.
+    /// Creates a fetcher over page files. It works with fewer threads than planned if the system starts no more.
     ///
     /// # Errors
-    /// Where the system starts no thread for it. With fewer than it wants it makes do.
+    /// If no thread can be started.
     pub fn new(files: PageFiles) -> Result<Self> {
         let (reads, take) = unbounded();
         let (give, filled) = mpsc::unbounded_channel();
@@ -81,13 +82,13 @@ impl Fetcher for ThreadsFetcher {
     fn submit(&mut self, read: PageRead) {
         self.in_flight += 1;
         let reads = self.reads.as_ref().expect("nothing is submitted after the end");
-        // Where all threads have ended, the next poll says so.
+        // If all threads have ended, the next poll returns an error.
         reads.send(read).ok();
     }
 
     fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<Result<()>> {
         match ready!(self.filled.poll_recv_many(context, filled, self.in_flight.max(1))) {
-            0 => Poll::Ready(Err(Error::Fetcher("the threads that read pages have ended".into()))),
+            0 => Poll::Ready(Err(Error::Fetcher("all threads that read pages have ended".into()))),
             count => {
                 self.in_flight -= count;
                 Poll::Ready(Ok(()))
@@ -99,8 +100,8 @@ impl Fetcher for ThreadsFetcher {
         self.in_flight
     }
 
-    /// A thread in the middle of a read owns its frame, and a frame its pool: a thread that does not come back in time
-    /// keeps both until it does.
+    /// A thread in a read owns its frame, and the frame owns a reference to its pool. Both stay allocated until the
+    /// thread returns from the read, even after `until`.
     fn let_go(&mut self, until: Instant) {
         self.abandoned.store(true, Ordering::Relaxed);
         self.reads = None;

@@ -1,13 +1,13 @@
-//! The fast fetcher: io_uring, past the page cache, into registered buffers, from registered files.
+//! The io_uring fetcher: direct I/O from registered files into registered buffers.
 //!
-//! Completions raise an eventfd that tokio watches; they are collected into a queue and never acted on while reaping.
+//! Completions signal an eventfd that tokio watches. They are first collected into a queue and then processed.
 //!
-//! What the kernel refuses for a moment is handed to it again after a pause, and an error that does not pass makes the
-//! ring *dead*: it is not entered any more, so that requests which the kernel has not taken are never taken. Requests
-//! that it has taken may still write to their frames. They are waited for by the eventfd, which needs no system call on
-//! the ring; a frame whose requests do not end is never freed.
+//! A request that the kernel refuses with a transient error is submitted again after a pause. A lasting error makes the
+//! ring *dead*: it is not entered again, so the kernel never takes the requests that are still queued. Requests that it
+//! has taken may still write to their frames. `let_go` waits for them on the eventfd, which needs no system call on the
+//! ring. Frames whose requests do not complete are never freed.
 
-use super::open::Piece;
+use super::open::FileRange;
 use super::{Fetcher, Frame, IN_FLIGHT_MAX, LET_GO, PageFiles, PageFilled, PagePool, PageRead, PageRef};
 use crate::error;
 use io_uring::{IoUring, opcode, squeue, types};
@@ -22,45 +22,45 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::Sleep;
 use topostream_formats::patience::{Patience, is_transient, lasting};
 
-/// The kernel's limit for one registered buffer.
+/// The kernel's limit on the size of one registered buffer.
 const REGISTERED_BYTES_MAX: usize = 1 << 30;
-/// One request reads at most this much, so that a page of 64 MiB keeps several requests busy.
+/// The maximum size of one request. A page of 64 MiB becomes several requests.
 const REQUEST_BYTES_MAX: usize = 2 << 20;
-/// Requests in the ring at once.
+/// The maximum number of requests in the ring.
 const ENTRIES: u32 = 256;
-/// How often the ring is entered, all in all, before an error that need not pass ends it.
+/// How often entering the ring is tried before an error that is not known to be transient makes it dead.
 const TRIES_MAX: u32 = 3;
 
-/// Reads by io_uring.
+/// A fetcher that reads by io_uring.
 pub struct UringFetcher {
     ring: IoUring,
-    /// How the kernel is handed requests: a seam for tests.
+    /// Submits requests to the kernel. Tests replace it.
     submit: fn(&IoUring) -> Result<usize>,
     event: AsyncFd<OwnedFd>,
     files: PageFiles,
-    /// Frames of one registered buffer; 0 where buffers could not be registered (locked-memory limit).
+    /// Frames in one registered buffer; 0 if the buffers could not be registered (locked-memory limit).
     frames_per_buffer: usize,
     reads: Vec<Option<ReadInFlight>>,
     requests: Vec<Option<Request>>,
     /// Requests that wait for room in the ring.
     waiting: Vec<usize>,
-    /// Requests in the submission queue that the kernel has not taken, the oldest first.
+    /// Requests in the submission queue that the kernel has not taken, oldest first.
     queued: VecDeque<usize>,
     /// Requests in the submission queue or taken by the kernel.
     in_ring: usize,
     in_flight: usize,
     filled: Vec<PageFilled>,
-    /// How often the kernel has refused to take requests, since it last took one.
+    /// Counts refusals by the kernel since it last took a request.
     refusals: Patience,
-    /// How often it has given requests back undone, since one last succeeded.
+    /// Counts requests that completed with a transient error since one last succeeded.
     undone: Patience,
-    /// Until when nothing is handed to the kernel, after a refusal.
+    /// After a refusal: the pause before the next submission.
     pause: Option<Pin<Box<Sleep>>>,
-    /// Why the ring is not used any more.
+    /// The error that made the ring dead.
     dead: Option<Error>,
 }
 
-/// A page on its way: it is filled when no request is left.
+/// A page that is being read. It is filled when `requests_left` is 0.
 struct ReadInFlight {
     page: PageRef,
     frame: Frame,
@@ -71,15 +71,15 @@ struct ReadInFlight {
 /// One request to the kernel.
 struct Request {
     read: usize,
-    piece: Piece,
+    range: FileRange,
 }
 
 impl UringFetcher {
-    /// A ring over these files for frames of this pool, after one round trip through it. Must be called within a tokio
-    /// runtime with I/O and time.
+    /// Creates a ring for reads from page files into a pool's frames, and tests it with one no-op request. Must be
+    /// called within a tokio runtime with I/O and time enabled.
     ///
     /// # Errors
-    /// Where the system has no io_uring or does not allow it.
+    /// If the system has no io_uring or does not allow it.
     pub fn new(files: PageFiles, pool: &Arc<PagePool>) -> Result<Self> {
         let mut ring = IoUring::new(ENTRIES)?;
         let fds: Vec<i32> = files.files.iter().map(|open| open.file.as_raw_fd()).collect();
@@ -89,7 +89,7 @@ impl UringFetcher {
         let event = eventfd()?;
         ring.submitter().register_eventfd(event.as_raw_fd())?;
         #[allow(unsafe_code)]
-        // SAFETY: an OwnedFd is its descriptor until it is dropped, and it is moved in here.
+        // SAFETY: an OwnedFd keeps its descriptor until it is dropped, and it is moved in here.
         let event = unsafe { AsyncFd::register(event)? };
         Ok(Self {
             ring,
@@ -116,15 +116,15 @@ impl UringFetcher {
         self.waiting.push(slot);
     }
 
-    /// Hands waiting requests to the kernel, as many as the ring has room for.
+    /// Submits waiting requests to the kernel, up to the capacity of the ring.
     fn enter(&mut self) -> Result<()> {
         while self.in_ring < ENTRIES as usize
             && let Some(slot) = self.waiting.pop()
         {
             let entry = self.entry(slot);
             #[allow(unsafe_code)]
-            // SAFETY: the request's memory is a part of a frame that `reads` owns until the request has completed;
-            // where that is not waited for to the end, `let_go` never frees the frame.
+            // SAFETY: the request's memory is a part of a frame that `reads` owns until the request has completed; if
+            // `let_go` does not wait for that, it never frees the frame.
             unsafe {
                 self.ring.submission().push(&entry).expect("the queue has room for every request in the ring");
             }
@@ -139,7 +139,7 @@ impl UringFetcher {
         self.queued.drain(..before - left);
         match outcome {
             Err(error) => Err(error),
-            // The kernel is short of something and has taken none of them.
+            // The kernel lacks a resource and has taken none of the requests.
             Ok(_) if left == before => Err(Error::from_raw_os_error(libc::EAGAIN)),
             Ok(_) => {
                 self.refusals.progress();
@@ -148,7 +148,7 @@ impl UringFetcher {
         }
     }
 
-    /// After a refusal: pauses, or gives the ring up.
+    /// Handles a refusal: pauses, or makes the ring dead.
     fn refused(&mut self, error: Error) {
         let tries = self.refusals.refusals() + 1;
         match self.refusals.pause() {
@@ -162,8 +162,8 @@ impl UringFetcher {
         self.pause = Some(Box::pin(tokio::time::sleep(pause)));
     }
 
-    /// Stops using the ring. What the kernel has not taken, it never will: it looks at the queue only when it is
-    /// entered.
+    /// Makes the ring dead. The kernel never takes the requests that are still queued: it reads the submission queue
+    /// only when the ring is entered.
     fn die(&mut self, error: Error) {
         self.in_ring -= self.queued.len();
         let never: Vec<usize> = self.queued.drain(..).chain(self.waiting.drain(..)).collect();
@@ -180,18 +180,18 @@ impl UringFetcher {
     }
 
     fn entry(&self, slot: usize) -> squeue::Entry {
-        let Request { read, piece } = self.requests[slot].as_ref().expect("the request waits");
+        let Request { read, range } = self.requests[slot].as_ref().expect("the request waits");
         let frame = &self.reads[*read].as_ref().expect("the read has requests").frame;
-        let (file, start) = (types::Fixed(piece.file as u32), frame.as_mut_ptr().wrapping_add(piece.at));
-        let bytes = piece.bytes as u32;
+        let (file, start) = (types::Fixed(range.file as u32), frame.as_mut_ptr().wrapping_add(range.at));
+        let bytes = range.bytes as u32;
         let entry = match (frame.index() as usize).checked_div(self.frames_per_buffer) {
-            Some(buffer) => opcode::ReadFixed::new(file, start, bytes, buffer as u16).offset(piece.offset).build(),
-            None => opcode::Read::new(file, start, bytes).offset(piece.offset).build(),
+            Some(buffer) => opcode::ReadFixed::new(file, start, bytes, buffer as u16).offset(range.offset).build(),
+            None => opcode::Read::new(file, start, bytes).offset(range.offset).build(),
         };
         entry.user_data(slot as u64)
     }
 
-    /// Collects completions.
+    /// Collects completions and processes them.
     fn reap(&mut self) {
         let completions: Vec<(u64, i32)> =
             self.ring.completion().map(|entry| (entry.user_data(), entry.result())).collect();
@@ -202,17 +202,17 @@ impl UringFetcher {
     }
 
     fn complete(&mut self, slot: usize, result: i32) {
-        let Request { read, mut piece } = self.requests[slot].take().expect("every completion has its request");
+        let Request { read, mut range } = self.requests[slot].take().expect("every completion has its request");
         let outcome = match usize::try_from(result) {
             Ok(0) => Err(Error::from(ErrorKind::UnexpectedEof)),
-            Ok(bytes) if bytes < piece.bytes && self.dead.is_none() => {
-                piece.offset += bytes as u64;
-                piece.at += bytes;
-                piece.bytes -= bytes;
+            Ok(bytes) if bytes < range.bytes && self.dead.is_none() => {
+                range.offset += bytes as u64;
+                range.at += bytes;
+                range.bytes -= bytes;
                 self.undone.progress();
-                return self.add_request(Request { read, piece });
+                return self.add_request(Request { read, range });
             }
-            Ok(bytes) if bytes < piece.bytes => Err(Error::from(ErrorKind::Interrupted)),
+            Ok(bytes) if bytes < range.bytes => Err(Error::from(ErrorKind::Interrupted)),
             Ok(_) => {
                 self.undone.progress();
                 Ok(())
@@ -221,7 +221,7 @@ impl UringFetcher {
                 error if is_transient(&error) && self.dead.is_none() => match self.undone.pause() {
                     Some(pause) => {
                         self.pause_for(pause);
-                        return self.add_request(Request { read, piece });
+                        return self.add_request(Request { read, range });
                     }
                     None => Err(lasting(&error)),
                 },
@@ -231,7 +231,7 @@ impl UringFetcher {
         let in_flight = self.reads[read].as_mut().expect("the read has requests");
         in_flight.requests_left -= 1;
         if let Err(error) = outcome {
-            in_flight.result = Err(self.files.named(piece, error));
+            in_flight.result = Err(self.files.named(range, error));
         }
         if in_flight.requests_left == 0 {
             let ReadInFlight { page, frame, result, .. } = self.reads[read].take().expect("just seen");
@@ -239,7 +239,7 @@ impl UringFetcher {
         }
     }
 
-    /// Whether nothing may be handed to the kernel yet; whoever asks is woken when that has changed.
+    /// Returns whether submissions are paused. The task is woken when the pause ends.
     fn is_pausing(&mut self, context: &mut Context<'_>) -> bool {
         let pausing = self.pause.as_mut().is_some_and(|pause| pause.as_mut().poll(context).is_pending());
         if !pausing {
@@ -248,12 +248,11 @@ impl UringFetcher {
         pausing
     }
 
-    /// Why no page will come any more.
+    /// Returns the error of a dead ring.
     fn death(&self) -> Option<error::Error> {
         let error = self.dead.as_ref()?;
         Some(error::Error::Fetcher(format!(
-            "io_uring has stopped working in the middle of the run (io_uring_enter: {error}); `--fetcher threads` does \
-             without it"
+            "io_uring failed during the run (io_uring_enter: {error}); `--fetcher threads` does not use it"
         )))
     }
 }
@@ -268,17 +267,17 @@ impl Fetcher for UringFetcher {
     }
 
     fn submit(&mut self, PageRead { page, frame }: PageRead) {
-        let pieces: Vec<Piece> = self.files.pieces(page).flat_map(cut).collect();
+        let ranges: Vec<FileRange> = self.files.ranges(page).flat_map(cut).collect();
         self.in_flight += 1;
-        // The kernel writes wherever it is told to: nothing but this keeps a page out of the next frame.
-        if pieces.iter().any(|piece| piece.at + piece.bytes > frame.pool().frame_bytes()) {
-            let result = Err(Error::new(ErrorKind::InvalidInput, "a frame is smaller than the page that it is for"));
+        // The kernel writes to any address it is given: only this check keeps a page out of the next frame.
+        if ranges.iter().any(|range| range.at + range.bytes > frame.pool().frame_bytes()) {
+            let result = Err(Error::new(ErrorKind::InvalidInput, "the frame is smaller than the page"));
             return self.filled.push(PageFilled { page, frame, result });
         }
-        let read = ReadInFlight { page, frame, requests_left: pieces.len(), result: Ok(()) };
+        let read = ReadInFlight { page, frame, requests_left: ranges.len(), result: Ok(()) };
         let read = insert(&mut self.reads, read);
         // The ring takes waiting requests from the back.
-        pieces.into_iter().rev().for_each(|piece| self.add_request(Request { read, piece }));
+        ranges.into_iter().rev().for_each(|range| self.add_request(Request { read, range }));
     }
 
     fn poll_filled(&mut self, context: &mut Context<'_>, filled: &mut Vec<PageFilled>) -> Poll<error::Result<()>> {
@@ -299,7 +298,7 @@ impl Fetcher for UringFetcher {
                 return Poll::Ready(Ok(()));
             }
             if self.is_pausing(context) {
-                // Woken by the pause, or by a completion.
+                // The end of the pause or a completion wakes the task.
             } else if !self.waiting.is_empty() && self.in_ring < ENTRIES as usize || !self.queued.is_empty() {
                 continue;
             }
@@ -330,7 +329,7 @@ impl Fetcher for UringFetcher {
             self.reap();
         }
         if self.in_ring > 0 {
-            // The kernel may write to these frames at any time: their memory stays as it is until the process ends.
+            // The kernel may write to these frames at any time: they are leaked.
             std::mem::forget(std::mem::take(&mut self.reads));
             self.in_ring = 0;
         }
@@ -349,21 +348,22 @@ impl Drop for UringFetcher {
 #[cfg(test)]
 mod tests;
 
-/// How long one wait for completions takes at most, when the ring is given up: some are only seen after a system call.
+/// The maximum duration of one wait for completions in `let_go`. Some completions become visible only after a system
+/// call.
 const LET_GO_STEP: Duration = Duration::from_millis(20);
 
-/// Waits until the eventfd is raised, or for so long.
+/// Waits until the eventfd is signalled, at most for `longest`.
 fn wait_for(event: &OwnedFd, longest: Duration) {
     let mut wanted = libc::pollfd { fd: event.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     #[allow(unsafe_code)]
-    // SAFETY: the kernel is given one structure, and writes to that one.
+    // SAFETY: the kernel gets a pointer to one structure and writes only to it.
     unsafe {
         libc::poll(&raw mut wanted, 1, longest.as_millis().max(1) as i32);
     }
     drain(event);
 }
 
-/// Sends one request that does nothing through the ring: some systems allow a ring to be made, and not to be used.
+/// Sends a no-op request through the ring. Some systems allow a ring to be created but not used.
 fn round_trip(ring: &mut IoUring) -> Result<()> {
     #[allow(unsafe_code)]
     // SAFETY: the request has no memory.
@@ -383,17 +383,17 @@ fn round_trip(ring: &mut IoUring) -> Result<()> {
     Ok(())
 }
 
-/// Cuts a read into requests of bounded size.
-fn cut(piece: Piece) -> impl Iterator<Item = Piece> {
-    (0..piece.bytes).step_by(REQUEST_BYTES_MAX).map(move |start| Piece {
-        offset: piece.offset + start as u64,
-        at: piece.at + start,
-        bytes: REQUEST_BYTES_MAX.min(piece.bytes - start),
-        ..piece
+/// Divides a read into requests of bounded size.
+fn cut(range: FileRange) -> impl Iterator<Item = FileRange> {
+    (0..range.bytes).step_by(REQUEST_BYTES_MAX).map(move |start| FileRange {
+        offset: range.offset + start as u64,
+        at: range.at + start,
+        bytes: REQUEST_BYTES_MAX.min(range.bytes - start),
+        ..range
     })
 }
 
-/// Puts a value into the first free slot.
+/// Puts a value into the first free slot and returns the slot's number.
 fn insert<T>(slots: &mut Vec<Option<T>>, value: T) -> usize {
     let slot = slots.iter().position(Option::is_none).unwrap_or(slots.len());
     if slot == slots.len() {
@@ -403,16 +403,17 @@ fn insert<T>(slots: &mut Vec<Option<T>>, value: T) -> usize {
     slot
 }
 
-/// Registers the pool in pieces that the kernel takes; returns how many frames are in a piece, 0 where it is refused.
+/// Registers the pool with the ring as buffers of at most 1 GiB. Returns the number of frames in a buffer, or 0 if the
+/// kernel refuses.
 fn register_buffers(ring: &IoUring, pool: &PagePool) -> usize {
     let frames_per_buffer = REGISTERED_BYTES_MAX / pool.frame_bytes();
-    let piece_bytes = frames_per_buffer * pool.frame_bytes();
+    let buffer_bytes = frames_per_buffer * pool.frame_bytes();
     let memory = pool.memory();
     let buffers: Vec<libc::iovec> = (0..memory.len())
-        .step_by(piece_bytes)
+        .step_by(buffer_bytes)
         .map(|start| libc::iovec {
             iov_base: memory.as_mut_ptr().wrapping_add(start).cast(),
-            iov_len: piece_bytes.min(memory.len() - start),
+            iov_len: buffer_bytes.min(memory.len() - start),
         })
         .collect();
     #[allow(unsafe_code)]
@@ -429,11 +430,11 @@ fn eventfd() -> Result<OwnedFd> {
         return Err(Error::last_os_error());
     }
     #[allow(unsafe_code)]
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Takes the count out of the eventfd.
+/// Resets the counter of the eventfd.
 fn drain(event: &OwnedFd) {
     let mut count = 0u64;
     #[allow(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Schedules, played by devices that are plain arrays.
+//! Tests of schedules, executed on devices that are plain arrays.
 
 use super::*;
 use crate::model::attributes::{Initial, Role};
@@ -11,11 +11,10 @@ fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
     Attribute { name: "any", of, role, merge, initial: Initial::Bits(0) }
 }
 
-/// A device: for each attribute a value for each vertex.
+/// The values of a device, by attribute and vertex.
 type Values = Vec<Vec<u64>>;
 
-/// Plays rounds. What is written in a round may be read from the next one on, and everything that is read has been
-/// written.
+/// Executes rounds, and asserts that everything that is read was written in an earlier round.
 fn play(rounds: &[Round], devices: &mut [Values], declared: &[Attribute]) {
     let mut memory: HashMap<u64, Vec<u64>> = HashMap::new();
     for round in rounds {
@@ -66,7 +65,8 @@ fn cut(vertices: u64, cuts: &[u64]) -> Vec<Range<u64>> {
 }
 
 proptest! {
-    /// After the rounds, owners have what all devices wrote, and everybody has what owners have where it is asked for.
+    /// After the reduction, owners have merged the values of all devices. After the gather, every device has the
+    /// owners' values of gathered attributes.
     #[test]
     fn everything_arrives_once(
         vertices in 0u64..9000,
@@ -83,11 +83,13 @@ proptest! {
         ];
         let parts: Vec<Part> =
             cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded: false }).collect();
-        let sharing = ScheduleRequest { declared: &declared, traversal: false, parts: &parts, aligned, packed: false, piece_bytes: PIECE };
+        let (traversal, packed, piece_bytes) = (false, false, PIECE);
+        let sharing = ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes };
         let schedule = Schedule::new(&sharing);
         let value = |device: usize, attribute: usize, vertex: u64| {
-            let mixed = (seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex).wrapping_mul(topostream_formats::random::GOLDEN);
-            // Only the owner writes what concerns the list's own vertex, where lists are its.
+            let mixed = seed ^ (device as u64) << 40 ^ (attribute as u64) << 50 ^ vertex;
+            let mixed = mixed.wrapping_mul(topostream_formats::random::GOLDEN);
+            // With aligned parts, only the owner writes values of the list's own vertex.
             let stranger = attribute == 4 && aligned && !parts[device].own.contains(&vertex);
             if stranger { 0 } else { mixed >> 40 }
         };
@@ -95,7 +97,8 @@ proptest! {
             (0..5).map(|attribute| (0..vertices).map(|vertex| value(device, attribute, vertex)).collect()).collect()
         };
         let mut devices: Vec<Values> = (0..parts.len()).map(fresh).collect();
-        for round in schedule.reduce.iter().chain(schedule.gather.iter().flat_map(|gather| [&gather.put, &gather.take])) {
+        let gathers = schedule.gather.iter().flat_map(|gather| [&gather.put, &gather.take]);
+        for round in schedule.reduce.iter().chain(gathers) {
             for one in round.iter().flatten() {
                 let (Move::Put { at, .. } | Move::Merge { at, .. } | Move::Take { at, .. }) = one else { continue };
                 prop_assert!(at.is_multiple_of(PIECE) && at / PIECE < schedule.pieces);
@@ -109,7 +112,7 @@ proptest! {
                 prop_assert_eq!(devices[owner][0][at], all(0).sum::<u64>());
                 prop_assert_eq!(devices[owner][1][at], all(1).min().unwrap());
                 prop_assert_eq!(devices[owner][4][at], all(4).sum::<u64>());
-                // Nobody else has kept what is added up, or it would be added again.
+                // The other devices have cleared their terms, or they would be added again.
                 let others = (0..parts.len()).filter(|&device| device != owner);
                 prop_assert!(others.into_iter().all(|device| devices[device][0][at] == 0));
             }
@@ -131,7 +134,7 @@ proptest! {
         }
     }
 
-    /// The messages of all devices lie apart, and are about everything that a device may activate.
+    /// The messages of all devices are in different pieces, and cover every vertex that a device may activate.
     #[test]
     fn messages_are_about_every_vertex(
         vertices in 1u64..200_000,
@@ -141,7 +144,8 @@ proptest! {
         let declared = [attribute(AttributeType::U32, Role::Writable, Merge::Min)];
         let parts: Vec<Part> = cut(vertices, &cuts).into_iter().map(|own| Part { vertices, own, sharded }).collect();
         let piece_bytes = 64 << 10;
-        let sharing = ScheduleRequest { declared: &declared, traversal: true, parts: &parts, aligned: false, packed: false, piece_bytes };
+        let (traversal, aligned, packed) = (true, false, false);
+        let sharing = ScheduleRequest { declared: &declared, traversal, parts: &parts, aligned, packed, piece_bytes };
         let Schedule { messages, pieces, .. } = Schedule::new(&sharing);
         let layout = MessageLayout::new(&declared, sharded);
         let mut places: Vec<u64> = messages.iter().flatten().map(|piece| piece.at / piece_bytes).collect();
@@ -149,7 +153,7 @@ proptest! {
         prop_assert_eq!(places, (0..pieces).collect::<Vec<_>>());
         for (part, pieces) in parts.iter().zip(&messages) {
             let mut next = part.writable().start / BLOCK_VERTICES * BLOCK_VERTICES;
-            for Piece { vertices, .. } in pieces {
+            for MessagePiece { vertices, .. } in pieces {
                 prop_assert_eq!(vertices.start, next);
                 prop_assert!(vertices.start.is_multiple_of(BLOCK_VERTICES));
                 prop_assert!(4 * layout.words_max(vertices) <= piece_bytes);

@@ -1,4 +1,4 @@
-//! A ring that the kernel refuses, for a moment and for good.
+//! Tests of a ring that the kernel refuses, transiently and for good.
 
 use super::*;
 use std::fs::File;
@@ -11,7 +11,7 @@ use topostream_tools::progress::{Cancel, Quiet};
 
 const PAGES: u32 = 12;
 
-/// A fetcher over a store of some pages, with a read of each that nobody has polled.
+/// A fetcher over a small store, with a read of each page submitted and not yet polled.
 struct Rig {
     fetcher: UringFetcher,
     store: Store,
@@ -19,7 +19,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// None where the system has no io_uring.
+    /// Returns `None` if the system has no io_uring.
     fn new() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("graph");
@@ -32,7 +32,7 @@ impl Rig {
         let frames = PagePool::frames(PAGES, 64 << 10, 0).unwrap();
         let files = PageFiles::open(&store, 0, false).unwrap();
         let Ok(mut fetcher) = UringFetcher::new(files, frames[0].pool()) else {
-            eprintln!("skipped: there is no io_uring here");
+            eprintln!("skipped: io_uring is not available");
             return None;
         };
         for (page, frame) in (0..).zip(frames) {
@@ -41,7 +41,7 @@ impl Rig {
         Some(Self { fetcher, store, _folder: folder })
     }
 
-    /// Polls until all pages have come, and checks them, or until an error.
+    /// Polls until all pages are filled or an error is returned, and checks the pages.
     async fn all(&mut self) -> error::Result<()> {
         let mut filled = Vec::new();
         while self.fetcher.in_flight() > 0 {
@@ -56,12 +56,12 @@ impl Rig {
     }
 }
 
-/// In a runtime, with an end: a fetcher that waits for ever fails the test.
+/// Runs a test in a runtime, with a timeout: a fetcher that waits forever fails the test.
 fn run(test: impl AsyncFnOnce(Rig)) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let Some(rig) = Rig::new() else { return };
-        tokio::time::timeout(Duration::from_secs(20), test(rig)).await.expect("it ends by itself");
+        tokio::time::timeout(Duration::from_secs(20), test(rig)).await.expect("the test ends within the timeout");
     });
 }
 
@@ -79,7 +79,7 @@ fn a_lasting_error_of_the_ring_ends_in_a_typed_error() {
             let error = rig.all().await.unwrap_err();
             let text = error.to_string();
             assert!(matches!(error, error::Error::Fetcher(_)) && text.contains("--fetcher threads"), "{text}");
-            // And again, however often it is asked.
+            // Later polls return the error too.
             assert!(rig.all().await.is_err());
             rig.fetcher.let_go(Instant::now() + LET_GO);
             assert_eq!((rig.fetcher.in_ring, rig.fetcher.in_flight()), (0, 0));
@@ -87,21 +87,20 @@ fn a_lasting_error_of_the_ring_ends_in_a_typed_error() {
     }
 }
 
-/// The descriptor leads elsewhere: the kernel itself refuses whatever is asked of it.
+/// The ring's descriptor is replaced by another file, so the kernel itself refuses every request.
 #[test]
 fn a_ring_without_its_descriptor_ends_in_a_typed_error() {
     run(async |mut rig| {
         let null = File::open("/dev/null").unwrap();
         #[allow(unsafe_code)]
-        // SAFETY: both descriptors are open and of this test; the ring's own stays a descriptor, only of another file.
+        // SAFETY: both descriptors are open and belong to this test; the ring's descriptor stays open, on another file.
         let made = unsafe { libc::dup2(null.as_raw_fd(), rig.fetcher.ring.as_raw_fd()) };
         assert!(made >= 0);
         assert!(matches!(rig.all().await, Err(error::Error::Fetcher(_))));
     });
 }
 
-/// Some reads have been taken by the kernel when the ring dies: their frames are free, or kept for good, once it is let
-/// go.
+/// The ring dies after the kernel has taken some reads: `let_go` waits for them.
 #[test]
 fn reads_that_the_kernel_has_taken_are_waited_for() {
     run(async |mut rig| {
@@ -117,13 +116,13 @@ fn reads_that_the_kernel_has_taken_are_waited_for() {
     });
 }
 
-/// Without a moment to wait, frames that the kernel may write to are not freed.
+/// Without time to wait, frames that the kernel may write to are not freed.
 #[test]
 fn reads_that_are_not_waited_for_keep_their_frames() {
     run(async |mut rig| {
         rig.fetcher.enter().unwrap();
         let pool = Arc::downgrade(rig.fetcher.reads[0].as_ref().unwrap().frame.pool());
-        // As if no completion had been seen: the last moment is over already.
+        // The deadline has passed already, so no completion is waited for.
         rig.fetcher.let_go(Instant::now());
         let kept = PAGES as usize - rig.fetcher.filled.len();
         drop(rig);
@@ -138,7 +137,7 @@ fn errors_that_pass_are_no_errors() {
         rig.fetcher.submit = |ring| match CALLS.fetch_add(1, Ordering::Relaxed) {
             0 | 2 => refuse(libc::EAGAIN),
             1 | 3 => refuse(libc::EINTR),
-            // Even such a one, as long as it is not the third in a row.
+            // Not known to be transient, but tolerated unless it is the third in a row.
             5 => refuse(libc::EIO),
             _ => ring.submit(),
         };
@@ -163,7 +162,7 @@ fn errors_that_ought_to_pass_and_last_end_in_a_typed_error() {
     });
 }
 
-/// A pool for another store: the page would reach into the next frame, which is somebody else's.
+/// The pool is for another store: the page would overwrite the next frame.
 #[test]
 fn a_page_that_is_larger_than_its_frame_is_refused() {
     run(async |mut rig| {

@@ -1,0 +1,111 @@
+//! Stores as plain arrays, for the oracles: one thread over arrays in memory (COST: McSherry, Isard and Murray, HotOS
+//! 2015).
+
+use crate::Result;
+use topostream_formats::buffer::AlignedBuffer;
+use topostream_formats::page::{self, Neighbours, Page, RecordIds, VertexIds};
+use topostream_formats::store::PageReader;
+use topostream_formats::{Direction, Encoding, PageId, Store, Topology, WeightType};
+use topostream_oracles::{Csr, Graph, Weights};
+
+/// Reads a store.
+///
+/// # Errors
+/// Where a page is not sound.
+pub fn graph(store: &Store) -> Result<Graph> {
+    let manifest = store.manifest();
+    let read = |direction| read_all(store, direction, manifest.weights.is_some());
+    let against = store.topology(Direction::In).map(|_| read(Direction::In)).transpose()?;
+    let weights = manifest.weights.map(|of| match of {
+        WeightType::U32 => Weights::U32,
+        WeightType::F32 => Weights::F32,
+    });
+    Ok(Graph::new(read(Direction::Out)?, against, manifest.directed, weights))
+}
+
+/// Reads all lists of a direction, without weights.
+///
+/// # Errors
+/// Where the store has none, or a page is not sound.
+pub fn lists(store: &Store, direction: Direction) -> Result<Csr> {
+    read_all(store, direction, false)
+}
+
+/// Reads all lists of a direction, with weights or without.
+fn read_all(store: &Store, direction: Direction, weighted: bool) -> Result<Csr> {
+    let topology = store.topology(direction).ok_or("the store has no in-lists")?;
+    let mut offsets = vec![0];
+    for &degree in topology.degrees(store.vertices())?.values() {
+        offsets.push(offsets[offsets.len() - 1] + u64::from(degree));
+    }
+    // Where lists are grouped for shards, a list comes in several parts.
+    let (mut next, mut all) = (offsets.clone(), vec![0; store.edges() as usize]);
+    let mut all_weights = vec![0; if weighted { all.len() } else { 0 }];
+    each_weighted_page(store, topology, weighted, |page, neighbours, weights| {
+        for slot in 0..page.header().slot_count {
+            let next = &mut next[(page.header().start_vertex + slot) as usize];
+            for edge in page.record(slot) {
+                all[*next as usize] = neighbours.vertex(edge);
+                if weighted {
+                    all_weights[*next as usize] = weights[edge];
+                }
+                *next += 1;
+            }
+        }
+    })?;
+    Ok(Csr::new(offsets, all, all_weights))
+}
+
+/// A page's neighbours, whatever their encoding.
+#[derive(Clone, Copy)]
+pub enum AnyNeighbours<'a> {
+    /// Vertex ids.
+    Vertex(VertexIds<'a>),
+    /// Record ids.
+    Record(RecordIds<'a>),
+}
+
+impl Neighbours for AnyNeighbours<'_> {
+    #[inline(always)]
+    fn vertex(&self, edge: usize) -> u32 {
+        match self {
+            Self::Vertex(ids) => ids.vertex(edge),
+            Self::Record(ids) => ids.vertex(edge),
+        }
+    }
+}
+
+/// Reads a topology page by page, in order.
+///
+/// # Errors
+/// Where a page cannot be read or is not sound.
+pub fn each_page(store: &Store, topology: &Topology, mut take: impl FnMut(&Page<'_>, AnyNeighbours<'_>)) -> Result<()> {
+    each_weighted_page(store, topology, false, |page, neighbours, _| take(page, neighbours))
+}
+
+/// The same with weights, or with none.
+fn each_weighted_page(
+    store: &Store,
+    topology: &Topology,
+    weighted: bool,
+    mut take: impl FnMut(&Page<'_>, AnyNeighbours<'_>, &[u32]),
+) -> Result<()> {
+    let (reader, context) = (PageReader::open(topology)?, store.page_context(topology));
+    let mut bytes = AlignedBuffer::new(topology.page_bytes() as usize);
+    let mut weights = weighted.then(|| AlignedBuffer::new(topology.weight_page_bytes() as usize));
+    for number in (0..topology.page_count()).map(PageId) {
+        reader.read(number, &mut bytes, weights.as_deref_mut().unwrap_or_default())?;
+        topology.check(number, &bytes, weights.as_deref(), &context)?;
+        let page = Page::open(&bytes, context.encoding).map_err(|defect| topology.page_error(number, false, defect))?;
+        let neighbours = match context.encoding {
+            Encoding::VertexId => AnyNeighbours::Vertex(VertexIds::new(&page)),
+            Encoding::RecordId { page_bytes, slot_bytes } => {
+                let starts = topology.directory().starts();
+                AnyNeighbours::Record(RecordIds::new(&page, starts, page_bytes, slot_bytes))
+            }
+        };
+        let edges = page.header().edge_count;
+        take(&page, neighbours, weights.as_ref().map_or(&[], |weights| page::weights(weights, edges)));
+    }
+    Ok(())
+}

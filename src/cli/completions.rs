@@ -1,0 +1,59 @@
+//! `topostream completions` and `topostream man`: what shells and `man` read, made from the program's own arguments.
+
+use super::{Failure, Outcome, print};
+use clap::{Args, Command};
+use clap_complete::Shell;
+use std::path::{Path, PathBuf};
+
+/// Print a completion script for a shell.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  topostream completions bash > ~/.local/share/bash-completion/completions/topostream
+  topostream completions zsh > ~/.zfunc/_topostream
+  topostream completions fish > ~/.config/fish/completions/topostream.fish")]
+pub struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(self, mut program: Command) -> Outcome {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut program, "topostream", &mut script);
+        print(&String::from_utf8_lossy(&script))
+    }
+}
+
+/// Write the manual: a page for the program and one for each command.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  topostream man ~/.local/share/man/man1
+  topostream man --stdout | man -l -")]
+pub struct Man {
+    /// The folder to write the pages to, made where it is missing
+    #[arg(required_unless_present = "stdout", conflicts_with = "stdout")]
+    folder: Option<PathBuf>,
+    /// Print the program's own page instead
+    #[arg(long)]
+    stdout: bool,
+}
+
+impl Man {
+    pub fn run(self, program: Command) -> Outcome {
+        let Some(folder) = self.folder else {
+            let mut page = Vec::new();
+            let rendered = clap_mangen::Man::new(program).render(&mut page);
+            rendered.map_err(|error| Failure::Other(format!("man page: {error}")))?;
+            return print(&String::from_utf8_lossy(&page));
+        };
+        let pages = write(program, &folder);
+        pages.map_err(|error| Failure::Other(format!("{}: write man pages: {error}", folder.display())))
+    }
+}
+
+fn write(program: Command, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    clap_mangen::generate_to(program, folder)
+}
