@@ -14,6 +14,7 @@
 mod catalogue;
 #[cfg(feature = "cli")]
 pub mod command;
+mod neighbour_sum;
 mod relaxation;
 
 pub use catalogue::*;

@@ -3,15 +3,14 @@
 use super::{Averaging, Model};
 use crate::algorithms::Stop;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, CONDUCTING, Command, Edges, Entry, Prepared, Sample, Shown, Source, Variation, distinct,
-    source,
+    AS_GIVEN, Arguments, CONDUCTING, Command, Edges, Entry, Held, Prepared, Sample, Shown, Source, Variation, distinct,
+    held, held_at, held_vertices, source,
 };
-use crate::error::{Error, Result};
+use crate::error::Result;
 use clap::Args;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use topostream_formats::{Store, VertexId};
+use topostream_formats::Store;
 
 /// Heat simulation.
 pub const HEAT: Entry = Entry {
@@ -147,39 +146,6 @@ struct AveragingArgs {
     top: usize,
 }
 
-/// A vertex and the value at which it is held.
-#[derive(Clone, Copy)]
-struct Held {
-    vertex: Source,
-    value: f32,
-}
-
-/// Reads `ID=VALUE`.
-fn held_at(text: &str) -> Result<Held, String> {
-    let (vertex, value) = text.split_once('=').ok_or("expected ID=VALUE")?;
-    let value = value.parse().map_err(|_| format!("{value}: expected a number behind `=`"))?;
-    Ok(Held { vertex: source(vertex)?, value })
-}
-
-/// Reads `ID=VALUE` or `ID`, which is held at 1.
-fn held(text: &str) -> Result<Held, String> {
-    if text.contains('=') { held_at(text) } else { Ok(Held { vertex: source(text)?, value: 1.0 }) }
-}
-
-/// The vertices that `--source` names, each with its value.
-fn sources(held: &[Held], store: &Store) -> Result<Vec<(VertexId, f32)>> {
-    let (mut sources, mut met) = (Vec::new(), HashSet::new());
-    for one in held {
-        let vertex = one.vertex.vertex(store)?;
-        if !met.insert(vertex) {
-            let id = store.ids()?.original(vertex);
-            return Err(Error::Parameter(format!("--source {id}: is given twice, and can be held at one value only")));
-        }
-        sources.push((vertex, one.value));
-    }
-    Ok(sources)
-}
-
 impl AveragingArgs {
     fn algorithm(&self, model: Model, store: &Store) -> Averaging {
         let weights = store.manifest().weights.filter(|_| !self.ignore_weights);
@@ -199,14 +165,14 @@ impl AveragingArgs {
 
 impl Command for HeatArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        let model = Model::Heat { alpha: self.alpha, sources: sources(&self.sources, store)? };
+        let model = Model::Heat { alpha: self.alpha, sources: held_vertices("--source", &self.sources, store)? };
         Ok(self.averaging.prepare(model, store))
     }
 }
 
 impl Command for CircuitArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        let model = Model::Circuit { sources: sources(&self.sources, store)? };
+        let model = Model::Circuit { sources: held_vertices("--source", &self.sources, store)? };
         Ok(self.averaging.prepare(model, store))
     }
 }

@@ -21,7 +21,7 @@ mod vertices;
 pub use entry::{Arguments, Command, Entry, Graphalytics, ON, ParameterKind, Parsed, Rule, Switch, Variation, find};
 pub use prepared::{Beside, Finished, Part, Prepared, Runs, Shown, WriteFile};
 pub use sample::{AS_GIVEN, CONDUCTING, DIRECTED, DISTINCT, Edges, Needs, OUT_LISTS, Sample, UNDIRECTED, WEIGHTED};
-pub use vertices::{Source, distinct, source};
+pub use vertices::{Held, Source, distinct, held, held_at, held_vertices, source};
 
 /// More than any machine has, and small enough that sums of sizes do not overflow.
 const SIZE_MAX: u64 = 1 << 60;

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use topostream_formats::{Store, VertexId};
 
 /// A vertex, by its original id or by a property.
@@ -59,5 +60,49 @@ pub fn distinct(option: &str, named: &[Source], store: &Store) -> Result<Vec<Ver
     let mut vertices = vertices.collect::<Result<Vec<_>>>()?;
     vertices.sort_unstable();
     vertices.dedup();
+    Ok(vertices)
+}
+
+/// A vertex and the value at which it is held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Held {
+    /// The vertex.
+    pub vertex: Source,
+    /// The value.
+    pub value: f32,
+}
+
+/// Reads `ID=VALUE`.
+///
+/// # Errors
+/// A sentence for the user where it is something else.
+pub fn held_at(text: &str) -> Result<Held, String> {
+    let (vertex, value) = text.split_once('=').ok_or("expected ID=VALUE")?;
+    let value = value.parse().map_err(|_| format!("{value}: expected a number after `=`"))?;
+    Ok(Held { vertex: source(vertex)?, value })
+}
+
+/// Reads `ID=VALUE`, or `ID`, which is held at 1.
+///
+/// # Errors
+/// A sentence for the user where it is neither.
+pub fn held(text: &str) -> Result<Held, String> {
+    if text.contains('=') { held_at(text) } else { Ok(Held { vertex: source(text)?, value: 1.0 }) }
+}
+
+/// The vertices that an option names, each with its value.
+///
+/// # Errors
+/// Where the graph does not have one of them, and where one is named twice.
+pub fn held_vertices(option: &str, held: &[Held], store: &Store) -> Result<Vec<(VertexId, f32)>> {
+    let (mut vertices, mut met) = (Vec::new(), HashSet::new());
+    for one in held {
+        let vertex = one.vertex.vertex_of(option, store)?;
+        if !met.insert(vertex) {
+            let id = store.ids()?.original(vertex);
+            return Err(Error::Parameter(format!("{option} {id}: is given twice, and can be held at one value only")));
+        }
+        vertices.push((vertex, one.value));
+    }
     Ok(vertices)
 }

@@ -1,0 +1,210 @@
+//! The sum of every vertex's in-neighbours' values, which the algorithms of power iteration share: their first two
+//! attributes, their kernel, and its WGSL.
+//!
+//! `sum[v]` is the sum of `weight(u → v) * value[u]` over the edges u → v; weights are 1 where none are read. In-lists are
+//! read where the store has them (each list's sum is added up by one thread and written once), otherwise out-lists (each
+//! edge adds to its neighbour's sum). An edge that is stored several times counts as often, a loop once.
+//!
+//! Sums are in single precision. Their last digits depend on the order of the terms. A weight that is infinite or not a
+//! number has no sum: the vertex that it leads to is put into the set `refused`, which stores with `f32` weights have.
+
+use crate::algorithms::Stop;
+use crate::model::algorithm::{Kernel, List, State, Step, Supersteps, Visit};
+use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
+use crate::model::bits::Bits;
+use std::ops::ControlFlow;
+use topostream_formats::Direction;
+use topostream_formats::edge::WeightType;
+
+/// Places in the declaration.
+pub(super) const VALUE: usize = 0;
+pub(super) const SUM: usize = 1;
+/// The first place that is the algorithm's own, where there are no `f32` weights.
+pub(super) const OWN: usize = 2;
+
+/// The least mean change that single precision can tell from none.
+const TOLERANCE_MIN: f64 = 1e-7;
+
+/// The WGSL of the kernel, to stand behind the text of an algorithm: `concat!(include_str!(…), neighbour_sum_wgsl!())`.
+/// It reads `value`, adds to `sum`, and needs the switches `WEIGHTED` and `FLOAT`.
+macro_rules! neighbour_sum_wgsl {
+    () => {
+        include_str!("../neighbour_sum/neighbour_sum.wgsl")
+    };
+}
+pub(super) use neighbour_sum_wgsl;
+
+/// The attributes `value`, which begins as `first`, and `sum`.
+pub(super) fn attributes(has_in_lists: bool, first: f32) -> Vec<Attribute> {
+    let (value, sum) = if has_in_lists { (Role::Gathered, Role::Own) } else { (Role::ReadOnly, Role::Accumulated) };
+    let (of, initial) = (AttributeType::F32, Initial::Bits(first.to_bits()));
+    vec![
+        Attribute { name: "value", of, role: value, merge: Merge::Max, initial },
+        Attribute { name: "sum", of, role: sum, merge: Merge::Add, initial: Initial::Bits(0) },
+    ]
+}
+
+/// The set of vertices that an edge leads to whose weight is infinite or not a number.
+pub(super) fn refused(has_in_lists: bool) -> Attribute {
+    let role = if has_in_lists { Role::Own } else { Role::Accumulated };
+    let (of, initial) = (AttributeType::Bit, Initial::Bits(0));
+    Attribute { name: "refused", of, role, merge: Merge::Or, initial }
+}
+
+/// An attribute of the algorithm's own, which edges do not read.
+pub(super) fn own(name: &'static str, of: AttributeType) -> Attribute {
+    let merge = if of == AttributeType::Bit { Merge::Or } else { Merge::Add };
+    Attribute { name, of, role: Role::Own, merge, initial: Initial::Bits(0) }
+}
+
+/// The lists that are read.
+pub(super) fn direction(has_in_lists: bool) -> Direction {
+    if has_in_lists { Direction::In } else { Direction::Out }
+}
+
+/// The visits of an algorithm that reads all lists in every superstep.
+pub(super) fn visits(has_in_lists: bool) -> Vec<(Direction, Visit)> {
+    vec![(direction(has_in_lists), Visit::All)]
+}
+
+/// Adds values along or against edges.
+pub struct NeighbourSum<'a> {
+    value: &'a F32Column,
+    sum: &'a F32Column,
+    weights: Option<WeightType>,
+    /// The set of refused vertices, where weights are `f32`.
+    refused: Option<&'a Bits>,
+    pull: bool,
+}
+
+/// The value that a list's vertex gives to each neighbour (push), or the sum of what it has received so far (pull).
+pub struct Carried {
+    list: List,
+    given: f32,
+    received: f64,
+}
+
+impl<'a> NeighbourSum<'a> {
+    /// The kernel of a superstep over edges that count 1.
+    pub(super) fn unweighted(state: &'a State, step: &Step) -> Self {
+        let (value, sum) = (state.attributes.f32(VALUE), state.attributes.f32(SUM));
+        Self { value, sum, weights: None, refused: None, pull: step.direction == Direction::In }
+    }
+
+    /// The kernel of a superstep over weighted edges; with `f32` weights `refused` is the place of that set.
+    pub(super) fn weighted(state: &'a State, step: &Step, weights: Option<WeightType>, refused: usize) -> Self {
+        let refused = (weights == Some(WeightType::F32)).then(|| state.attributes.bits(refused));
+        Self { weights, refused, ..Self::unweighted(state, step) }
+    }
+
+    /// The weight by its bits; none where it is refused.
+    #[inline(always)]
+    fn weight(&self, bits: u32) -> Option<f32> {
+        match self.weights {
+            None => Some(1.0),
+            Some(WeightType::U32) => Some(bits as f32),
+            Some(WeightType::F32) => Some(f32::from_bits(bits)).filter(|weight| weight.is_finite()),
+        }
+    }
+}
+
+impl Kernel for NeighbourSum<'_> {
+    type Record = Carried;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<Carried> {
+        let given = if self.pull { 0.0 } else { self.value.get(list.vertex) };
+        Some(Carried { list, given, received: 0.0 })
+    }
+
+    #[inline(always)]
+    fn edge(&self, carried: &mut Carried, neighbour: u32, weight: u32) -> ControlFlow<()> {
+        match (self.weight(weight), self.refused) {
+            (Some(weight), _) if self.pull => {
+                carried.received += f64::from(weight) * f64::from(self.value.get(neighbour));
+            }
+            (Some(weight), _) => self.sum.add(neighbour, weight * carried.given),
+            (None, Some(refused)) => {
+                refused.insert(if self.pull { carried.list.vertex } else { neighbour });
+            }
+            (None, None) => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, neighbour: u32) {
+        let column = if self.pull { self.value } else { self.sum };
+        column.prefetch(neighbour);
+    }
+
+    #[inline(always)]
+    fn close(&self, carried: Carried) {
+        match carried.list {
+            _ if !self.pull => {}
+            List { vertex, whole: true, .. } => self.sum.set(vertex, carried.received as f32),
+            List { vertex, .. } => self.sum.add(vertex, carried.received as f32),
+        }
+    }
+}
+
+/// Whether a tolerance can be told from none in single precision.
+///
+/// # Errors
+/// A sentence for the user.
+pub(super) fn check_stop(stop: Stop) -> Result<(), String> {
+    match stop {
+        Stop::Tolerance { l1, .. } if l1.is_nan() || l1 < TOLERANCE_MIN => {
+            Err(format!("tolerance {l1}: must be at least {TOLERANCE_MIN}, the precision of single-precision sums"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether an algorithm stops after an iteration; `change` is by how much it has changed a vertex in the mean.
+pub(super) fn is_done(stop: Stop, iterations: u32, change: f64) -> bool {
+    match stop {
+        Stop::Iterations(asked) => iterations >= asked,
+        Stop::Tolerance { l1, iterations_max } => change < l1 || iterations >= iterations_max,
+    }
+}
+
+/// One superstep more than there are iterations.
+pub(super) fn one_more(iterations: Supersteps) -> Supersteps {
+    match iterations {
+        Supersteps::Exactly(iterations) => Supersteps::Exactly(iterations.saturating_add(1)),
+        Supersteps::AtMost(iterations) => Supersteps::AtMost(iterations.saturating_add(1)),
+        Supersteps::Unknown => Supersteps::Unknown,
+    }
+}
+
+/// The switches that the kernel's WGSL needs.
+pub(super) fn switches(weights: Option<WeightType>) -> Vec<(&'static str, bool)> {
+    vec![("WEIGHTED", weights.is_some()), ("FLOAT", weights == Some(WeightType::F32))]
+}
+
+/// When to stop, as command lines say it.
+#[cfg(feature = "cli")]
+#[derive(clap::Args)]
+pub(super) struct StopArgs {
+    /// Do exactly this many iterations
+    #[arg(long, value_name = "N", conflicts_with = "tolerance", value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: Option<u32>,
+    /// Stop when an iteration changes a vertex by less than this in the mean
+    #[arg(long, default_value_t = 1e-6, value_name = "CHANGE")]
+    tolerance: f64,
+    /// Maximum number of iterations
+    #[arg(long, default_value_t = 1000, value_name = "N", conflicts_with = "iterations")]
+    max_iterations: u32,
+}
+
+#[cfg(feature = "cli")]
+impl StopArgs {
+    /// The same as a value.
+    pub(super) fn stop(&self) -> Stop {
+        match self.iterations {
+            Some(iterations) => Stop::Iterations(iterations),
+            None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
+        }
+    }
+}
