@@ -196,8 +196,8 @@ impl<'a> Page<'a> {
         &self.bytes[HEADER_BYTES..HEADER_BYTES + self.header.edge_count as usize * self.width_bytes]
     }
 
-    /// The first slot whose record begins at neighbour `edge` or behind it, by binary search; the slot count where there
-    /// is none. Shares of equal edges are cut with it.
+    /// The first slot whose record begins at neighbour `edge` or behind it, by binary search; the slot count where
+    /// there is none. Shares of equal edges are cut with it.
     pub fn first_slot_from(&self, edge: u32) -> u32 {
         let slots = self.slots_backward();
         let records = &slots[1..];
@@ -251,8 +251,8 @@ fn outside(destinations: &Range<u64>, found: u64) -> PageDefect {
     PageDefect { expected, found: found.to_string() }
 }
 
-/// The checksum of the page and, under the vertex-id encoding, the largest neighbour counted from `from` on: one before that
-/// wraps round to a large number.
+/// The checksum of the page and, under the vertex-id encoding, the largest neighbour counted from `from` on: one before
+/// that wraps round to a large number.
 fn checksum_and_largest(bytes: &[u8], edge_count: u32, from: u32, encoding: Encoding) -> (u32, u32) {
     const PIECE_BYTES: usize = 16 << 10;
     let ids_end = match encoding {
@@ -300,8 +300,8 @@ fn list_offset(page: u32, shard: &Shard, entries: &[DirectoryEntry]) -> u64 {
     entry.first_edge - earlier[first].first_edge
 }
 
-/// Checks that every record id names a slot that exists, in the first shard, of one of the page's destinations. The usual
-/// widths are compiled in: several times faster.
+/// Checks that every record id names a slot that exists, in the first shard, of one of the page's destinations. The
+/// usual widths are compiled in: several times faster.
 fn check_record_ids(
     page: &Page<'_>,
     p: u8,
@@ -378,8 +378,8 @@ pub fn read_le(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Gives the neighbours of a page to an expression as [`Neighbours`] of the type that fits the encoding: the expression is compiled
-/// once for each way in which neighbours are written.
+/// Gives the neighbours of a page to an expression as [`Neighbours`] of the type that fits the encoding: the expression
+/// is compiled once for each way in which neighbours are written.
 ///
 /// `with_neighbours!(&page, encoding, starts, |neighbours| expression)`; `starts[page]` is the first vertex of each page.
 #[macro_export]

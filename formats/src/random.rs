@@ -1,10 +1,11 @@
-//! SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), with the constants of Stafford's
-//! "mix 13": pseudorandom numbers from a seed, and a hash of numbers of 64 bits. No cipher.
+//! SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), with the
+//! constants of Stafford's "mix 13": pseudorandom numbers from a seed, and a hash of numbers of 64 bits. No cipher.
 
 /// The odd number nearest to 2^64 divided by the golden ratio: spreads consecutive numbers over all bits.
 pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A permutation of the numbers of 64 bits, for each key, in which every output bit depends on every input bit. SplitMix64 has the key 0.
+/// A permutation of the numbers of 64 bits, for each key, in which every output bit depends on every input bit.
+/// SplitMix64 has the key 0.
 #[inline(always)]
 pub const fn mix(number: u64, key: u64) -> u64 {
     let z = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

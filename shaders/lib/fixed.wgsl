@@ -1,13 +1,13 @@
-// Fixed point with 63 fractional bits, for sums below 2: x is the low word, y the high word. Addition is exact, so that a
-// sum is the same bits in whatever order its terms come.
+// Fixed point with 63 fractional bits, for sums below 2: x is the low word, y the high word. Addition is exact, so that
+// a sum is the same bits in whatever order its terms come.
 
 alias Fixed = vec2<u32>;
 
 // A number from 0 to 2, rounded to the nearest. Without branches: it may stand between loads that should not wait.
 fn fixed_from(value: f32) -> Fixed {
     let bits = bitcast<u32>(value);
-    // value = mantissa * 2^(exponent - 150), or too small to count: moved up by exponent - 87 bits, or down, where beyond 24
-    // bits nothing is left.
+    // value = mantissa * 2^(exponent - 150), or too small to count: moved up by exponent - 87 bits, or down, where
+    // beyond 24 bits nothing is left.
     let exponent = (bits >> 23u) & 0xffu;
     let up = max(exponent, 87u) - 87u;
     let down = min(87u - min(exponent, 87u), 25u);

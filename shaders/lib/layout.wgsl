@@ -92,8 +92,8 @@ struct Message {
     sparse_max: u32,
 }
 
-// What `collect` finds. `words` has the base of each block, then areas for as many vertices as a sparse message may have, and as
-// many flags if there are bits, then areas for as many values as there are vertices.
+// What `collect` finds. `words` has the base of each block, then areas for as many vertices as a sparse message may
+// have, and as many flags if there are bits, then areas for as many values as there are vertices.
 struct Collected {
     count: atomic<u32>,
     spare_0: u32,
@@ -106,10 +106,10 @@ struct Collected {
 struct List {
     // The vertex whose list it is.
     vertex: u32,
-    // Neighbours of the list, at most 2^32 - 1; where lists are grouped for shards, those of one shard only. Algorithms call
-    // list_degree.
+    // Neighbours of the list, at most 2^32 - 1; where lists are grouped for shards, those of one shard only. Algorithms
+    // call list_degree.
     length: u32,
-    // Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the same
-    // time: parts of long lists, and of lists that are grouped for shards.
+    // Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the
+    // same time: parts of long lists, and of lists that are grouped for shards.
     whole: bool,
 }

@@ -1,6 +1,6 @@
-// Loops that a driver ends early. Mesa's llvmpipe counts all rounds that a thread goes through, in all loops together, and at 65,535
-// of them ends every loop after its first round, without a word. On such a device (LOOPS_LIMITED) kernels that call an algorithm's
-// hooks find out: a loop of known length is cut short where any before it was.
+// Loops that a driver ends early. Mesa's llvmpipe counts all rounds that a thread goes through, in all loops together,
+// and at 65,535 of them ends every loop after its first round, without a word. On such a device (LOOPS_LIMITED) kernels
+// that call an algorithm's hooks find out: a loop of known length is cut short where any before it was.
 
 // Notes whether a loop of this thread was cut short. At the end of a kernel.
 fn check_loops() {

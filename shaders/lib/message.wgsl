@@ -1,5 +1,5 @@
-// Messages: what the superstep has activated among some vertices, and its values (src/strategy/message.rs has the words).
-// A workgroup's share is a block: the vertices of as many words as it has threads.
+// Messages: what the superstep has activated among some vertices, and its values (src/device/exchange/message.rs has
+// the words). A workgroup's share is a block: the vertices of as many words as it has threads.
 
 const MESSAGE_HEADER = 4u;
 const MESSAGE_SPARSE = 0u;
@@ -14,8 +14,8 @@ fn message_blocks() -> u32 {
     return (message.last - message.first) / BLOCK_VERTICES + 1u;
 }
 
-// Where the parts of a message begin in exchange memory: sparse, the vertices, then flags; dense, the active bits, then the words
-// of sets, then bases.
+// Where the parts of a message begin in exchange memory: sparse, the vertices, then flags; dense, the active bits, then
+// the words of sets, then bases.
 struct Places {
     vertices: u32,
     sets: u32,

@@ -1,5 +1,5 @@
-// The device's own vertices. Where devices split what edges write, it is held for these only, from held_first() on: a multiple of
-// 64, so that bits stand in the same places of words.
+// The device's own vertices. Where devices split what edges write, it is held for these only, from held_first() on: a
+// multiple of 64, so that bits stand in the same places of words.
 
 fn is_own(vertex: u32) -> bool {
     return vertex >= step.own_first && vertex <= step.own_last;

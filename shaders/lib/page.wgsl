@@ -1,4 +1,5 @@
-// A page: header, neighbours forward, slots backward (formats/SPEC.md, section 6). Pages begin at a multiple of 32 words.
+// A page: header, neighbours forward, slots backward (formats/SPEC.md, section 6). Pages begin at a multiple of 32
+// words.
 
 const HEADER_WORDS = 8u;
 const WEIGHTS_HEADER_WORDS = 4u;

@@ -1,13 +1,13 @@
-// The bits of a workgroup's words, numbered through: threads side by side take bits that are neighbours, so that what belongs to
-// them is read and written in whole lines.
+// The bits of a workgroup's words, numbered through: threads side by side take bits that are neighbours, so that what
+// belongs to them is read and written in whole lines.
 
 // The words, one a thread.
 var<workgroup> ranked_words: array<u32, WORKGROUP>;
 // How many bits there are up to each of them, itself included.
 var<workgroup> ranks: array<u32, WORKGROUP>;
 
-// Numbers the bits of all threads' words; returns how many there are. In uniform control flow, with a barrier before the next
-// time.
+// Numbers the bits of all threads' words; returns how many there are. In uniform control flow, with a barrier before
+// the next time.
 fn rank_words(lane: u32, bits: u32) -> u32 {
     ranked_words[lane] = bits;
     var sum = countOneBits(bits);

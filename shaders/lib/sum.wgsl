@@ -28,8 +28,8 @@ fn sum_of_workgroup(lane: u32, sum: vec4<f32>) -> vec4<f32> {
     return partial_sums[0];
 }
 
-// A workgroup's share of 0..=last, in blocks of as many as it has threads: blocks at a fixed stride, so that workgroups that run
-// side by side read memory that lies side by side.
+// A workgroup's share of 0..=last, in blocks of as many as it has threads: blocks at a fixed stride, so that workgroups
+// that run side by side read memory that lies side by side.
 struct Blocks {
     first: u32,
     end: u32,

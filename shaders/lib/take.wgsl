@@ -1,5 +1,5 @@
-// A thread's share of a list, from page memory: edges first, first + stride, … below end. Four at a time: what they touch is
-// asked for side by side.
+// A thread's share of a list, from page memory: edges first, first + stride, … below end. Four at a time: what they
+// touch is asked for side by side.
 fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first: u32, end: u32, stride: u32) {
     var n = first;
     var goes_on = true;
@@ -31,8 +31,8 @@ fn gathered_of(page: BatchPage, n: u32) -> u32 {
     return list_gather(neighbour(page, n));
 }
 
-// How many threads side by side can join their records: as many as share a list, where a subgroup has so many, and has them as
-// they stand in the workgroup. In uniform control flow.
+// How many threads side by side can join their records: as many as share a list, where a subgroup has so many, and has
+// them as they stand in the workgroup. In uniform control flow.
 fn joinable(lanes: u32, lane: u32) -> u32 {
     let size = subgroupAdd(1u);
     let in_order = subgroupAll(lane % size == subgroupExclusiveAdd(1u));

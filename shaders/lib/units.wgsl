@@ -1,5 +1,5 @@
-// A unit is one workgroup's share of a batch. Units are numbered over all pages, in a grid of two dimensions: one has 2^16
-// workgroups at most.
+// A unit is one workgroup's share of a batch. Units are numbered over all pages, in a grid of two dimensions: one has
+// 2^16 workgroups at most.
 
 fn unit_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
     return workgroup.y * workgroups.x + workgroup.x;

@@ -1,5 +1,5 @@
-// Weights, and what is made of them, by their bits: those of a float from 0 on order as it does. What may be infinite or no number is
-// looked at by its bits only: shaders need not know infinity.
+// Weights, and what is made of them, by their bits: those of a float from 0 on order as it does. What may be infinite
+// or no number is looked at by its bits only: shaders need not know infinity.
 
 const FLOAT_INFINITY = 0x7f800000u;
 const FLOAT_NEGATIVE_ZERO = 0x80000000u;

@@ -1,5 +1,5 @@
-//! When each vertex was first active: kept in main memory at the end of every superstep, so that a traversal whose answer it is
-//! (the levels of a breadth-first search) needs no attribute for it on any device.
+//! When each vertex was first active: kept in main memory at the end of every superstep, so that a traversal whose
+//! answer it is (the levels of a breadth-first search) needs no attribute for it on any device.
 
 use crate::model::attributes::zeroed;
 use rayon::prelude::*;
@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-/// The superstep in which each of some vertices was first active. Two bytes a vertex, and two more once a superstep has a number
-/// that needs them.
+/// The superstep in which each of some vertices was first active. Two bytes a vertex, and two more once a superstep has
+/// a number that needs them.
 #[derive(Debug)]
 pub struct Activations {
     vertices: Range<u64>,
@@ -41,8 +41,8 @@ impl Activations {
         }
     }
 
-    /// Notes that those of 32 vertices whose bits are set are active in a superstep, unless they have been before; `first` is the
-    /// first of the 32. Others' vertices are passed over.
+    /// Notes that those of 32 vertices whose bits are set are active in a superstep, unless they have been before;
+    /// `first` is the first of the 32. Others' vertices are passed over.
     #[cfg(feature = "gpu")]
     pub fn note_word(&self, first: u32, bits: u32, superstep: u32) {
         let mut left = bits;

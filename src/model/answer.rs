@@ -1,7 +1,7 @@
 //! The results of an algorithm: named columns with one value for every vertex, of three types.
 //!
-//! An algorithm gives a function from vertices to values. It is compiled with the loop over the vertices, so that columns
-//! are read in chunks, as slices:
+//! An algorithm gives a function from vertices to values. It is compiled with the loop over the vertices, so that
+//! columns are read in chunks, as slices:
 //!
 //! ```
 //! use topostream::model::answer::{Answer, AnswerValues};

@@ -54,8 +54,8 @@ impl Bits {
         self.words[(vertex / 64) as usize].load(Relaxed) >> (vertex % 64) & 1 != 0
     }
 
-    /// Adds a vertex, if it may be written here; true for exactly one of those who add it at the same time. Tests before it
-    /// writes: on skewed graphs most are there already.
+    /// Adds a vertex, if it may be written here; true for exactly one of those who add it at the same time. Tests
+    /// before it writes: on skewed graphs most are there already.
     #[inline(always)]
     pub fn insert(&self, vertex: u32) -> bool {
         self.own.contains(&u64::from(vertex)) && self.learn(vertex)
@@ -153,7 +153,8 @@ impl Bits {
         None
     }
 
-    /// Calls `take` for each vertex of `range` that is in the set (or, with `inverted`, that is not, and may be inserted).
+    /// Calls `take` for each vertex of `range` that is in the set (or, with `inverted`, that is not, and may be
+    /// inserted).
     #[inline(always)]
     pub fn for_each_in(&self, range: RangeInclusive<u32>, inverted: bool, mut take: impl FnMut(u32)) {
         let (mut first, mut last) = range.into_inner();
@@ -225,8 +226,8 @@ impl Bits {
         self.census_of(0..self.len, value, |count| count())
     }
 
-    /// The number of these vertices that are in the set, and the sum of `value` over them. Where there are many, they are
-    /// counted by parallel iterators within `install`, which runs its argument on a pool of threads.
+    /// The number of these vertices that are in the set, and the sum of `value` over them. Where there are many, they
+    /// are counted by parallel iterators within `install`, which runs its argument on a pool of threads.
     pub(crate) fn census_of(
         &self,
         vertices: Range<u64>,

@@ -1,7 +1,7 @@
 //! Arrays in huge pages, where the system has them.
 //!
-//! Vertex attributes are read and written at random. In pages of 4 KiB the translation cache covers a few MiB of them, in
-//! huge pages of 2 MiB a few GiB.
+//! Vertex attributes are read and written at random. In pages of 4 KiB the translation cache covers a few MiB of them,
+//! in huge pages of 2 MiB a few GiB.
 
 /// An empty vector with room for `capacity` values, in huge pages where the system grants them.
 pub fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {

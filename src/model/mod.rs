@@ -9,7 +9,9 @@
 //! | `part` | the range of vertices that a device holds |
 //! | `numbers` | numbers and functions that Rust and WGSL share |
 //! | `parameters`, `sound` | what a checkpoint records about an algorithm, and checks of what it restores |
-//! | `shader` | an algorithm's WGSL |
+//! | `shader` | an algorithm's WGSL, and the constants that it is given |
+//! | `state` | a graph as algorithms see it, and the values of its vertices |
+//! | `step` | a superstep as plain data |
 //! | `huge`, `prefetch` | hints to the system and the processor about arrays that are accessed at random |
 //!
 //! Everything above may use this module; it uses errors only.
@@ -26,6 +28,8 @@ mod part;
 pub(crate) mod prefetch;
 mod shader;
 pub(crate) mod sound;
+mod state;
+mod step;
 pub mod vertex_set;
 
 pub use parameters::Parameters;

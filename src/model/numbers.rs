@@ -6,8 +6,8 @@ pub const TOO_FAR: u32 = u32::MAX - 1;
 /// Factors of the finalizer of MurmurHash3.
 pub const MURMUR_FACTORS: [u32; 2] = [0x85eb_ca6b, 0xc2b2_ae35];
 
-/// The finalizer of MurmurHash3 (Appleby): a permutation of the numbers of 32 bits, in which each bit depends on all. WGSL: `mixed` of
-/// lib/hash.wgsl.
+/// The finalizer of MurmurHash3 (Appleby): a permutation of the numbers of 32 bits, in which each bit depends on all.
+/// WGSL: `mixed` of lib/hash.wgsl.
 #[inline(always)]
 pub fn mixed(number: u32) -> u32 {
     let mut x = number;

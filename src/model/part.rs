@@ -5,9 +5,9 @@ use std::ops::Range;
 
 /// A device's part of a run.
 ///
-/// Under Strategy-P (`sharded` is false) the device holds the values of all vertices; its own are those whose vertex phase it
-/// runs, and whose values it tells at the end. Under Strategy-S it holds what edges write for its own vertices only: what an edge
-/// function writes to others is dropped, since their owner sees the same edge.
+/// Under Strategy-P (`sharded` is false) the device holds the values of all vertices; its own are those whose vertex
+/// phase it runs, and whose values it tells at the end. Under Strategy-S it holds what edges write for its own vertices
+/// only: what an edge function writes to others is dropped, since their owner sees the same edge.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
     /// Vertices of the graph.
@@ -48,15 +48,15 @@ impl Part {
         self.own.start / WORD * WORD..self.own.end
     }
 
-    /// Whether an attribute of this role has, beside the values that are held, what the owners of other vertices have last
-    /// told of theirs.
+    /// Whether an attribute of this role has, beside the values that are held, what the owners of other vertices have
+    /// last told of theirs.
     #[doc(hidden)]
     pub fn has_seen(&self, role: Role) -> bool {
         self.sharded && role == Role::Writable
     }
 
-    /// The vertices whose values it has to have where a run goes on from a checkpoint. What is added up with other devices' values is
-    /// its owner's only.
+    /// The vertices whose values it has to have where a run goes on from a checkpoint. What is added up with other
+    /// devices' values is its owner's only.
     pub(crate) fn recalled(&self, attribute: &Attribute) -> Range<u64> {
         let written = attribute.role.is_written();
         let held_elsewhere = self.sharded && written && !self.has_seen(attribute.role);

@@ -1,10 +1,10 @@
 //! Asking the processor for a cache line before it is needed.
 //!
-//! Edge functions touch attributes at random. Loads overlap by themselves, but a locked addition waits for the line of the
-//! one before it; asked for some edges ahead, the lines are there when their turn comes.
+//! Edge functions touch attributes at random. Loads overlap by themselves, but a locked addition waits for the line of
+//! the one before it; asked for some edges ahead, the lines are there when their turn comes.
 
-/// How many edges ahead: the latency of main memory over the time of an edge, with room to spare. Far fewer come too late;
-/// twice as many gain hardly anything.
+/// How many edges ahead: the latency of main memory over the time of an edge, with room to spare. Far fewer come too
+/// late; twice as many gain hardly anything.
 pub(crate) const EDGES_AHEAD: usize = 64;
 
 /// Asks for the line that holds `values[index]`. A hint: nothing depends on it, not even that the index is in range.

@@ -35,11 +35,12 @@ impl VertexSet {
         set
     }
 
-    /// Reads a file of original ids, one a line, plain or compressed, with `#` and `%` for comments; an id may come more than
-    /// once. Takes some megabytes beside the set, however long the file is.
+    /// Reads a file of original ids, one a line, plain or compressed, with `#` and `%` for comments; an id may come
+    /// more than once. Takes some megabytes beside the set, however long the file is.
     ///
     /// # Errors
-    /// By line, where it holds something else; the first id, in the file or in some part of it, that the graph does not have.
+    /// By line, where it holds something else; the first id, in the file or in some part of it, that the graph does not
+    /// have.
     pub fn read(path: &Path, store: &Store) -> Result<Self> {
         Self::read_file(&InputFile::new(path), store)
     }

@@ -76,8 +76,8 @@ fn list_close(record: Record, list: List) {}
     assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("held of own vertices only"), "{error}");
 }
 
-/// Over lists that are grouped for shards a module looks up out-degrees if its hooks call `list_degree`; comments and members of other
-/// structs that have such names change nothing.
+/// Over lists that are grouped for shards a module looks up out-degrees if its hooks call `list_degree`; comments and
+/// members of other structs that have such names change nothing.
 #[test]
 fn degrees_of_grouped_lists_are_looked_up_where_they_are_asked_for() {
     let text = "// Neither list.degree nor list_degree(list), and no fn list_join.

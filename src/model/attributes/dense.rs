@@ -1,4 +1,5 @@
-//! Attributes as words, for what devices tell each other: see [`Move`](crate::device::exchange::Move) for where the words of a range lie.
+//! Attributes as words, for what devices tell each other: see [`Move`](crate::device::exchange::Move) for where the
+//! words of a range lie.
 
 use super::{Attributes, Cells, Column, F32Column, Fixed63Column, Merge, PARALLEL_MIN, U32Column, U64Column};
 use crate::model::bits::Bits;

@@ -1,12 +1,15 @@
 //! Vertex attributes: what an algorithm keeps for every vertex, declared as data so that any device can lay it out.
 
+mod columns;
 mod dense;
+
+pub use columns::{F32Column, Fixed63Column, U32Column, U64Column, to_fixed63};
 
 use crate::model::Part;
 use crate::model::bits::Bits;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The type of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +18,8 @@ pub enum AttributeType {
     U32,
     /// Single-precision floats.
     F32,
-    /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: exact addition, so that a sum is
-    /// the same bits in whatever order its terms come.
+    /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: exact addition, so that a
+    /// sum is the same bits in whatever order its terms come.
     Fixed63,
     /// Unsigned 64-bit integers, or signed ones as two's complements: edges add to them modulo 2^64. They begin at 0.
     U64,
@@ -50,8 +53,8 @@ impl AttributeType {
         self.bits() == 64
     }
 
-    /// The words of 4 bytes that the values of these vertices lie in, where vertex 0 begins the first: of bits, the words at
-    /// both ends may hold other vertices' too.
+    /// The words of 4 bytes that the values of these vertices lie in, where vertex 0 begins the first: of bits, the
+    /// words at both ends may hold other vertices' too.
     pub fn word_range(self, vertices: &Range<u64>) -> Range<u64> {
         vertices.start * self.bits() / 32..(vertices.end * self.bits()).div_ceil(32)
     }
@@ -67,12 +70,12 @@ impl AttributeType {
     }
 }
 
-/// What the edge function does with an attribute. The first three are GTS's WA: they must be resident on the device, and are
-/// what Strategy-S splits.
+/// What the edge function does with an attribute. The first three are GTS's WA: they must be resident on the device,
+/// and are what Strategy-S splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Written and read at random. Where several devices share a run, what is read of another device's vertex may be its value at
-    /// the end of the last superstep.
+    /// Written and read at random. Where several devices share a run, what is read of another device's vertex may be
+    /// its value at the end of the last superstep.
     Writable,
     /// Written at random, and read by vertex phases, answers and whoever writes it only.
     Accumulated,
@@ -168,22 +171,6 @@ enum Column {
     U64(U64Column),
     Bit(Bits),
 }
-
-/// A `u32` for every vertex that is held.
-#[derive(Debug)]
-pub struct U32Column(Cells<AtomicU32>);
-
-/// An `f32` for every vertex that is held.
-#[derive(Debug)]
-pub struct F32Column(Cells<AtomicU32>);
-
-/// A fixed-point sum for every vertex that is held: see [`AttributeType::Fixed63`].
-#[derive(Debug)]
-pub struct Fixed63Column(Cells<AtomicU64>);
-
-/// A `u64` for every vertex that is held.
-#[derive(Debug)]
-pub struct U64Column(Cells<AtomicU64>);
 
 /// The values of the vertices that may be written here, and what is known of the others.
 #[derive(Debug)]
@@ -341,174 +328,6 @@ impl Column {
             Self::Bit(_) => AttributeType::Bit,
         };
         of.name()
-    }
-}
-
-impl U32Column {
-    /// Asks for a vertex's value ahead of its use.
-    #[inline(always)]
-    pub fn prefetch(&self, vertex: u32) {
-        self.0.prefetch(vertex);
-    }
-
-    /// Lowers a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
-    #[inline(always)]
-    pub fn min(&self, vertex: u32, value: u32) -> bool {
-        let Some(cell) = self.0.at(vertex) else { return false };
-        value < cell.load(Relaxed) && value < cell.fetch_min(value, Relaxed)
-    }
-
-    /// Raises a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
-    #[inline(always)]
-    pub fn max(&self, vertex: u32, value: u32) -> bool {
-        let Some(cell) = self.0.at(vertex) else { return false };
-        value > cell.load(Relaxed) && value > cell.fetch_max(value, Relaxed)
-    }
-
-    /// Sets bits of a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it writes.
-    #[inline(always)]
-    pub fn or(&self, vertex: u32, bits: u32) -> bool {
-        let Some(cell) = self.0.at(vertex) else { return false };
-        bits & !cell.load(Relaxed) != 0 && bits & !cell.fetch_or(bits, Relaxed) != 0
-    }
-
-    /// Adds to a vertex's value modulo 2^32, whoever else does at the same time, if it may be written here.
-    #[inline(always)]
-    pub fn add(&self, vertex: u32, term: u32) {
-        if let Some(cell) = self.0.at(vertex) {
-            cell.fetch_add(term, Relaxed);
-        }
-    }
-
-    /// A vertex's value.
-    #[inline(always)]
-    pub fn get(&self, vertex: u32) -> u32 {
-        self.0.known(vertex).load(Relaxed)
-    }
-
-    /// Sets a vertex's value, if it may be written here.
-    #[inline(always)]
-    pub fn set(&self, vertex: u32, value: u32) {
-        if let Some(cell) = self.0.at(vertex) {
-            cell.store(value, Relaxed);
-        }
-    }
-}
-
-impl F32Column {
-    /// Asks for a vertex's value ahead of its use.
-    #[inline(always)]
-    pub fn prefetch(&self, vertex: u32) {
-        self.0.prefetch(vertex);
-    }
-
-    /// A vertex's value.
-    #[inline(always)]
-    pub fn get(&self, vertex: u32) -> f32 {
-        f32::from_bits(self.0.known(vertex).load(Relaxed))
-    }
-
-    /// Sets a vertex's value, if it may be written here.
-    #[inline(always)]
-    pub fn set(&self, vertex: u32, value: f32) {
-        if let Some(cell) = self.0.at(vertex) {
-            cell.store(value.to_bits(), Relaxed);
-        }
-    }
-
-    /// Adds to a vertex's value, whoever else does at the same time, if it may be written here.
-    #[inline(always)]
-    pub fn add(&self, vertex: u32, term: f32) {
-        let sum = |bits: u32| Some((f32::from_bits(bits) + term).to_bits());
-        if let Some(cell) = self.0.at(vertex) {
-            cell.fetch_update(Relaxed, Relaxed, sum).ok();
-        }
-    }
-
-    /// A vertex's value; it is zero from here on.
-    #[inline(always)]
-    pub fn take(&self, vertex: u32) -> f32 {
-        let value = self.get(vertex);
-        self.set(vertex, 0.0);
-        value
-    }
-}
-
-/// 1.0 in fixed point with 63 fractional bits.
-const ONE: f64 = (1u64 << 63) as f64;
-
-/// A number from 0 to 2 in fixed point, rounded to the nearest.
-#[inline(always)]
-pub fn to_fixed63(value: f64) -> u64 {
-    (value * ONE + 0.5) as u64
-}
-
-impl Fixed63Column {
-    /// A vertex's sum.
-    #[inline(always)]
-    pub fn get(&self, vertex: u32) -> f64 {
-        self.0.known(vertex).load(Relaxed) as f64 / ONE
-    }
-
-    /// A vertex's sum; it is zero from here on.
-    #[inline(always)]
-    pub fn take(&self, vertex: u32) -> f64 {
-        let cell = self.0.known(vertex);
-        let sum = cell.load(Relaxed);
-        cell.store(0, Relaxed);
-        sum as f64 / ONE
-    }
-
-    /// Adds to a vertex's sum, whoever else does at the same time, if it may be written here.
-    #[inline(always)]
-    pub fn add(&self, vertex: u32, fixed: u64) {
-        if let Some(cell) = self.0.at(vertex) {
-            cell.fetch_add(fixed, Relaxed);
-        }
-    }
-
-    /// Asks for a vertex's sum ahead of its use.
-    #[inline(always)]
-    pub fn prefetch(&self, vertex: u32) {
-        self.0.prefetch(vertex);
-    }
-
-    /// Sets a vertex's sum, if it may be written here: for whoever has all of its terms.
-    #[inline(always)]
-    pub fn set(&self, vertex: u32, fixed: u64) {
-        if let Some(cell) = self.0.at(vertex) {
-            cell.store(fixed, Relaxed);
-        }
-    }
-}
-
-impl U64Column {
-    /// A vertex's value.
-    #[inline(always)]
-    pub fn get(&self, vertex: u32) -> u64 {
-        self.0.known(vertex).load(Relaxed)
-    }
-
-    /// Adds to a vertex's value modulo 2^64, whoever else does at the same time, if it may be written here.
-    #[inline(always)]
-    pub fn add(&self, vertex: u32, term: u64) {
-        if let Some(cell) = self.0.at(vertex) {
-            cell.fetch_add(term, Relaxed);
-        }
-    }
-
-    /// Sets a vertex's value, if it may be written here.
-    #[inline(always)]
-    pub fn set(&self, vertex: u32, value: u64) {
-        if let Some(cell) = self.0.at(vertex) {
-            cell.store(value, Relaxed);
-        }
-    }
-
-    /// Asks for a vertex's value ahead of its use.
-    #[inline(always)]
-    pub fn prefetch(&self, vertex: u32) {
-        self.0.prefetch(vertex);
     }
 }
 

@@ -1,10 +1,11 @@
-//! Accessors: the functions through which shaders see attributes, degrees and frontiers, generated from their declaration.
+//! Accessors: the functions through which shaders see attributes, degrees and frontiers, generated from their
+//! declaration.
 //!
-//! WGSL can neither hand a buffer to a function nor bind one of more than 2 GiB, so that each accessor names the buffers
-//! itself: chunks of 2^k vertices. What may be written by several threads at once is atomic, and only that.
+//! WGSL can neither hand a buffer to a function nor bind one of more than 2 GiB, so that each accessor names the
+//! buffers itself: chunks of 2^k vertices. What may be written by several threads at once is atomic, and only that.
 //!
-//! In sharded modules, buffers of what edges write are for own vertices; what is told of others is in buffers of its own, a column
-//! called `NAME_seen`.
+//! In sharded modules, buffers of what edges write are for own vertices; what is told of others is in buffers of its
+//! own, a column called `NAME_seen`.
 
 use super::bindings::{Access, Buffer, Resource};
 use super::{Declared, KernelName, ModuleOptions};

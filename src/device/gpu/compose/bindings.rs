@@ -16,7 +16,8 @@ pub enum Resource {
         /// Which of its chunks.
         chunk: u32,
     },
-    /// In sharded modules: what other devices have last told of an attribute that edges read at random, of all vertices.
+    /// In sharded modules: what other devices have last told of an attribute that edges read at random, of all
+    /// vertices.
     Seen {
         /// Its place in the declaration.
         place: usize,
@@ -61,8 +62,8 @@ pub enum Resource {
     HubQueue,
     /// Which vertices a message is about, and where it lies: a [`Message`](super::layout::Message).
     Message,
-    /// What `collect` finds and `ship` writes: so many words as [`collected_words`](super::layout::collected_words) says. Its
-    /// first four are zero before `collect`.
+    /// What `collect` finds and `ship` writes: so many words as [`collected_words`](super::layout::collected_words)
+    /// says. Its first four are zero before `collect`.
     Collected,
     /// Exchange memory that is written.
     Sent,

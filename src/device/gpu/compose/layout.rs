@@ -1,5 +1,5 @@
-//! What Rust and WGSL share: structs (shaders/lib/layout.wgsl; a test holds their offsets against each other) and numbers,
-//! which WGSL is given as constants.
+//! What Rust and WGSL share: structs (shaders/lib/layout.wgsl; a test holds their offsets against each other) and
+//! numbers, which WGSL is given as constants.
 
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout, blocks_of};
 use bytemuck::{Pod, Zeroable};
@@ -236,7 +236,8 @@ pub const WORDS_BIT: u32 = 3;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Message {
-    /// The first vertex that it is about: a multiple of [`BLOCK_VERTICES`](crate::device::exchange::message::BLOCK_VERTICES).
+    /// The first vertex that it is about: a multiple of
+    /// [`BLOCK_VERTICES`](crate::device::exchange::message::BLOCK_VERTICES).
     pub first: u32,
     /// The last one.
     pub last: u32,

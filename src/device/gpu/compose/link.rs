@@ -55,8 +55,8 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
     }
 }
 
-/// What of the library is there for algorithms; the rest is for kernels. What an algorithm declares may therefore have the names of
-/// other functions and buffers.
+/// What of the library is there for algorithms; the rest is for kernels. What an algorithm declares may therefore have
+/// the names of other functions and buffers.
 const FOR_ALGORITHMS: [&str; 7] = [
     prelude::FILE,
     "shaders/lib/layout.wgsl",

@@ -6,9 +6,10 @@
 //!                     algorithms/pagerank.wgsl └──▶ fixed_from  (lib/fixed.wgsl)
 //! ```
 //!
-//! Files are plain WGSL. Declarations may stand in any order in WGSL, so that putting them one behind the other links them.
-//! A module has what `main` reaches and nothing else: buffers that are not used are not bound. An `if` on a generated
-//! constant is decided here, so that it may name what this module has not. Every line knows the file that it comes from.
+//! Files are plain WGSL. Declarations may stand in any order in WGSL, so that putting them one behind the other links
+//! them. A module has what `main` reaches and nothing else: buffers that are not used are not bound. An `if` on a
+//! generated constant is decided here, so that it may name what this module has not. Every line knows the file that it
+//! comes from.
 
 mod accessors;
 mod bindings;
@@ -172,8 +173,8 @@ pub struct ModuleOptions {
     pub vertices: u64,
     /// Whether what edges write is held for the device's own vertices only (Strategy-S).
     pub sharded: bool,
-    /// Vertices that what edges write, and out-degrees, are held for: from the first own one, rounded down to a multiple of 64, to
-    /// the last own one; where it is not sharded, all.
+    /// Vertices that what edges write, and out-degrees, are held for: from the first own one, rounded down to a
+    /// multiple of 64, to the last own one; where it is not sharded, all.
     pub held_vertices: u64,
     /// Whether floats can be added atomically (`SHADER_FLOAT32_ATOMIC`).
     pub float_atomics: bool,

@@ -100,7 +100,8 @@ pub(super) fn text(
         Visit::All => ("true".into(), "0xffffffffu".into()),
         Visit::None => ("false".into(), "0u".into()),
         Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
-        // What others' vertices are in is heard later than pages are looked for: each device looks for its own vertices' pages.
+        // What others' vertices are in is heard later than pages are looked for: each device looks for its own
+        // vertices' pages.
         Visit::Within(place) => {
             let name = algorithm.attributes[place].name;
             (format!("{name}_test(vertex)"), format!("own_bits(word) & {name}_word(word)"))

@@ -106,8 +106,8 @@ fn chain_end(text: &str, tokens: &[Token], at: usize) -> usize {
     if is(close + 1, "else") { chain_end(text, tokens, close + 1) } else { close }
 }
 
-/// Decides every `if` on a known constant: the branch that is not taken is blanked, so that it may name what is not there.
-/// Lines keep their numbers.
+/// Decides every `if` on a known constant: the branch that is not taken is blanked, so that it may name what is not
+/// there. Lines keep their numbers.
 pub fn decide_ifs(text: &str, known: &HashMap<String, bool>) -> String {
     let tokens = tokens(text);
     let mut blank: Vec<Range<usize>> = Vec::new();
@@ -195,8 +195,9 @@ fn comment_start(text: &str, start: usize) -> usize {
     begin
 }
 
-/// Finds the words of a declaration that may be names from elsewhere: all but members, attributes, and what it has declared itself at
-/// that place (parameters; `let`, `var` and `const`, from the end of their statement to that of their block).
+/// Finds the words of a declaration that may be names from elsewhere: all but members, attributes, and what it has
+/// declared itself at that place (parameters; `let`, `var` and `const`, from the end of their statement to that of
+/// their block).
 struct Names<'a> {
     words: Vec<&'a str>,
     /// Local names, by block; those of a `for` are in a block of their own, around its body.
@@ -334,7 +335,8 @@ mod tests {
         assert!(found[3].words.contains("b") && !found[3].words.contains("e") && !found[3].words.contains("h"));
     }
 
-    /// What is declared elsewhere is called `a` to `z` here, what is declared on the spot has longer names or the same ones.
+    /// What is declared elsewhere is called `a` to `z` here, what is declared on the spot has longer names or the same
+    /// ones.
     fn named(text: &str) -> String {
         let words = declarations(text).remove(0).words;
         words.into_iter().filter(|word| word.len() == 1).collect::<Vec<_>>().join(" ")

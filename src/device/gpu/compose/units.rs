@@ -16,8 +16,8 @@ pub fn segment_units(edge_count: u32, weights: bool) -> u32 {
     edge_count.div_ceil(edges_per_unit(weights))
 }
 
-/// Appends a page's rows for the `segments` kernel: for each unit the slot that its first edge belongs to, then the number of
-/// slots.
+/// Appends a page's rows for the `segments` kernel: for each unit the slot that its first edge belongs to, then the
+/// number of slots.
 pub fn append_rows(page: &Page<'_>, weights: bool, rows: &mut Vec<u32>) {
     let header = page.header();
     let per_unit = edges_per_unit(weights);

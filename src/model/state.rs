@@ -1,0 +1,178 @@
+//! A graph as algorithms see it, and the values of its vertices.
+
+use crate::model::Part;
+use crate::model::activations::Activations;
+use crate::model::algorithm::{Contents, Seed, Seeds, Table};
+use crate::model::attributes::{Attribute, Attributes, Merge, zeroed};
+use crate::model::bits::Bits;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, OnceLock};
+use topostream_formats::edge::WeightType;
+use topostream_formats::values::StoredValues;
+
+/// A graph as algorithms see it.
+#[derive(Debug)]
+pub struct Graph {
+    /// How many vertices there are.
+    pub vertices: u64,
+    /// How many directed edges there are.
+    pub edges: u64,
+    /// False where every edge stands in the lists of both of its ends.
+    pub directed: bool,
+    /// The type of the weights, if there are any.
+    pub weights: Option<WeightType>,
+    /// Whether the lists can be read against the edges.
+    pub has_in_lists: bool,
+    /// The lengths of the out-lists.
+    pub out_degrees: StoredValues<u32>,
+    /// The vertices with out-edges, once somebody has asked for them.
+    pub outgoing: OnceLock<Vec<u32>>,
+}
+
+impl Graph {
+    /// The vertices with out-edges, ascending.
+    pub fn outgoing(&self) -> &[u32] {
+        self.outgoing.get_or_init(|| {
+            let degrees = self.out_degrees.values().par_iter().enumerate();
+            degrees.filter(|(_, degree)| **degree > 0).map(|(vertex, _)| vertex as u32).collect()
+        })
+    }
+
+    /// Which of [`outgoing`](Self::outgoing) are among these vertices, by place.
+    pub(crate) fn outgoing_among(&self, vertices: &Range<u64>) -> Range<usize> {
+        let place = |vertex: u64| self.outgoing().partition_point(|&one| u64::from(one) < vertex);
+        place(vertices.start)..place(vertices.end)
+    }
+
+    /// The length of a vertex's out-list.
+    #[inline(always)]
+    pub fn out_degree(&self, vertex: u32) -> u32 {
+        self.out_degrees.values()[vertex as usize]
+    }
+}
+
+/// The values of all vertices, in main memory: what a run holds on the CPU device, and what any device leaves at the
+/// end.
+#[derive(Debug)]
+pub struct State {
+    /// The graph.
+    pub graph: Arc<Graph>,
+    /// The vertices that are this device's own.
+    pub part: Part,
+    /// The algorithm's attributes, as declared.
+    pub attributes: Attributes,
+    /// For traversals, the vertices that are active in even and in odd supersteps.
+    frontiers: Option<[Bits; 2]>,
+    /// When vertices were first active, where the algorithm wants to know; of its own vertices.
+    activations: Option<Arc<Activations>>,
+    /// The device's own tables, by their place in the declaration; none for those that are given.
+    tables: Vec<Vec<AtomicU32>>,
+}
+
+impl State {
+    /// Allocates what an algorithm declares, zeroed.
+    #[doc(hidden)]
+    pub fn new(graph: Arc<Graph>, declared: &[Attribute], traversal: bool, part: Part) -> Self {
+        let frontiers = traversal.then(|| [Bits::of_part(&part), Bits::of_part(&part)]);
+        let attributes = Attributes::new(declared, &part);
+        Self { graph, attributes, frontiers, activations: None, part, tables: Vec::new() }
+    }
+
+    /// The same with room for the device's own tables.
+    pub(crate) fn with_tables(self, declared: &[Table]) -> Self {
+        let own = |table: &Table| match table.contents {
+            Contents::Given(_) => Vec::new(),
+            Contents::Own(words) => zeroed(words),
+        };
+        Self { tables: declared.iter().map(own).collect(), ..self }
+    }
+
+    /// The same with room for when its own vertices were first active, where that is wanted.
+    #[doc(hidden)]
+    pub fn with_activations(self, wanted: bool) -> Self {
+        let activations = wanted.then(|| Arc::new(Activations::new(&self.part.own)));
+        Self { activations, ..self }
+    }
+
+    /// The same with what has been noted elsewhere.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn with_noted(self, activations: Option<Arc<Activations>>) -> Self {
+        Self { activations, ..self }
+    }
+
+    /// The superstep in which a vertex was first active, if it was, once the run is over.
+    ///
+    /// # Panics
+    /// Where the algorithm does not [want to know](Algorithm::keeps_activations).
+    pub fn first_active(&self, vertex: u32) -> Option<u32> {
+        self.activations.as_ref().expect("kept where the algorithm says so").superstep(vertex)
+    }
+
+    /// Where it is noted when vertices were first active.
+    pub(crate) fn activations(&self) -> Option<&Activations> {
+        self.activations.as_deref()
+    }
+
+    /// A table of the device's own, by its place in the declaration.
+    pub fn table(&self, place: usize) -> &[AtomicU32] {
+        &self.tables[place]
+    }
+
+    /// Sets the values where a run begins. What will be added up with other devices' values is its owner's only.
+    pub(crate) fn plant(&self, declared: &[Attribute], seeds: &Seeds) {
+        let here = |seed: &&Seed| declared[seed.attribute].merge != Merge::Add || self.part.owns(seed.vertex);
+        for seed in seeds.values.iter().filter(here) {
+            self.attributes.set_bits(seed.attribute, seed.vertex, seed.bits);
+        }
+        for &vertex in &seeds.active {
+            self.frontier(0).learn(vertex);
+        }
+    }
+
+    /// Adds the sets with which bit attributes begin.
+    pub(crate) fn plant_sets(&self, declared: &[Attribute], sets: &[(usize, &Bits)]) {
+        for &(place, set) in sets {
+            assert!(!declared[place].role.is_written(), "sets are planted where edges do not write");
+            self.attributes.bits(place).learn_all(set);
+        }
+    }
+
+    /// Copies the values of its own vertices to a state that holds all.
+    pub(crate) fn copy_own(&self, declared: &[Attribute], all: &Self) {
+        (0..declared.len()).for_each(|place| self.attributes.copy(place, &self.part.own, &all.attributes));
+        if let (Some(noted), Some(all)) = (&self.activations, &all.activations) {
+            noted.copy_to(all);
+        }
+    }
+
+    /// Copies those values to a device's state that it must have when a run goes on from here with a superstep: its
+    /// own, and what it would have been told of the others'.
+    pub(crate) fn give(&self, declared: &[Attribute], superstep: u32, device: &Self) {
+        for (place, attribute) in declared.iter().enumerate() {
+            self.attributes.copy(place, &device.part.recalled(attribute), &device.attributes);
+        }
+        if device.is_traversal() {
+            device.frontier(superstep).learn_all(self.frontier(superstep));
+        }
+        if let (Some(all), Some(noted)) = (&self.activations, &device.activations) {
+            all.copy_to(noted);
+        }
+    }
+
+    /// The vertices that are active in a superstep.
+    pub fn frontier(&self, superstep: u32) -> &Bits {
+        &self.frontiers.as_ref().expect("only traversals have frontiers")[superstep as usize % 2]
+    }
+
+    /// The vertices that were activated for the superstep after this one.
+    pub fn next_frontier(&self, superstep: u32) -> &Bits {
+        self.frontier(superstep.wrapping_add(1))
+    }
+
+    /// Whether the algorithm is a traversal.
+    pub fn is_traversal(&self) -> bool {
+        self.frontiers.is_some()
+    }
+}
