@@ -213,7 +213,7 @@ fn what_cannot_be_run_is_an_error() {
     says(run(options().with_devices(Vec::new()), 0), "needs at least one");
     says(run(options(), 200), "vertex 200 does not exist: the graph has 200 vertices");
     says(run(options(), u32::MAX), "does not exist");
-    says(run(options().with_threads(1025), 0), "1025 threads");
+    says(run(options().with_threads(1025), 0), "1025");
     says(run(options().with_threads(usize::MAX), 0), "threads");
     for threads in [0, 1, 1024] {
         assert_eq!(run(options().with_threads(threads), 0), Ok(()), "{threads} threads");
