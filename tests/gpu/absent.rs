@@ -19,7 +19,7 @@ fn without_an_adapter_who_insists_is_told_what_to_do() {
     assert!(!output.status.success() && text.contains("apt-get install"), "{text}");
     for setting in [None, Some("off")] {
         let output = without_drivers(setting);
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success() && text.contains("skipped"), "{text}");
     }
 }
