@@ -3,6 +3,7 @@
 //! It checks what section 12 of the specification asks of a reader, and what it leaves to a verifier.
 
 use std::fs;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// A directed edge and its weight's bits.
@@ -373,9 +374,14 @@ impl Manifest {
         let stripes = self.stripes.len();
         let path = self.stripe_path(store, folder, kind, (page % stripes) as u64);
         let file = path.display().to_string();
-        let all = fs::read(&path).map_err(|e| format!("{file}: {e}"))?;
-        let at = (page / stripes) as u64 * bytes;
-        Ok((all[at as usize..(at + bytes) as usize].to_vec(), file))
+        // The page alone: files of many pages would be read as often as they have pages.
+        let mut content = vec![0; bytes as usize];
+        let read = |mut opened: fs::File| -> std::io::Result<()> {
+            opened.seek(SeekFrom::Start((page / stripes) as u64 * bytes))?;
+            opened.read_exact(&mut content)
+        };
+        fs::File::open(&path).and_then(read).map_err(|e| format!("{file}: {e}"))?;
+        Ok((content, file))
     }
 }
 
