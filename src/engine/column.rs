@@ -214,7 +214,7 @@ mod tests {
         assert!(
             column::<f32>("number").unwrap().iter().zip(&numbers).all(|(&found, &expected)| found == expected as f32)
         );
-        let some = |vertex: u64| (vertex % 5 > 0).then_some(vertex * 3);
+        let some = |vertex: u64| (!vertex.is_multiple_of(5)).then_some(vertex * 3);
         assert!((0..VERTICES).map(some).eq(column::<Option<u64>>("some").unwrap().iter().copied()));
         let narrow = |vertex| some(vertex).map(|value| value as u32);
         assert!((0..VERTICES).map(narrow).eq(column::<Option<u32>>("some").unwrap().iter().copied()));

@@ -114,7 +114,7 @@ impl PageStream {
         (pages, policy): (Vec<PageRef>, Policy),
         report: StepReport,
     ) -> Result<StepReport> {
-        let result = Visit::begin(self, device, spans, (pages, policy), report).to_the_end(cancel).await;
+        let result = Visit::begin(self, device, spans, (pages, policy), report).until_done(cancel).await;
         if result.is_err() {
             // The kernel may still write to frames, which must not be freed before.
             self.fetcher.let_go(Instant::now() + LET_GO);
@@ -146,7 +146,7 @@ impl<'a> Visit<'a> {
         Self { stream, device, spans, policy, backlog, in_device: cached.len(), report, since: Instant::now() }
     }
 
-    async fn to_the_end(mut self, cancel: Option<&AtomicBool>) -> Result<StepReport> {
+    async fn until_done(mut self, cancel: Option<&AtomicBool>) -> Result<StepReport> {
         loop {
             if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);

@@ -149,8 +149,11 @@ pub enum Shown {
     /// The largest value, and how many vertices have it.
     Largest,
     /// What the algorithm says of its own answer.
-    Own(Box<dyn Fn(&dyn Finished, &Store) -> Vec<Part>>),
+    Own(Summarize),
 }
+
+/// Makes the parts of a summary of a finished run.
+pub type Summarize = Box<dyn Fn(&dyn Finished, &Store) -> Vec<Part>>;
 
 /// A part of a summary.
 pub enum Part {

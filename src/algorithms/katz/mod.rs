@@ -143,7 +143,7 @@ impl Algorithm for Katz {
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
         let values = state.attributes.f32(VALUE);
-        let diverged = |vertex: &u32| !(values.get(*vertex).abs() <= LARGEST);
+        let diverged = |vertex: &u32| !(-LARGEST..=LARGEST).contains(&values.get(*vertex));
         let Some(vertex) = (0..state.graph.vertices).map(|vertex| vertex as u32).find(diverged) else { return Ok(()) };
         let reason = format!(
             "its value grows without bound; alpha {} must be below 1 over the largest eigenvalue of the graph",

@@ -131,7 +131,7 @@ impl Algorithm for NeuralNetwork {
     fn check(&self, graph: &Graph) -> Result<(), String> {
         neighbour_sum::check_stop(self.stop)?;
         let values = self.inputs.iter().map(|&(_, value)| value).chain([self.initial]);
-        if let Some(value) = values.into_iter().find(|value| !(value.abs() <= LARGEST)) {
+        if let Some(value) = values.into_iter().find(|value| !(-LARGEST..=LARGEST).contains(value)) {
             return Err(format!("{value}: the values of vertices must be numbers between -1e18 and 1e18"));
         }
         if let Some((vertex, _)) = self.inputs.iter().find(|(vertex, _)| u64::from(vertex.0) >= graph.vertices) {
@@ -187,7 +187,7 @@ impl Algorithm for NeuralNetwork {
             let (before, after) = (values.get(vertex), self.activation.of(sum) as f32);
             values.set(vertex, after);
             totals[CHANGED] += f64::from(u8::from(f64::from((after - before).abs()) >= step.scalars[TOLERANCE]));
-            totals[REFUSALS] += f64::from(u8::from(!(after.abs() <= LARGEST)));
+            totals[REFUSALS] += f64::from(u8::from(!(-LARGEST..=LARGEST).contains(&after)));
         }
         totals
     }
@@ -208,7 +208,7 @@ impl Algorithm for NeuralNetwork {
             return Err(Refusal { vertex: VertexId(vertex as u32), reason });
         }
         let values = state.attributes.f32(VALUE);
-        let diverged = |vertex: &u32| !(values.get(*vertex).abs() <= LARGEST);
+        let diverged = |vertex: &u32| !(-LARGEST..=LARGEST).contains(&values.get(*vertex));
         let vertex = (0..state.graph.vertices).map(|vertex| vertex as u32).find(diverged);
         let reason = "its value grows without bound: use an activation function with bounds, or smaller weights";
         vertex.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex), reason: reason.into() }))

@@ -26,7 +26,7 @@ pub fn eccentricities(out_lists: &Csr, seed: u32, bitmaps: usize) -> Vec<f64> {
     let own = |vertex: u32| {
         let mut sketch = [0u32; BITMAPS];
         let zeros = murmur(vertex ^ murmur(seed + 1)).trailing_zeros();
-        let place = u64::from(murmur(vertex ^ murmur(seed))) * bitmaps as u64 >> 32;
+        let place = (u64::from(murmur(vertex ^ murmur(seed))) * bitmaps as u64) >> 32;
         sketch[place as usize] = 1 << zeros.min(31);
         sketch
     };
