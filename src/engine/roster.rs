@@ -40,6 +40,7 @@ enum OpenDevice {
 pub type MakeCpu = dyn Fn(CpuSetup) -> Result<Box<dyn Member>>;
 
 /// The input of a run's devices.
+#[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "some are for GPUs only"))]
 pub struct DeviceSetup<'a> {
     /// The algorithm.
     pub algorithm: Arc<dyn Algorithm>,

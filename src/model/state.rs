@@ -105,7 +105,7 @@ impl State {
     /// The superstep in which a vertex was first active, if it was, once the run is over.
     ///
     /// # Panics
-    /// Where the algorithm does not [want to know](Algorithm::keeps_activations).
+    /// Where the algorithm does not [want to know](crate::model::algorithm::Algorithm::keeps_activations).
     pub fn first_active(&self, vertex: u32) -> Option<u32> {
         self.activations.as_ref().expect("kept where the algorithm says so").superstep(vertex)
     }

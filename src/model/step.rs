@@ -21,7 +21,7 @@ pub enum Visit {
     /// Those of vertices that are not in a bit attribute.
     Without(usize),
     /// No vertex's: the superstep reads no page and is a vertex phase only. Of algorithms that are no traversals, with
-    /// [`Direction::Out`]; [`Algorithm::visits`] need not name it.
+    /// [`Direction::Out`]; [`Algorithm::visits`](crate::model::algorithm::Algorithm::visits) need not name it.
     None,
 }
 

@@ -18,7 +18,7 @@
 //!   being voltages and weights conductances. Since everything begins at 0, it converges wherever there is a source,
 //!   and to 0 where none leads; the fewer sources, and the farther away, the slower: a small change is not yet a small
 //!   error.
-//! - Adsorption (Baluja et al., WWW 2008) is run for one label at a time: x[v] is the label's mass. At each vertex a
+//! - Adsorption (Baluja et al., WWW 2008) is run for one label at a time: `x[v]` is the label's mass. At each vertex a
 //!   walk against the edges goes on with probability 1 - inject - abandon; at a seed it takes the label with
 //!   probability inject; otherwise it is abandoned, which is the share of the dummy label. Labels are not scaled to a
 //!   sum of one at each vertex, which one label alone cannot tell (as in the linear form of Talukdar and Crammer, ECML

@@ -300,7 +300,7 @@ impl Module {
     }
 }
 
-/// Composes a module. What is wrong with an algorithm's text, [`check`] says.
+/// Composes a module. What is wrong with an algorithm's text, `check` says.
 ///
 /// # Panics
 /// Where chunks are not of 2^5 to 2^32 vertices.
