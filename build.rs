@@ -1,7 +1,7 @@
 //! Gives the program the commit that it is built from, for `topostream --version`.
 //!
-//! Only release builds ask git, so that a commit makes no other build compile anything anew. A package from a registry has
-//! the commit in a file. Elsewhere, as outside git, the commit is unknown, and the build goes on.
+//! Only release builds ask git, so that a commit makes no other build compile anything anew. A package from a registry
+//! has the commit in a file. Elsewhere, as outside git, the commit is unknown, and the build goes on.
 
 use std::path::Path;
 use std::process::Command;

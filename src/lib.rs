@@ -1,7 +1,7 @@
 //! topostream runs graph algorithms over graphs that are larger than memory, on one machine.
 //!
-//! The topology stays on SSD in slotted pages and is streamed; only the values that an algorithm writes for every vertex
-//! stay in memory. The idea is that of GTS (Kim et al., SIGMOD 2016).
+//! The topology stays on SSD in slotted pages and is streamed; only the values that an algorithm writes for every
+//! vertex stay in memory. The idea is that of GTS (Kim et al., SIGMOD 2016).
 //!
 //! # Make a store
 //!
@@ -30,8 +30,8 @@
 //! An [`Engine`] has an open [`Store`] and a budget, [`EngineOptions`]. [`Engine::run`] takes an algorithm
 //! ([`algorithms`] has them all) and returns a [`Run`]: a report, and results as columns with a value for every vertex.
 //!
-//! A vertex has two names. Its *original id* is the one in the input, of up to 64 bits. Its [`VertexId`] is its number in
-//! the store, from 0 to the number of vertices less 1: columns are indexed by it, and algorithms are given it.
+//! A vertex has two names. Its *original id* is the one in the input, of up to 64 bits. Its [`VertexId`] is its number
+//! in the store, from 0 to the number of vertices less 1: columns are indexed by it, and algorithms are given it.
 //! [`Store::ids`] translates. A plain integer is an original id; a number in the store has the type [`VertexId`].
 //!
 //! ```
@@ -57,14 +57,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Engine::run_observed`] calls a function after every superstep. Whatever goes wrong is an [`Error`], with file and page
-//! or with the figures: a budget that is too small, a damaged page, a lost GPU, a source that is no vertex.
+//! [`Engine::run_observed`] calls a function after every superstep. Whatever goes wrong is an [`Error`], with file and
+//! page or with the figures: a budget that is too small, a damaged page, a lost GPU, a source that is no vertex.
 //!
 //! # Write an algorithm
 //!
-//! An algorithm declares the values that it keeps for every vertex, a function of an edge, and the lists that a superstep
-//! reads ([`model::algorithm`]). The engine streams the graph past it. This one gives every vertex the least vertex from
-//! which it can be reached; with the same function in WGSL it runs on GPUs too.
+//! An algorithm declares the values that it keeps for every vertex, a function of an edge, and the lists that a
+//! superstep reads ([`model::algorithm`]). The engine streams the graph past it. This one gives every vertex the least
+//! vertex from which it can be reached; with the same function in WGSL it runs on GPUs too.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -145,8 +145,8 @@ pub mod report;
 pub mod store;
 pub mod trace;
 
-// The rooms between the model and the engine. The program, the tests and the benchmarks see them too; nothing in them is
-// stable.
+// The rooms between the model and the engine. The program, the tests and the benchmarks see them too; nothing in them
+// is stable.
 #[cfg(not(feature = "internals"))]
 #[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
 mod device;

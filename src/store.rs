@@ -79,8 +79,8 @@ impl Weight for u32 {}
 impl Weight for f32 {}
 
 impl StoreBuilder {
-    /// From edges, each as the ids of its source and its destination. They are read once and sorted on disk: they may be
-    /// more than memory holds.
+    /// From edges, each as the ids of its source and its destination. They are read once and sorted on disk: they may
+    /// be more than memory holds.
     pub fn from_edges<I>(edges: I) -> Self
     where
         I: IntoIterator<Item = (u64, u64)>,
@@ -101,8 +101,8 @@ impl StoreBuilder {
         Self::new(Input::Edges(Box::new(edges), Some(W::TYPE)))
     }
 
-    /// From a file: an edge list as text, Matrix Market, DIMACS, METIS, and others ([`FileKind`]), recognised by name and
-    /// content; gzip, zstd, bzip2 and xz are decompressed.
+    /// From a file: an edge list as text, Matrix Market, DIMACS, METIS, and others ([`FileKind`]), recognised by name
+    /// and content; gzip, zstd, bzip2 and xz are decompressed.
     pub fn from_file(path: impl Into<PathBuf>) -> Self {
         Self::new(Input::File { path: path.into(), kind: None, weights: WeightsOption::Auto })
     }
@@ -168,8 +168,8 @@ impl StoreBuilder {
     /// Makes the store in a new or empty folder, and opens it.
     ///
     /// # Errors
-    /// [`Error::Store`](crate::Error::Store): what is wrong with the input, by file and line; a memory budget that is too
-    /// small; a folder with other files; what the system says of the disk. No store is left then.
+    /// [`Error::Store`](crate::Error::Store): what is wrong with the input, by file and line; a memory budget that is
+    /// too small; a folder with other files; what the system says of the disk. No store is left then.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Store> {
         let Self { input, undirected, mut options, cancel } = self;
         let path = path.as_ref();

@@ -92,7 +92,8 @@ fn measure(
     (0..common.runs).map(|_| round()).collect()
 }
 
-/// As many frames as the engine has in flight. They are used anew by every scan: none pays for new memory but the first.
+/// As many frames as the engine has in flight. They are used anew by every scan: none pays for new memory but the
+/// first.
 pub fn frames(topology: &Topology) -> Result<Vec<Frame>> {
     let page_bytes = topology.page_bytes();
     let in_flight = ((IN_FLIGHT_BYTES / u64::from(page_bytes)) as usize).clamp(2, IN_FLIGHT_MAX);

@@ -34,7 +34,8 @@ pub struct Wanted {
     pub second_stripe: Option<PathBuf>,
     /// How many shards the out-lists are grouped for.
     pub shards: u32,
-    /// Whether edges have weights: whole ones from 1 to 255, or floats from 1/16 to 1. A file's own stay where they are of the type.
+    /// Whether edges have weights: whole ones from 1 to 255, or floats from 1/16 to 1. A file's own stay where they are
+    /// of the type.
     pub weights: Option<WeightType>,
     /// Whether every edge gets its reverse.
     pub undirected: bool,

@@ -1,4 +1,5 @@
-//! `topostream-bench`: the performance claims of topostream, reproducible. Linux only: the raw disk is read by io_uring.
+//! `topostream-bench`: the performance claims of topostream, reproducible. Linux only: the raw disk is read by
+//! io_uring.
 
 use std::process::ExitCode;
 

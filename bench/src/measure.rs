@@ -61,8 +61,8 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (started.elapsed(), result)
 }
 
-/// How long a GPU is given to come back to its speed. One that has waited for a second and a half takes three to five times as long for
-/// its kernels afterwards, and a third of a second of work is not enough to wake it.
+/// How long a GPU is given to come back to its speed. One that has waited for a second and a half takes three to five
+/// times as long for its kernels afterwards, and a third of a second of work is not enough to wake it.
 const AWAKE: Duration = Duration::from_secs(2);
 
 /// Does something until a GPU is awake, once at least.

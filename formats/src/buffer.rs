@@ -12,9 +12,9 @@ pub const ALIGNMENT: usize = 4096;
 /// Zeroed bytes that begin at a multiple of [`ALIGNMENT`], allocated once, in huge pages where the system has them: one
 /// entry of the translation cache then covers 2 MiB instead of 4 KiB.
 ///
-/// The kernel, a device or another thread may write to them at any time, so that there is no safe way to look at them here:
-/// only where they are and how many. Whoever makes a reference from that says in a SAFETY note why nobody writes to that part
-/// meanwhile, or makes it one to atomics. The memory stays where it is until this is dropped.
+/// The kernel, a device or another thread may write to them at any time, so that there is no safe way to look at them
+/// here: only where they are and how many. Whoever makes a reference from that says in a SAFETY note why nobody writes
+/// to that part meanwhile, or makes it one to atomics. The memory stays where it is until this is dropped.
 #[derive(Debug)]
 pub struct SharedMemory {
     /// Owns the memory, if there is any; it is never looked at through this.
@@ -31,7 +31,8 @@ unsafe impl Send for SharedMemory {}
 unsafe impl Sync for SharedMemory {}
 
 impl SharedMemory {
-    /// Allocates `bytes` zeroed bytes for what `what` says, in messages. No bytes need no memory, and are never refused.
+    /// Allocates `bytes` zeroed bytes for what `what` says, in messages. No bytes need no memory, and are never
+    /// refused.
     ///
     /// # Errors
     /// [`Error::Allocation`](crate::Error::Allocation) where the system refuses them.
@@ -84,8 +85,8 @@ impl AlignedBuffer {
         SharedMemory::new(what, bytes).map(Self)
     }
 
-    /// Where the memory is, and how much: for what reads it from outside, or, by an `unsafe` contract of its own, writes to it
-    /// while nobody looks at the buffer.
+    /// Where the memory is, and how much: for what reads it from outside, or, by an `unsafe` contract of its own,
+    /// writes to it while nobody looks at the buffer.
     pub fn shared(&self) -> &SharedMemory {
         &self.0
     }
@@ -96,8 +97,9 @@ impl Deref for AlignedBuffer {
 
     fn deref(&self) -> &[u8] {
         #[allow(unsafe_code)]
-        // SAFETY: the bytes are initialised (zeroed), allocated for as long as the buffer is, and written to by nobody who does
-        // not borrow the buffer exclusively: whoever else writes to its address keeps a contract that nobody looks meanwhile.
+        // SAFETY: the bytes are initialised (zeroed), allocated for as long as the buffer is, and written to by nobody
+        // who does not borrow the buffer exclusively: whoever else writes to its address keeps a contract that nobody
+        // looks meanwhile.
         unsafe {
             std::slice::from_raw_parts(self.0.start, self.0.bytes)
         }

@@ -15,9 +15,9 @@ pub struct Cleaned {
     pub in_use: Vec<PathBuf>,
 }
 
-/// Removes the leftovers in `folder` whose makers are dead: those of an unfinished store in this folder or of a stripe in
-/// it, temporary results and edge lists, temporary folders. Folders within it are not searched. Nothing else is touched, a
-/// whole store least of all. With `dry_run`, nothing is removed.
+/// Removes the leftovers in `folder` whose makers are dead: those of an unfinished store in this folder or of a stripe
+/// in it, temporary results and edge lists, temporary folders. Folders within it are not searched. Nothing else is
+/// touched, a whole store least of all. With `dry_run`, nothing is removed.
 ///
 /// # Errors
 /// [`Error::Io`] where the folder cannot be read, or something cannot be removed.

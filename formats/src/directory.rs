@@ -78,7 +78,8 @@ pub struct DirectoryContext<'a> {
 }
 
 impl Directory {
-    /// Reads and checks `path`: checksum, and that the entries cover every edge exactly once, and every vertex in each shard.
+    /// Reads and checks `path`: checksum, and that the entries cover every edge exactly once, and every vertex in each
+    /// shard.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] naming the first entry that is wrong.
@@ -129,8 +130,8 @@ impl Directory {
         PageId(shard.pages.start + starts[..behind].partition_point(|&before| before < start) as u32)
     }
 
-    /// How many neighbours the list has that a large page holds a part of, in the page's shard: the sum over the run's pages.
-    /// What a small page holds, all in all.
+    /// How many neighbours the list has that a large page holds a part of, in the page's shard: the sum over the run's
+    /// pages. What a small page holds, all in all.
     pub fn run_degree(&self, page: PageId) -> u64 {
         let (entries, entry) = (self.entries(), &self.entries()[page.index()]);
         if entry.run == 0 {

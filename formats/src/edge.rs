@@ -14,7 +14,8 @@ pub struct Edge {
     pub source: u64,
     /// The vertex that the edge enters.
     pub dest: u64,
-    /// The weight's 32 bits: a `u32`, or an `f32` by `f32::to_bits`, as [`SourceInfo::weights`] says; 0 without weights.
+    /// The weight's 32 bits: a `u32`, or an `f32` by `f32::to_bits`, as [`SourceInfo::weights`] says; 0 without
+    /// weights.
     pub weight: u32,
 }
 
@@ -84,8 +85,8 @@ pub trait EdgeSource: Send {
         Ok(())
     }
 
-    /// Passes the ids of all vertices, some at a time, where a file lists them; false where none does. Called before the
-    /// first edge, if at all; [`Self::extra_vertices`] gives none of them afterwards.
+    /// Passes the ids of all vertices, some at a time, where a file lists them; false where none does. Called before
+    /// the first edge, if at all; [`Self::extra_vertices`] gives none of them afterwards.
     ///
     /// # Errors
     /// Whatever is wrong with the input, by file and line; what `take` returns.

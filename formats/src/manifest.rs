@@ -68,7 +68,8 @@ pub struct TopologyManifest {
     pub directory_crc: u32,
     /// CRC-32C of `degrees.bin`.
     pub degrees_crc: u32,
-    /// The shards that the lists are grouped for; none, not even the word, where they are not grouped. Only out-lists are.
+    /// The shards that the lists are grouped for; none, not even the word, where they are not grouped. Only out-lists
+    /// are.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub shards: Option<Vec<ShardManifest>>,
 }

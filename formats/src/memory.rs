@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use memmap2::{MmapMut, MmapOptions};
 
-/// Asks the system whether so much memory is to be had, before much of it is allocated in many parts: it is mapped, never
-/// touched, and given back.
+/// Asks the system whether so much memory is to be had, before much of it is allocated in many parts: it is mapped,
+/// never touched, and given back.
 ///
 /// Budgets are not enough for this. They say what may be used, and a limit of address space (`ulimit -v`) or strict
 /// overcommitting may leave less. An allocation in between that is refused could only end the process.

@@ -1,11 +1,11 @@
-//! What a store may lead to: a manifest names folders, and links lead anywhere, so that a store from a stranger could have
-//! any file of this machine opened.
+//! What a store may lead to: a manifest names folders, and links lead anywhere, so that a store from a stranger could
+//! have any file of this machine opened.
 //!
 //! Every file of a store must be an ordinary file and lie, links followed, in one of these places:
 //!
 //! - the store's own folder;
-//! - a stripe's folder with a *mark*, a small file that whoever formatted the store has written there. It repeats the store's
-//!   tag, so that no manifest can claim a folder which was not made for its store;
+//! - a stripe's folder with a *mark*, a small file that whoever formatted the store has written there. It repeats the
+//!   store's tag, so that no manifest can claim a folder which was not made for its store;
 //! - a folder that the user has allowed ([`OpenOptions::allow_stripe`]), or one below it.
 
 use crate::error::{Error, Result};
@@ -25,8 +25,8 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// Allows stripes of stores in a folder, and in folders below it, that do not carry the store's mark: those of stores that
-    /// were made by version 0.1.0, and copies without it.
+    /// Allows stripes of stores in a folder, and in folders below it, that do not carry the store's mark: those of
+    /// stores that were made by version 0.1.0, and copies without it.
     #[must_use]
     pub fn allow_stripe(mut self, folder: impl Into<PathBuf>) -> Self {
         self.allowed.push(folder.into());
@@ -98,8 +98,8 @@ impl Places {
         self.folders.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Whether a file lies where it may, links followed, and is an ordinary one. A file that is not there passes: whoever
-    /// opens it says what is missing.
+    /// Whether a file lies where it may, links followed, and is an ordinary one. A file that is not there passes:
+    /// whoever opens it says what is missing.
     ///
     /// # Errors
     /// [`Error::Invalid`] with where it leads.

@@ -381,7 +381,8 @@ pub fn read_le(bytes: &[u8]) -> u64 {
 /// Gives the neighbours of a page to an expression as [`Neighbours`] of the type that fits the encoding: the expression
 /// is compiled once for each way in which neighbours are written.
 ///
-/// `with_neighbours!(&page, encoding, starts, |neighbours| expression)`; `starts[page]` is the first vertex of each page.
+/// `with_neighbours!(&page, encoding, starts, |neighbours| expression)`; `starts[page]` is the first vertex of each
+/// page.
 #[macro_export]
 macro_rules! with_neighbours {
     ($page:expr, $encoding:expr, $starts:expr, |$neighbours:ident| $body:expr) => {{

@@ -43,8 +43,8 @@ pub fn is_transient(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::ResourceBusy)
 }
 
-/// Fills `bytes` by calls of `read`, which is given what is left to fill and where it begins. Short reads are continued,
-/// transient errors tried again for [`TRANSIENT_MAX`].
+/// Fills `bytes` by calls of `read`, which is given what is left to fill and where it begins. Short reads are
+/// continued, transient errors tried again for [`TRANSIENT_MAX`].
 ///
 /// # Errors
 /// The system's, or an unexpected end of file.

@@ -1,4 +1,5 @@
-//! Shards: what out-lists are grouped by, so that a device which keeps a range of vertices reads only the pages that touch it.
+//! Shards: what out-lists are grouped by, so that a device which keeps a range of vertices reads only the pages that
+//! touch it.
 //!
 //! ```text
 //!  destinations  0 ········· 128 ·········· 320 ········ 500
@@ -27,7 +28,8 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The shards of a topology, at least one: in order, they share out all vertices and all pages. The summary must be sound.
+    /// The shards of a topology, at least one: in order, they share out all vertices and all pages. The summary must be
+    /// sound.
     pub fn of(summary: &TopologyManifest, vertices: u64) -> Vec<Self> {
         let Some(shards) = &summary.shards else {
             return vec![Self { destinations: 0..vertices, pages: 0..summary.pages as u32 }];

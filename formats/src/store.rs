@@ -68,8 +68,8 @@ pub struct PagePlace {
 }
 
 impl Store {
-    /// Opens the store in `path`: reads the manifest, reads and checks the page directories, and looks at the lengths of
-    /// the page files without reading them.
+    /// Opens the store in `path`: reads the manifest, reads and checks the page directories, and looks at the lengths
+    /// of the page files without reading them.
     ///
     /// # Errors
     /// What is missing, of another version, of another length, or does not bear out its checksum, by file;

@@ -26,8 +26,8 @@ pub fn pool(name: &'static str, threads: usize) -> Result<rayon::ThreadPool> {
     pool.map_err(|error| refused(name, threads, cause(&error)))
 }
 
-/// Starts the pool that all parallel iterators of the process share, unless that has been done. Whoever uses one calls this
-/// first: without it the first of them would panic where the system refuses the threads.
+/// Starts the pool that all parallel iterators of the process share, unless that has been done. Whoever uses one calls
+/// this first: without it the first of them would panic where the system refuses the threads.
 ///
 /// # Errors
 /// As of [`start`]; the same one at every further call.

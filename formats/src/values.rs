@@ -1,8 +1,8 @@
 //! Files of fixed-size values, read into memory.
 //!
 //! They are read and not mapped: a file that is cut short while it is mapped ends the process by a signal, and one that
-//! cannot be read any more does, too. Read, both are errors that name the file. The memory is the same, 4 bytes a vertex or
-//! 32 a page, and budgets count it.
+//! cannot be read any more does, too. Read, both are errors that name the file. The memory is the same, 4 bytes a
+//! vertex or 32 a page, and budgets count it.
 
 use crate::buffer::AlignedBuffer;
 use crate::checksum::Crc32c;
@@ -25,8 +25,8 @@ pub struct StoredValues<T> {
 }
 
 impl<T: bytemuck::Pod> StoredValues<T> {
-    /// Reads `path`, which must hold `header_bytes` and then exactly `count` values, with the checksum `crc` over all. Its length
-    /// is looked at before anything is allocated.
+    /// Reads `path`, which must hold `header_bytes` and then exactly `count` values, with the checksum `crc` over all.
+    /// Its length is looked at before anything is allocated.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::File`] for another length or another checksum; [`Error::Allocation`].

@@ -1,5 +1,5 @@
-//! The corpora of the fuzz targets that read edge lists, replayed, and changed in ways drawn from a seed: no panic, no error
-//! without its file, and no allocation out of proportion.
+//! The corpora of the fuzz targets that read edge lists, replayed, and changed in ways drawn from a seed: no panic, no
+//! error without its file, and no allocation out of proportion.
 
 // An allocator of its own is the only way to see what is allocated.
 #![allow(unsafe_code)]
@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use topostream_formats::readers::Kind;
 
-/// No single allocation is larger, whatever a file says: the edges of a block of 8 MiB, and something for growth. (Windows of
-/// decompressors are bounded by the readers, and allocated elsewhere.)
+/// No single allocation is larger, whatever a file says: the edges of a block of 8 MiB, and something for growth.
+/// (Windows of decompressors are bounded by the readers, and allocated elsewhere.)
 const ALLOCATION_BYTES_MAX: usize = 100 << 20;
 /// How often each file of a corpus is changed.
 const CHANGES: usize = 60;
@@ -57,7 +57,8 @@ unsafe impl GlobalAlloc for Watched {
 #[global_allocator]
 static ALLOCATOR: Watched = Watched;
 
-/// Runs a target over its corpus, `good-…` files of which it has to accept and `bad-…` ones to refuse, and over changed files.
+/// Runs a target over its corpus, `good-…` files of which it has to accept and `bad-…` ones to refuse, and over changed
+/// files.
 fn replay(target: &str, run: impl Fn(&[u8]) -> bool) {
     let mut paths: Vec<_> = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target))
         .expect("a corpus")

@@ -27,8 +27,8 @@ pub fn page_size(text: &str) -> Result<u32, String> {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Store")]
 pub struct StoreArgs {
-    /// Main memory for making the store, as a hard limit [default: half of the memory that the machine, or the container, has
-    /// left]
+    /// Main memory for making the store, as a hard limit [default: half of the memory that the machine, or the
+    /// container, has left]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
@@ -58,7 +58,8 @@ pub struct StoreArgs {
     /// Group out-lists by destination range, one partition per device: 1 to 256
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=i64::from(SHARDS_MAX)))]
     shards: u32,
-    /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all below it)
+    /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all
+    /// below it)
     #[arg(long, default_value = "auto", value_parser = ids, value_name = "RULE")]
     ids: IdPolicy,
     /// Another directory to stripe pages over, best on another SSD; may be repeated
@@ -182,7 +183,8 @@ pub struct ResourceArgs {
     /// GPU memory of a run, as a hard limit [default: nine tenths of the adapter's memory]
     #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
     device_memory: Option<u64>,
-    /// Page cache, as a part of it; 0 for none [default: memory that the algorithm does not need, at most the whole graph]
+    /// Page cache, as a part of it; 0 for none [default: memory that the algorithm does not need, at most the whole
+    /// graph]
     #[arg(long, value_parser = size, value_name = "SIZE", help_heading = "GPU")]
     device_cache: Option<u64>,
     /// How the work of a batch is distributed over threads: auto, vertex, warp:2 to warp:32, hybrid, segments

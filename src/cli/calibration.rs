@@ -22,8 +22,8 @@ pub fn path(asked: Option<&Path>) -> Result<PathBuf, Failure> {
     Ok(etcetera::choose_base_strategy().map_err(none)?.cache_dir().join("topostream").join("calibration.json"))
 }
 
-/// The rates for a run. A run needs none: a damaged default file is reported and ignored. A file that the user names must
-/// be valid.
+/// The rates for a run. A run needs none: a damaged default file is reported and ignored. A file that the user names
+/// must be valid.
 pub fn for_run(asked: Option<&Path>) -> Result<Option<Arc<Rates>>, Failure> {
     if asked.is_some() {
         return Ok(Some(Arc::new(Rates::read(&path(asked)?)?)));

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use topostream_formats::clean::clean;
 
-/// Remove files that killed commands have left in a folder: unfinished stores, results and edge lists, temporary folders.
+/// Remove files that killed commands have left in a folder: unfinished stores, results and edge lists, temporary
+/// folders.
 ///
 /// Only files of dead processes are removed, never a complete store or a file of another program. A command that is run
 /// again removes its own leftovers; `clean` is for commands that are not run again.

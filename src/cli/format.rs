@@ -78,8 +78,8 @@ impl Format {
         Options { kind: self.kind, weights: self.weight_type, memory_bytes }
     }
 
-    /// The error with a sufficient budget. A larger budget gives reading more, and decompression may use some of that, so
-    /// the input is opened as with that budget; a pipe cannot be opened again.
+    /// The error with a sufficient budget. A larger budget gives reading more, and decompression may use some of that,
+    /// so the input is opened as with that budget; a pipe cannot be opened again.
     fn sufficient(&self, error: Error, mut options: FormatOptions) -> Error {
         let Error::Memory { what, mut needed_bytes, mut budget_bytes, parts } = error else { return error };
         let first = self.reading(&options).memory_bytes;

@@ -1,5 +1,5 @@
-//! The memory budget of a command: `--memory`, within the limits of containers and of the process; without it, half of the
-//! memory that is available.
+//! The memory budget of a command: `--memory`, within the limits of containers and of the process; without it, half of
+//! the memory that is available.
 
 use std::sync::OnceLock;
 use topostream_tools::available::Available;
@@ -34,14 +34,15 @@ pub fn origin() -> Option<&'static str> {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const HEAP_BYTES: libc::c_int = 4 << 20;
 
-/// The number of heaps for small allocations. By default there are eight for each core, and the memory that they keep exceeds
-/// what plans allow for the program.
+/// The number of heaps for small allocations. By default there are eight for each core, and the memory that they keep
+/// exceeds what plans allow for the program.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const HEAPS_MAX: libc::c_int = 4;
 
-/// Makes the allocator return freed memory. By default glibc takes blocks of up to 32 MiB from heaps once such a block has
-/// been freed, and then keeps up to 64 MiB of freed memory: successive sorts exceeded the budget by that. Where address space
-/// is limited, all threads share one heap, since glibc reserves 64 MiB for each. Call it before threads start.
+/// Makes the allocator return freed memory. By default glibc takes blocks of up to 32 MiB from heaps once such a block
+/// has been freed, and then keeps up to 64 MiB of freed memory: successive sorts exceeded the budget by that. Where
+/// address space is limited, all threads share one heap, since glibc reserves 64 MiB for each. Call it before threads
+/// start.
 pub fn settle_allocator() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -14,8 +14,8 @@ const VARIABLE: &str = "TOPOSTREAM_ALLOW_STRIPE";
 /// Options of every command that opens a store.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OpenArgs {
-    /// Allow stripes in this folder, and in folders below it, that lack the store's mark, as those of version 0.1.0 do; may be
-    /// repeated [also: TOPOSTREAM_ALLOW_STRIPE, separated by colons]
+    /// Allow stripes in this folder, and in folders below it, that lack the store's mark, as those of version 0.1.0 do;
+    /// may be repeated [also: TOPOSTREAM_ALLOW_STRIPE, separated by colons]
     #[arg(long = "allow-stripe", value_name = "DIR", global = true, help_heading = "Stores")]
     allowed: Vec<PathBuf>,
 }

@@ -46,7 +46,8 @@ impl ResultFile {
         Ok(Self { file: OutputFile::create(path)?, format })
     }
 
-    /// Writes all vertices' values. The file appears when it is complete; where it cannot be completed, nothing is left.
+    /// Writes all vertices' values. The file appears when it is complete; where it cannot be completed, nothing is
+    /// left.
     pub fn write(self, answers: &[Answer<'_>], ids: &OriginalIds, count: u64, cancel: &Cancel) -> Result<(), Failure> {
         let Self { file, format } = self;
         file.write(cancel, |out| match format {

@@ -101,7 +101,8 @@ fn plans_keep_to_the_budget() {
     }
 }
 
-// ---- The page buffer --------------------------------------------------------------------------------------------------
+// ---- The page buffer
+// --------------------------------------------------------------------------------------------------
 
 /// GTS's claim: of a scan, the share B / (S + L) is in the buffer, from the second superstep on. Every page is visited
 /// once in each superstep, and read unless it was there.

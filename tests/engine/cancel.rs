@@ -73,7 +73,8 @@ fn another_thread_stops_a_run() {
     }
 }
 
-// ---- Waits that nothing ends but the flag -----------------------------------------------------------------------------
+// ---- Waits that nothing ends but the flag
+// -----------------------------------------------------------------------------
 
 /// A disk that stops to answer: every read, or one in ten, never comes back.
 #[test]
@@ -95,7 +96,8 @@ fn a_disk_that_does_not_answer_does_not_hold_up_the_flag() {
     }
 }
 
-// ---- Runs at once, and where a run may be started ---------------------------------------------------------------------
+// ---- Runs at once, and where a run may be started
+// ---------------------------------------------------------------------
 
 fn two_hundred() -> TestStore {
     let graph = EdgeList::new(200, random_edges(0..200, 2000, 5));
@@ -195,7 +197,8 @@ fn a_run_works_inside_a_tokio_runtime() {
     assert_eq!(steps.unwrap(), 60);
 }
 
-// ---- What an engine cannot do -----------------------------------------------------------------------------------------
+// ---- What an engine cannot do
+// -----------------------------------------------------------------------------------------
 
 #[test]
 fn what_cannot_be_run_is_an_error() {

@@ -2,8 +2,8 @@
 //! whatever goes wrong beneath it.
 //!
 //! These run on any Vulkan: software will do, and is what they take. Where there is none they are skipped, unless
-//! `TOPOSTREAM_GPU_TESTS=required` fails without one, as in CI; `off` skips them always; a name or number (`TOPOSTREAM_GPU_TESTS=h200`)
-//! runs them on that adapter instead.
+//! `TOPOSTREAM_GPU_TESTS=required` fails without one, as in CI; `off` skips them always; a name or number
+//! (`TOPOSTREAM_GPU_TESTS=h200`) runs them on that adapter instead.
 #![cfg(feature = "gpu")]
 
 #[path = "../common/mod.rs"]

@@ -1,5 +1,5 @@
-// For every vertex, the sum of weight * (neighbour + 1) over its list, times 2^10. Weights are below 2^20 and neighbours below
-// 2^16 - 1, so that the product of a half of the weight and a neighbour is a word.
+// For every vertex, the sum of weight * (neighbour + 1) over its list, times 2^10. Weights are below 2^20 and
+// neighbours below 2^16 - 1, so that the product of a half of the weight and a neighbour is a word.
 
 struct Record {
     sum: U64,

@@ -1,8 +1,8 @@
 //! Published graphs: where they are, what is known of them, and the answers that came with them.
 //!
 //! Small ones that may be copied freely lie in `tests/data`. The others are looked for in the folder that
-//! `TOPOSTREAM_TEST_DATA` names, a folder for each graph as in `tests/data`; where it names one, a graph that is missing
-//! there fails its tests, and where it names none, tests of such graphs say on stderr that they are skipped.
+//! `TOPOSTREAM_TEST_DATA` names, a folder for each graph as in `tests/data`; where it names one, a graph that is
+//! missing there fails its tests, and where it names none, tests of such graphs say on stderr that they are skipped.
 
 use std::cell::RefCell;
 use std::fs::File;

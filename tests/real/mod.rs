@@ -98,7 +98,8 @@ fn check_answers(engine: &Engine, name: &str, sources: &[u64], mut expected: imp
     assert!(places == expected("wcc"), "{name}: other components");
 }
 
-// ---- Distances -------------------------------------------------------------------------------------------------------
+// ---- Distances
+// -------------------------------------------------------------------------------------------------------
 
 /// Formats a published graph with its weights, or with those that its answers were computed with, and checks distances.
 pub fn check_distances(name: &str, encoding: Encoding, make: MakeEngine<'_>) {
@@ -151,7 +152,8 @@ fn weight_by_hash(source: u64, dest: u64) -> u32 {
     1 + (hash % 255) as u32
 }
 
-// ---- The karate club -------------------------------------------------------------------------------------------------
+// ---- The karate club
+// -------------------------------------------------------------------------------------------------
 
 /// Kinds of files with the karate club, and whether they name an edge once.
 pub const KARATE: [(&str, bool); 4] =
@@ -177,7 +179,8 @@ fn csv_column(table: &str, name: &str) -> Vec<f64> {
     lines.map(|line| line.split(',').nth(column).unwrap().parse().unwrap()).collect()
 }
 
-// ---- Graphalytics ----------------------------------------------------------------------------------------------------
+// ---- Graphalytics
+// ----------------------------------------------------------------------------------------------------
 
 /// Graphalytics' examples.
 pub fn check_graphalytics_examples(make: MakeEngine<'_>) {

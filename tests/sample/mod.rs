@@ -1,5 +1,6 @@
 //! How many of many cases are tested: a fixed list, which takes two minutes for all tests together, or every case with
-//! `TOPOSTREAM_TESTS=all`. Nothing else has a say: neither the adapter that `TOPOSTREAM_GPU_TESTS` names nor a graph's size.
+//! `TOPOSTREAM_TESTS=all`. Nothing else has a say: neither the adapter that `TOPOSTREAM_GPU_TESTS` names nor a graph's
+//! size.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 

@@ -11,7 +11,8 @@ use topostream::report::RunReport;
 use topostream::team::Strategy;
 use topostream::{Engine, EngineOptions, Error, VertexId};
 
-/// The ways that are tested by default, by their number in `all_ways`: the CPU alone and shared, a GPU alone and sharded.
+/// The ways that are tested by default, by their number in `all_ways`: the CPU alone and shared, a GPU alone and
+/// sharded.
 const USUAL: [usize; 5] = [0, 1, 2, 3, 5];
 
 /// What a run came to.
@@ -33,8 +34,8 @@ impl Found {
     }
 }
 
-/// Runs what `make` gives in every way, by default in the usual ones, and has `check` look at what was found; it is told the
-/// way, for messages.
+/// Runs what `make` gives in every way, by default in the usual ones, and has `check` look at what was found; it is
+/// told the way, for messages.
 pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, check: impl Fn(&Found, &str)) {
     everywhere_by(store, |engine| engine.run(make(engine)), check);
 }
@@ -78,8 +79,8 @@ pub fn found(engine: &Engine, run: &dyn Finished) -> Result<Found, Error> {
     Ok(Found { columns: columns.collect(), report: run.report().clone() })
 }
 
-/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, where there is one. By default every
-/// other of these.
+/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, where there is one. By default
+/// every other of these.
 pub fn ways() -> Vec<(String, EngineOptions)> {
     some(all_ways(), 2).collect()
 }

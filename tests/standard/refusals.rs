@@ -286,7 +286,8 @@ fn a_panic_on_a_worker_thread_is_an_error() {
     }
 }
 
-/// More rounds than software Vulkan lets a thread have: the right answer, or an error that says so, and never a wrong answer.
+/// More rounds than software Vulkan lets a thread have: the right answer, or an error that says so, and never a wrong
+/// answer.
 #[test]
 fn loops_that_a_driver_ends_are_found_out() {
     if adapter::off() {

@@ -45,9 +45,10 @@ enum Lengths<'a> {
     Parts(Vec<AtomicU32>),
 }
 
-/// Reads every page of a store and checks: checksums, ids, slots, neighbours in the range of their shard and in ascending order,
-/// degrees as in `degrees.bin`, and that in-lists (or, in an undirected graph, the out-lists themselves) hold the same edges turned
-/// round. Opening the store has already checked the manifest, the directories and the lengths of files.
+/// Reads every page of a store and checks: checksums, ids, slots, neighbours in the range of their shard and in
+/// ascending order, degrees as in `degrees.bin`, and that in-lists (or, in an undirected graph, the out-lists
+/// themselves) hold the same edges turned round. Opening the store has already checked the manifest, the directories
+/// and the lengths of files.
 ///
 /// # Errors
 /// The first thing that is wrong, by file and page; [`Error::Interrupted`].
@@ -87,7 +88,8 @@ const BASE_BYTES: u64 = 32 << 20;
 /// What is known of a page until all are added up.
 const PAGE_BYTES: u64 = 36 + size_of::<Result<Checked>>() as u64;
 
-/// One buffer a thread, the degrees, what is found of each page; before that the original ids, sorted where they do not ascend.
+/// One buffer a thread, the degrees, what is found of each page; before that the original ids, sorted where they do not
+/// ascend.
 fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let topology = store.topologies().next().expect("every store has out-lists");
     let a_thread = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());

@@ -152,7 +152,8 @@ struct Search {
 }
 
 impl Search {
-    /// What to try: just below the estimate, then just above it, else the middle. None where the ends are near each other.
+    /// What to try: just below the estimate, then just above it, else the middle. None where the ends are near each
+    /// other.
     fn next(&self) -> Option<u64> {
         let near = (self.refused as f64 * NEAR) as u64;
         if self.refused - self.runs <= near.max(1) {

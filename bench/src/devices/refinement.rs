@@ -1,4 +1,5 @@
-//! What devices tell each other, against what telling everything would take (Khorasani, Gupta and Bhuyan, PACT 2015, table VIII).
+//! What devices tell each other, against what telling everything would take (Khorasani, Gupta and Bhuyan, PACT 2015,
+//! table VIII).
 
 use super::Bench;
 use crate::Result;

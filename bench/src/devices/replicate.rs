@@ -1,4 +1,5 @@
-//! Strategy-P: each device holds all attributes and sees some of the pages, each of which goes over a bus in every iteration.
+//! Strategy-P: each device holds all attributes and sees some of the pages, each of which goes over a bus in every
+//! iteration.
 
 use super::sides::{self, Ran, Side, over, speed};
 use super::{Bench, Case};

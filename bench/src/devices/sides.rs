@@ -27,8 +27,8 @@ pub struct Ran {
     pub report: RunReport,
 }
 
-/// Runs a round over all sides as often as asked: in a round each work is done by all sides, one after another. What is at the same
-/// place in the lists of two sides was measured at the same time.
+/// Runs a round over all sides as often as asked: in a round each work is done by all sides, one after another. What is
+/// at the same place in the lists of two sides was measured at the same time.
 ///
 /// # Errors
 /// What the engine says, or what is wrong with an answer.

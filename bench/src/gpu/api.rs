@@ -1,4 +1,5 @@
-//! The one place that names what the engine's options for devices are called: experiments speak of [`Setup`] and [`Work`].
+//! The one place that names what the engine's options for devices are called: experiments speak of [`Setup`] and
+//! [`Work`].
 
 use crate::Result;
 use crate::measure::{Spread, ratio};

@@ -1,4 +1,5 @@
-//! Beside a CUDA program over plain arrays in GPU memory, bench/cuda/baseline.cu: what paging, portability and exact sums cost.
+//! Beside a CUDA program over plain arrays in GPU memory, bench/cuda/baseline.cu: what paging, portability and exact
+//! sums cost.
 
 use super::api::{Measured, Work};
 use super::{Bench, Case, all_work, over};

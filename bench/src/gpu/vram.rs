@@ -81,7 +81,8 @@ fn claim(outcome: &mut Outcome, case: &Case, work: Work, measured: Spread) {
     outcome.claim(format!("{}, {}: {what}", case.name, work.name()), Goal::AtLeast, target, measured);
 }
 
-/// A run that reads anything is no measurement of device memory. The CPU device has none: there the suite is only tried.
+/// A run that reads anything is no measurement of device memory. The CPU device has none: there the suite is only
+/// tried.
 fn check_resident(measured: &[Measured], bench: &Bench) -> Result<()> {
     let moved = measured.iter().any(|run| run.disk_bytes + run.bus_bytes > 0.0);
     match moved && !bench.options.quick {

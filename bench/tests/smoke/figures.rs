@@ -6,9 +6,9 @@
 //! <!-- figures: FILE… & FILE… | COLUMN | … -->
 //! ```
 //!
-//! `FILE` is the first table of a file of results, `name-{1-3}.json` three of them, `name.json[2-4,6]` some of its rows, from 1
-//! on. Behind `&` are further groups of files, whose rows are looked up by the first column. `COLUMN` is a column of
-//! the first group, `2:COLUMN` of the second, `COLUMN ±` with the lowest and highest run, `_` free text.
+//! `FILE` is the first table of a file of results, `name-{1-3}.json` three of them, `name.json[2-4,6]` some of its
+//! rows, from 1 on. Behind `&` are further groups of files, whose rows are looked up by the first column. `COLUMN` is a
+//! column of the first group, `2:COLUMN` of the second, `COLUMN ±` with the lowest and highest run, `_` free text.
 //!
 //! `TOPOSTREAM_WRITE_FIGURES=1 cargo test -p topostream-bench figures` writes them.
 

@@ -1,4 +1,5 @@
-//! What the fuzz targets of readers do with their bytes; an ordinary test replays the corpora through the same functions.
+//! What the fuzz targets of readers do with their bytes; an ordinary test replays the corpora through the same
+//! functions.
 //!
 //! The first byte of the bytes is how they are read: what becomes of weights, and how large buffers are.
 

@@ -25,7 +25,8 @@ fn take(data: &mut &[u8], count: usize) -> u64 {
     read_le(head)
 }
 
-/// A page behind 6 bytes: encoding, flags, two words that spoil the directory entry. Whether the bytes are a sound page.
+/// A page behind 6 bytes: encoding, flags, two words that spoil the directory entry. Whether the bytes are a sound
+/// page.
 pub fn page(mut data: &[u8]) -> bool {
     let encoding = encoding(take(&mut data, 1) as u8);
     let flags = take(&mut data, 1);

@@ -1,7 +1,7 @@
 //! What this process has made and not completed: removed where the work fails, and where the process ends at once.
 //!
-//! One list for the process, behind one lock. Whatever makes, renames or removes a name does so under the lock. A thread
-//! that ends the process takes it, removes everything, and never gives it back: nothing is made afterwards.
+//! One list for the process, behind one lock. Whatever makes, renames or removes a name does so under the lock. A
+//! thread that ends the process takes it, removes everything, and never gives it back: nothing is made afterwards.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -16,8 +16,8 @@ pub(crate) enum Thing {
     File(PathBuf),
     /// A folder, removed only where it is empty.
     Folder(PathBuf),
-    /// A folder with everything in it: the file that is locked goes last. Another handle of that file is closed first, so that
-    /// there is one for listing the folder where a process has all open files that it may have.
+    /// A folder with everything in it: the file that is locked goes last. Another handle of that file is closed first,
+    /// so that there is one for listing the folder where a process has all open files that it may have.
     Staging(PathBuf, File),
 }
 
@@ -33,8 +33,8 @@ pub(crate) fn hold() -> MutexGuard<'static, List> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every unfinished file and folder of this process, and keeps all other threads from making new ones. The caller
-/// must end the process.
+/// Removes every unfinished file and folder of this process, and keeps all other threads from making new ones. The
+/// caller must end the process.
 pub fn abandon() {
     let mut list = hold();
     list.drain(..).rev().for_each(|(_, thing)| remove(thing));
@@ -136,8 +136,8 @@ fn remove(thing: Thing) {
     }
 }
 
-/// Removes a staging folder whose lock this process holds. The locked file goes last: once it is gone, another process may
-/// take the folder, and then it is no longer empty and stays.
+/// Removes a staging folder whose lock this process holds. The locked file goes last: once it is gone, another process
+/// may take the folder, and then it is no longer empty and stays.
 pub(crate) fn remove_staging(folder: &Path) -> io::Result<()> {
     clear_staging(folder)?;
     fs::remove_file(folder.join(MARK)).or_else(if_missing)?;
@@ -150,8 +150,8 @@ pub(crate) fn remove_new_staging(folder: &Path) {
     fs::remove_dir(folder).ok();
 }
 
-/// Removes everything in a staging folder but the locked file. The list is complete and closed before anything is removed:
-/// folders are opened one at a time.
+/// Removes everything in a staging folder but the locked file. The list is complete and closed before anything is
+/// removed: folders are opened one at a time.
 pub(crate) fn clear_staging(folder: &Path) -> io::Result<()> {
     let is_folder = |entry: fs::DirEntry| Ok((entry.path(), entry.file_type()?.is_dir()));
     let all: Vec<_> = fs::read_dir(folder)?.map(|entry| entry.and_then(is_folder)).collect::<io::Result<_>>()?;

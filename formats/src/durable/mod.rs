@@ -6,8 +6,8 @@
 //!      └─ registered: removed by Drop, or by abandon() ───┘ no longer registered
 //! ```
 //!
-//! Temporary names carry a tag of their maker, and the maker holds a lock on the file. A process that is killed leaves the
-//! file but not the lock: whoever finds a temporary file that it can lock may remove it.
+//! Temporary names carry a tag of their maker, and the maker holds a lock on the file. A process that is killed leaves
+//! the file but not the lock: whoever finds a temporary file that it can lock may remove it.
 
 mod lock;
 mod made;

@@ -7,8 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is opened before the work and appears under its name when it is complete and on the disk. An older file of
-/// that name stays until then. Dropped before [`persist`](Self::persist), it leaves nothing behind.
+/// A file that is opened before the work and appears under its name when it is complete and on the disk. An older file
+/// of that name stays until then. Dropped before [`persist`](Self::persist), it leaves nothing behind.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -29,8 +29,8 @@ const END: &str = ".topostream";
 const NAME_BYTES_MAX: usize = 160;
 
 impl OutputFile {
-    /// Makes sure that `path` can be written. Temporary files of earlier processes for the same path, which were killed,
-    /// are removed.
+    /// Makes sure that `path` can be written. Temporary files of earlier processes for the same path, which were
+    /// killed, are removed.
     ///
     /// # Errors
     /// The system's.

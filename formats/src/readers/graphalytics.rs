@@ -10,12 +10,13 @@
 //!  NAME.e              source dest [properties] a line; an undirected edge once
 //! ```
 //!
-//! The weight is the edge property that `sssp.weight-property` names, or else the first: `real` is read as `F32`, `integer` as
-//! `U32`. Any of the three files, their directory or their common prefix opens the graph. Without a properties file the graph is directed, and a third
-//! column decides about weights as in plain text. Where there is a vertex file, every id of the edge file has to be in it.
+//! The weight is the edge property that `sssp.weight-property` names, or else the first: `real` is read as `F32`,
+//! `integer` as `U32`. Any of the three files, their directory or their common prefix opens the graph. Without a
+//! properties file the graph is directed, and a third column decides about weights as in plain text. Where there is a
+//! vertex file, every id of the edge file has to be in it.
 //!
-//! The benchmark's own tests have a form of their own, which their properties files do not tell: `vertex n1 n2 …` a line, an
-//! undirected edge in the lists of both ends.
+//! The benchmark's own tests have a form of their own, which their properties files do not tell: `vertex n1 n2 …` a
+//! line, an undirected edge in the lists of both ends.
 
 use super::blocks::Blocks;
 use super::cursor::{Cursor, Expected};

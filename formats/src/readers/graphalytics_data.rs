@@ -1,4 +1,5 @@
-//! LDBC Graphalytics data sets: a graph, the parameters of the algorithms that are run on it, and what they are to come to.
+//! LDBC Graphalytics data sets: a graph, the parameters of the algorithms that are run on it, and what they are to come
+//! to.
 //!
 //! ```text
 //!  NAME.properties        graph.NAME.algorithms = bfs, pr      graph.NAME.bfs.source-vertex = 1      …
@@ -6,8 +7,8 @@
 //!  NAME-BFS, NAME-PR …    reference outputs: `vertex value` a line
 //! ```
 //!
-//! All in one folder, plain or compressed; or, as in the benchmark's own repository, properties in a folder `properties` and the
-//! rest in folders beside it.
+//! All in one folder, plain or compressed; or, as in the benchmark's own repository, properties in a folder
+//! `properties` and the rest in folders beside it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,9 +26,9 @@ pub struct GraphalyticsData {
 }
 
 impl GraphalyticsData {
-    /// The data sets that `path` stands for, by name: a properties file, the prefix of one, or a folder with some. In a folder
-    /// with files of data sets whose properties lie in the folder `properties` beside it, those; in the folder above these,
-    /// all whose graphs are there.
+    /// The data sets that `path` stands for, by name: a properties file, the prefix of one, or a folder with some. In a
+    /// folder with files of data sets whose properties lie in the folder `properties` beside it, those; in the folder
+    /// above these, all whose graphs are there.
     ///
     /// # Errors
     /// Where there is none, or it cannot be read.

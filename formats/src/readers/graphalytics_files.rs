@@ -100,8 +100,8 @@ impl Files {
     }
 }
 
-/// An error for a name that is empty or leads out of the folder of the properties: a stranger's file opens no others of the
-/// reader's.
+/// An error for a name that is empty or leads out of the folder of the properties: a stranger's file opens no others of
+/// the reader's.
 fn check_beside(properties: &Path, key: &str, name: &str) -> Result<()> {
     let mut parts = Path::new(name).components();
     if !name.is_empty() && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
@@ -145,8 +145,8 @@ fn weight_place<'a>(path: &Path, value: &impl Fn(&str) -> Option<&'a str>) -> Re
     place.ok_or_else(|| Error::file(path, format!("edge-properties.names with the weight-property {wanted}"), names))
 }
 
-/// The folders in which the files of a data set may lie: that of its properties file; and where this is called `properties`,
-/// those beside it.
+/// The folders in which the files of a data set may lie: that of its properties file; and where this is called
+/// `properties`, those beside it.
 pub(super) fn data_folders(properties: &Path) -> Vec<PathBuf> {
     let own = properties.parent().unwrap_or(Path::new(""));
     let mut folders = Vec::new();
@@ -160,8 +160,8 @@ pub(super) fn data_folders(properties: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// A graph of the benchmark's own tests: `test-bfs-directed` is `dir-input` and `dir-output`, beside the properties file or in a
-/// folder `bfs` beside that of the properties.
+/// A graph of the benchmark's own tests: `test-bfs-directed` is `dir-input` and `dir-output`, beside the properties
+/// file or in a folder `bfs` beside that of the properties.
 pub(super) struct Validation<'a> {
     pub(super) algorithm: &'a str,
     prefix: &'static str,

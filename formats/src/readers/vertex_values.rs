@@ -1,4 +1,5 @@
-//! Values of vertices, `vertex value` a line: the form of Graphalytics' reference outputs. Or vertices alone, one a line.
+//! Values of vertices, `vertex value` a line: the form of Graphalytics' reference outputs. Or vertices alone, one a
+//! line.
 
 use std::path::Path;
 use std::str::FromStr;

@@ -94,8 +94,8 @@ impl EdgeListWriter {
         self.edges
     }
 
-    /// Completes the file and gives it its name; returns its length in bytes. What was written, and the name, are on the
-    /// disk then.
+    /// Completes the file and gives it its name; returns its length in bytes. What was written, and the name, are on
+    /// the disk then.
     ///
     /// # Errors
     /// If the disk is full, or the file cannot be renamed.

@@ -1,5 +1,5 @@
-//! `degrees.bin` while it is written: from front to back, and once more for each further shard, whose part of a list is added
-//! to what is there.
+//! `degrees.bin` while it is written: from front to back, and once more for each further shard, whose part of a list is
+//! added to what is there.
 
 use super::packer::whole_degree;
 use crate::checksum::Crc32c;

@@ -1,8 +1,8 @@
-//! What a writer is about to move to its place. Written and synced before the first file is moved; of no meaning once there
-//! is a manifest.
+//! What a writer is about to move to its place. Written and synced before the first file is moved; of no meaning once
+//! there is a manifest.
 //!
-//! A file under its final name belongs to the unfinished store if it has the length and the time of change that the journal
-//! notes: moving a file keeps both. A file of the user's that bears the same name has others.
+//! A file under its final name belongs to the unfinished store if it has the length and the time of change that the
+//! journal notes: moving a file keeps both. A file of the user's that bears the same name has others.
 
 use super::site::STAGING;
 use crate::error::{Error, Result};

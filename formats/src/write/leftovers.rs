@@ -54,8 +54,8 @@ pub(crate) struct Leftovers {
 }
 
 impl Leftovers {
-    /// Looks at a folder. None where there are no leftovers. With `create`, a staging folder whose mark is gone is one, too:
-    /// it gets a mark again, to be locked.
+    /// Looks at a folder. None where there are no leftovers. With `create`, a staging folder whose mark is gone is one,
+    /// too: it gets a mark again, to be locked.
     ///
     /// # Errors
     /// Where the writer is alive; [`Error::Io`].

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! All files are made in a staging folder within the folder that they are for, synced, and moved in by rename. Until
-//! [`StoreWriter::finish`] has moved the manifest there is no store; a writer that is dropped before removes what it has
-//! made, and nothing else. What a killed writer leaves is recognised by the next one (`leftovers`).
+//! [`StoreWriter::finish`] has moved the manifest there is no store; a writer that is dropped before removes what it
+//! has made, and nothing else. What a killed writer leaves is recognised by the next one (`leftovers`).
 
 mod degrees;
 mod journal;
@@ -101,12 +101,12 @@ pub struct StoreWriter {
 }
 
 impl StoreWriter {
-    /// Makes the store's directories, for a store with the given tag (a random number). What a killed process has left of
-    /// an unfinished store there is removed.
+    /// Makes the store's directories, for a store with the given tag (a random number). What a killed process has left
+    /// of an unfinished store there is removed.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where something is in the way ([`check`](Self::check)), another process is writing a store to one
-    /// of the folders, or the layout is not possible; [`Error::Io`].
+    /// [`Error::Invalid`] where something is in the way ([`check`](Self::check)), another process is writing a store to
+    /// one of the folders, or the layout is not possible; [`Error::Io`].
     pub fn create(path: impl AsRef<Path>, layout: Layout, tag: u32) -> Result<Self> {
         let path = path.as_ref();
         Self::check(path, &layout)?;
@@ -139,8 +139,8 @@ impl StoreWriter {
     /// before they write.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where there is a store already, the folder is not empty, lies within a store, or a stripe's folder
-    /// has files of the same names; where another process is writing there; [`Error::Io`].
+    /// [`Error::Invalid`] where there is a store already, the folder is not empty, lies within a store, or a stripe's
+    /// folder has files of the same names; where another process is writing there; [`Error::Io`].
     pub fn check(path: impl AsRef<Path>, layout: &Layout) -> Result<()> {
         let path = path.as_ref();
         layout.validate()?;

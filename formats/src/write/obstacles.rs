@@ -1,5 +1,5 @@
-//! What stands in the way of a new store. A store is made in a folder of its own; a stripe may share its folder with other
-//! files, as long as none has the name of one of the stripe's.
+//! What stands in the way of a new store. A store is made in a folder of its own; a stripe may share its folder with
+//! other files, as long as none has the name of one of the stripe's.
 
 use super::site::STAGING;
 use crate::error::{Error, Result};
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// What may be in the folder of a new store, because file systems put it there.
 const SYSTEM: &str = "lost+found";
 
-/// Makes sure that a store can be made in `home` with these stripes; `left` are the files of an unfinished one, which will
-/// go. Paths in `left` are without links.
+/// Makes sure that a store can be made in `home` with these stripes; `left` are the files of an unfinished one, which
+/// will go. Paths in `left` are without links.
 pub(super) fn check(home: &Path, stripes: &[PathBuf], left: &[PathBuf]) -> Result<()> {
     if fs::symlink_metadata(home.join(MANIFEST)).is_ok() {
         return Err(Error::Invalid(format!("{}: there is a store already; remove it first", home.display())));

@@ -106,8 +106,8 @@ impl TopologyWriter {
         Ok(())
     }
 
-    /// Ends a shard in a graph with `vertices` vertices: the edges to the destinations from the end of the shard before to
-    /// `end` have all been pushed. Sources may begin anew. A topology of shards ends with one.
+    /// Ends a shard in a graph with `vertices` vertices: the edges to the destinations from the end of the shard before
+    /// to `end` have all been pushed. Sources may begin anew. A topology of shards ends with one.
     ///
     /// # Errors
     /// [`Error::Limit`], [`Error::Io`].

@@ -1,6 +1,7 @@
 //! Stores of every version, as they were written then: today's readers must read them, and golden files only grow.
 //!
-//! `TOPOSTREAM_WRITE_GOLDEN=1 cargo test -p topostream-formats golden` writes stores that are missing and never changes one.
+//! `TOPOSTREAM_WRITE_GOLDEN=1 cargo test -p topostream-formats golden` writes stores that are missing and never changes
+//! one.
 
 use super::canonical::{self, EDGES, HUB_VERTICES, VERTICES, hub, unweighted, with_float_weights};
 use super::library::{self, Plan};

@@ -125,8 +125,8 @@ fn links_lead_nowhere_else() {
     assert_eq!(fs::read(away.join("file")).unwrap(), b"precious");
 }
 
-/// Stores over two folders: one that is whole, and one as a writer leaves it that is killed while it moves its files. The
-/// first `moved` of them are in their places.
+/// Stores over two folders: one that is whole, and one as a writer leaves it that is killed while it moves its files.
+/// The first `moved` of them are in their places.
 struct Killed {
     folder: tempfile::TempDir,
     files: Vec<(&'static str, &'static str)>,

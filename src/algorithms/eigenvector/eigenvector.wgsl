@@ -1,5 +1,5 @@
-// Eigenvector centrality: centrality[v] is the vector of the last iteration, of norm 1; value[v] the next one before it is
-// scaled. step.scalars.x is 1 over the norm of value.
+// Eigenvector centrality: centrality[v] is the vector of the last iteration, of norm 1; value[v] the next one before it
+// is scaled. step.scalars.x is 1 over the norm of value.
 
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>(0.0);

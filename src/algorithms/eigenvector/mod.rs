@@ -1,16 +1,16 @@
 //! Eigenvector centrality: a vertex counts as much as its in-neighbours do together (Bonacich, Journal of Mathematical
 //! Sociology 1972).
 //!
-//! The centralities are the entries of the eigenvector of the largest eigenvalue of the transposed adjacency matrix, scaled
-//! to a Euclidean norm of 1. They are found by power iteration on A^T + I, which has the same eigenvectors and does not
-//! oscillate on bipartite graphs: `x' = (x + sum of x[u] over edges u → v) / norm`, from the same value at every vertex,
-//! until the sum of all changes is below the tolerance times the number of vertices. This is what NetworkX's
-//! `eigenvector_centrality` computes, with the same defaults. An edge that is stored several times counts as often; weights
-//! are not read.
+//! The centralities are the entries of the eigenvector of the largest eigenvalue of the transposed adjacency matrix,
+//! scaled to a Euclidean norm of 1. They are found by power iteration on A^T + I, which has the same eigenvectors and
+//! does not oscillate on bipartite graphs: `x' = (x + sum of x[u] over edges u → v) / norm`, from the same value at
+//! every vertex, until the sum of all changes is below the tolerance times the number of vertices. This is what
+//! NetworkX's `eigenvector_centrality` computes, with the same defaults. An edge that is stored several times counts as
+//! often; weights are not read.
 //!
-//! A superstep has the norm of the vector before it only: what is stored is the new vector before it is divided by its norm,
-//! beside the last one after. So the change of an iteration is known one superstep later, and a run takes one superstep more
-//! than there are iterations.
+//! A superstep has the norm of the vector before it only: what is stored is the new vector before it is divided by its
+//! norm, beside the last one after. So the change of an iteration is known one superstep later, and a run takes one
+//! superstep more than there are iterations.
 //!
 //! Cost: all lists in every superstep. 12 bytes a vertex. Sums are in single precision.
 

@@ -1,5 +1,5 @@
-// HITS: authority[v] is made of the hubs that lead to v, hub[v] of the authorities that v leads to. step.integers.x is the
-// mode; step.scalars.x is 1 over the sum of the vector that the superstep reads.
+// HITS: authority[v] is made of the hubs that lead to v, hub[v] of the authorities that v leads to. step.integers.x is
+// the mode; step.scalars.x is 1 over the sum of the vector that the superstep reads.
 
 struct Record {
     // The hub's value, which each neighbour is given, or the sum of the neighbours' authority values so far.

@@ -1,17 +1,19 @@
-//! HITS: hubs, which link to good authorities, and authorities, which good hubs link to (Kleinberg, Journal of the ACM 1999).
+//! HITS: hubs, which link to good authorities, and authorities, which good hubs link to (Kleinberg, Journal of the ACM
+//! 1999).
 //!
 //! ```text
 //!  authority[v] = sum of hub[u] over edges u → v        hub[u] = sum of authority[v] over edges u → v
 //! ```
 //!
-//! again and again, from the same hub value at every vertex, until the hubs, scaled to a sum of 1, change by less than the
-//! tolerance in all. Both answers are scaled to a sum of 1, as NetworkX's `hits` does. An edge that is stored several times
-//! counts as often; weights are not read. A graph without edges has neither hubs nor authorities: all are 0.
+//! again and again, from the same hub value at every vertex, until the hubs, scaled to a sum of 1, change by less than
+//! the tolerance in all. Both answers are scaled to a sum of 1, as NetworkX's `hits` does. An edge that is stored
+//! several times counts as often; weights are not read. A graph without edges has neither hubs nor authorities: all are
+//! 0.
 //!
-//! Both halves of an iteration are a superstep over the out-lists: the first adds a hub's value to each of its neighbours,
-//! the second adds up the authority values of each list. A superstep knows the sum of the vector before it only, so that
-//! hubs are stored before they are scaled, beside the scaled ones of the iteration before. A last superstep, which reads no
-//! pages, scales the authorities: n iterations are 2 n + 2 supersteps.
+//! Both halves of an iteration are a superstep over the out-lists: the first adds a hub's value to each of its
+//! neighbours, the second adds up the authority values of each list. A superstep knows the sum of the vector before it
+//! only, so that hubs are stored before they are scaled, beside the scaled ones of the iteration before. A last
+//! superstep, which reads no pages, scales the authorities: n iterations are 2 n + 2 supersteps.
 //!
 //! Cost: all out-lists in every superstep. 16 bytes a vertex. Sums are in single precision.
 
@@ -41,7 +43,8 @@ impl Default for Hits {
     }
 }
 
-/// Places in the declaration. Hubs before they are scaled, authorities, sums, and the hubs of the last iteration, scaled.
+/// Places in the declaration. Hubs before they are scaled, authorities, sums, and the hubs of the last iteration,
+/// scaled.
 const HUB: usize = 0;
 const AUTHORITY: usize = 1;
 const SUM: usize = 2;

@@ -1,5 +1,5 @@
-// Katz centrality: value[v] becomes alpha * sum[v] + beta; in the last superstep it is divided by the norm of all values.
-// step.scalars: alpha, beta, and in the last superstep 1 over the norm.
+// Katz centrality: value[v] becomes alpha * sum[v] + beta; in the last superstep it is divided by the norm of all
+// values. step.scalars: alpha, beta, and in the last superstep 1 over the norm.
 
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>(0.0);

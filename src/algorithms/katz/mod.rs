@@ -5,8 +5,8 @@
 //! `katz_centrality` computes, with the same defaults. A directed edge counts for the vertex that it leads to. An edge
 //! that is stored several times counts as often; weights are not read.
 //!
-//! The iteration converges if alpha is below 1 over the largest eigenvalue of the adjacency matrix. Otherwise values grow
-//! without bound, and the run ends with an error when one of them is no longer a number.
+//! The iteration converges if alpha is below 1 over the largest eigenvalue of the adjacency matrix. Otherwise values
+//! grow without bound, and the run ends with an error when one of them is no longer a number.
 //!
 //! Cost: all lists in every superstep. 8 bytes a vertex. Sums are in single precision.
 
@@ -41,7 +41,8 @@ impl Default for Katz {
     }
 }
 
-/// Places in a step's scalars. In the last superstep, which reads no pages, `SCALE` is above 0: values are multiplied by it.
+/// Places in a step's scalars. In the last superstep, which reads no pages, `SCALE` is above 0: values are multiplied
+/// by it.
 const ALPHA: usize = 0;
 const BETA: usize = 1;
 const SCALE: usize = 2;
@@ -50,8 +51,8 @@ const SCALE: usize = 2;
 const CHANGE: usize = 0;
 const SQUARES: usize = 1;
 
-/// No value of a vector whose norm is 1 is larger, whatever the rounding: a larger one was not scaled, since its iteration
-/// diverged.
+/// No value of a vector whose norm is 1 is larger, whatever the rounding: a larger one was not scaled, since its
+/// iteration diverged.
 const LARGEST: f32 = 1.001;
 
 impl Katz {

@@ -1,9 +1,9 @@
 //! The sum of every vertex's in-neighbours' values, which the algorithms of power iteration share: their first two
 //! attributes, their kernel, and its WGSL.
 //!
-//! `sum[v]` is the sum of `weight(u → v) * value[u]` over the edges u → v; weights are 1 where none are read. In-lists are
-//! read where the store has them (each list's sum is added up by one thread and written once), otherwise out-lists (each
-//! edge adds to its neighbour's sum). An edge that is stored several times counts as often, a loop once.
+//! `sum[v]` is the sum of `weight(u → v) * value[u]` over the edges u → v; weights are 1 where none are read. In-lists
+//! are read where the store has them (each list's sum is added up by one thread and written once), otherwise out-lists
+//! (each edge adds to its neighbour's sum). An edge that is stored several times counts as often, a loop once.
 //!
 //! Sums are in single precision. Their last digits depend on the order of the terms. A weight that is infinite or not a
 //! number has no sum: the vertex that it leads to is put into the set `refused`, which stores with `f32` weights have.

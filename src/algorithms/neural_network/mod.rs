@@ -2,14 +2,15 @@
 //! the weighted sum of its in-neighbours' values, again and again, until the largest change is below a tolerance (NN of
 //! Khorasani, Gupta and Bhuyan, PACT 2015).
 //!
-//! `x'[v] = f(sum of weight(u → v) * x[u] over edges u → v)`. All vertices begin at the same value (1 if none is given);
-//! inputs are held at values of their own. Weights are 1 where the store has none, and may be negative; an edge that is
-//! stored several times counts as often. A vertex without in-edges takes on f(0) in the first iteration.
+//! `x'[v] = f(sum of weight(u → v) * x[u] over edges u → v)`. All vertices begin at the same value (1 if none is
+//! given); inputs are held at values of their own. Weights are 1 where the store has none, and may be negative; an edge
+//! that is stored several times counts as often. A vertex without in-edges takes on f(0) in the first iteration.
 //!
 //! Networks with cycles need not converge: the number of iterations is bounded. With an activation function without
 //! bounds, values may grow without bound, which ends the run with an error.
 //!
-//! Cost: all lists in every superstep. 8 bytes and 1 bit a vertex, 2 bits with `f32` weights. Sums are in single precision.
+//! Cost: all lists in every superstep. 8 bytes and 1 bit a vertex, 2 bits with `f32` weights. Sums are in single
+//! precision.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -74,8 +75,8 @@ const TOLERANCE: usize = 0;
 const ACTIVATION: usize = 0;
 const ACTIVATION_NAMES: [&str; 3] = ["TANH", "SIGMOID", "RELU"];
 
-/// Places in totals: how many vertices change by the tolerance or more, and how many have values that are too large, or a
-/// weight that is refused.
+/// Places in totals: how many vertices change by the tolerance or more, and how many have values that are too large, or
+/// a weight that is refused.
 const CHANGED: usize = 0;
 const REFUSALS: usize = 1;
 

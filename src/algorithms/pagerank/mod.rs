@@ -10,8 +10,8 @@
 //! With [`Sums::Single`] sums are single-precision floats instead, of half the size: less to keep and, on GPUs, cheaper
 //! to add to. A sum then depends a little on the order of its terms, and loses a little with each of them.
 //!
-//! It keeps 12 bytes a vertex, 8 with [`Sums::Single`], and reads every list in each iteration. The measure is that of Page, Brin,
-//! Motwani and Winograd (Stanford, 1999), by power iteration.
+//! It keeps 12 bytes a vertex, 8 with [`Sums::Single`], and reads every list in each iteration. The measure is that of
+//! Page, Brin, Motwani and Winograd (Stanford, 1999), by power iteration.
 //!
 //! `PersonalizedPageRank` is the same where walks begin anew at seeds only, and shares all of it.
 

@@ -99,8 +99,8 @@ impl Bench<'_> {
         })
     }
 
-    /// Bytes of fresh pages per second, beside the work on them: the additional time of a pass with most pages on disk. Where
-    /// the disk is the bottleneck, the time of page checks is used instead.
+    /// Bytes of fresh pages per second, beside the work on them: the additional time of a pass with most pages on disk.
+    /// Where the disk is the bottleneck, the time of page checks is used instead.
     fn fresh(&self) -> Result<f64, Failure> {
         let largest = self.graphs.largest();
         let buffered = again(&self.engine(&largest, |_| {})?, pagerank(Traffic::Push))?;
@@ -124,8 +124,8 @@ impl Bench<'_> {
         Ok(BusRates { in_place_bytes_per_s: of.bus(&push), search_bytes_per_s: of.bus(&search) })
     }
 
-    /// The rate at which it exchanges values with itself, opened twice, in bytes per second, and the nanoseconds of an exchange of
-    /// one vertex.
+    /// The rate at which it exchanges values with itself, opened twice, in bytes per second, and the nanoseconds of an
+    /// exchange of one vertex.
     fn merge(&self) -> Result<(f64, f64), Failure> {
         let twice = |options: &mut EngineOptions| {
             options.devices = vec![self.choice.clone(), self.choice.clone()];

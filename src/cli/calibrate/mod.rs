@@ -30,8 +30,8 @@ pub struct Calibrate {
     /// Measure the disks of this store instead of a temporary one; larger stores give better figures
     #[arg(long, value_name = "STORE")]
     store: Option<PathBuf>,
-    /// The largest graph has 2^SCALE vertices and 16 times as many edges, and takes 300 bytes a vertex on disk [default: 20,
-    /// with a GPU 24]
+    /// The largest graph has 2^SCALE vertices and 16 times as many edges, and takes 300 bytes a vertex on disk
+    /// [default: 20, with a GPU 24]
     #[arg(long, value_parser = clap::value_parser!(u32).range(10..=28))]
     scale: Option<u32>,
     /// The file to write [default: $TOPOSTREAM_CALIBRATION, or a file in the user's cache folder]

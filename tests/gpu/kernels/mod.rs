@@ -27,7 +27,8 @@ const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
 /// How edges are shared out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sharing {
-    /// `lists` with so many lanes, log2; 6 stands for any number, page by page. Then `hubs` with a queue of so many entries.
+    /// `lists` with so many lanes, log2; 6 stands for any number, page by page. Then `hubs` with a queue of so many
+    /// entries.
     Lists {
         lanes_log2: u32,
         queue: u32,

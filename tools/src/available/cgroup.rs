@@ -1,7 +1,8 @@
 //! Memory cgroups: the groups that this process is in, and what they allow.
 //!
-//! `/proc/self/cgroup` names the group, `/proc/self/mountinfo` where the hierarchy is mounted and which part of it. In a container
-//! the group's name is often that on the host, of which nothing can be seen inside: the mounted folder is then the group's own.
+//! `/proc/self/cgroup` names the group, `/proc/self/mountinfo` where the hierarchy is mounted and which part of it. In
+//! a container the group's name is often that on the host, of which nothing can be seen inside: the mounted folder is
+//! then the group's own.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! How much main memory there is for a command: what the machine, memory cgroups (containers) and the limits of the process
-//! leave.
+//! How much main memory there is for a command: what the machine, memory cgroups (containers) and the limits of the
+//! process leave.
 //!
 //! ```text
 //!  /proc/meminfo        MemAvailable                                             soft: the page cache gives way, swap is ignored
@@ -8,12 +8,12 @@
 //!  /proc/self/limits    address space (ulimit -v), data segment (ulimit -d)      hard: beyond it allocations fail
 //! ```
 //!
-//! In a memory cgroup everything that the process touches counts: its own pages, those of files that it maps or reads, locked
-//! pages, and some of what the kernel allocates for it (page tables, rings for reading). Pages of files that are clean are
-//! dropped where the group is full, so they are not counted as use; files in a tmpfs stay and are.
+//! In a memory cgroup everything that the process touches counts: its own pages, those of files that it maps or reads,
+//! locked pages, and some of what the kernel allocates for it (page tables, rings for reading). Pages of files that are
+//! clean are dropped where the group is full, so they are not counted as use; files in a tmpfs stay and are.
 //!
-//! There are crates that read such limits; those that are kept up (`sysinfo`) bring the whole state of a machine along, and none
-//! looks at all three. The files are a few lines of text each.
+//! There are crates that read such limits; those that are kept up (`sysinfo`) bring the whole state of a machine along,
+//! and none looks at all three. The files are a few lines of text each.
 
 mod cgroup;
 
@@ -51,8 +51,8 @@ pub struct Available {
 
 /// What is assumed where the system does not tell.
 const UNKNOWN_BYTES: u64 = 2 << 30;
-/// What the kernel may take for the process in a cgroup, and what is mapped beside the budget under a limit on address space: a
-/// part of what is left, and this much at least.
+/// What the kernel may take for the process in a cgroup, and what is mapped beside the budget under a limit on address
+/// space: a part of what is left, and this much at least.
 const KERNEL_BYTES: u64 = 4 << 20;
 const KERNEL_SHARE: u64 = 32;
 /// Address space of a thread: its stack with guard pages, and what the allocator maps for it.

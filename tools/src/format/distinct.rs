@@ -1,5 +1,5 @@
-//! How many different ids there are, by a sketch: HyperLogLog (Flajolet et al., AofA 2007) with 2^14 registers, whose standard
-//! error is 0.8%.
+//! How many different ids there are, by a sketch: HyperLogLog (Flajolet et al., AofA 2007) with 2^14 registers, whose
+//! standard error is 0.8%.
 
 use topostream_formats::random;
 

@@ -1,7 +1,7 @@
 //! From the ids of a source to vertices, where only the ids that occur are vertices.
 //!
-//! The mapping ascends, so edges that are sorted by original id are sorted by vertex as well. Ids below 2^32 are kept in a
-//! bit set with a running count, as far as the budget lets that grow; the others in a sorted list.
+//! The mapping ascends, so edges that are sorted by original id are sorted by vertex as well. Ids below 2^32 are kept
+//! in a bit set with a running count, as far as the budget lets that grow; the others in a sorted list.
 
 use super::distinct::Distinct;
 use topostream_formats::{Error, Result};
@@ -16,7 +16,8 @@ pub struct IdCollector {
     /// Ids from here on are in the list: 2^32, or where the bit set could grow no more.
     high_from: u64,
     memory_bytes: u64,
-    /// Where the list has found no room: all ids of the list are counted from there on, so that the error says what does.
+    /// Where the list has found no room: all ids of the list are counted from there on, so that the error says what
+    /// does.
     counted: Option<Counted>,
 }
 
@@ -39,8 +40,8 @@ pub fn map_bytes(ids: u64, largest: u64) -> u64 {
     bit_set_bytes(largest).min(8 * ids)
 }
 
-/// What a collector of so many ids has to be given, in bytes, at most: while the list grows it takes three times its size, and
-/// where there are ids for the bit set, that has half of the memory.
+/// What a collector of so many ids has to be given, in bytes, at most: while the list grows it takes three times its
+/// size, and where there are ids for the bit set, that has half of the memory.
 pub fn collecting_bytes(ids: u64, least: u64, largest: u64) -> u64 {
     let list_bytes = if least >= 1 << 32 { 24 * ids } else { 48 * ids };
     // The old words exist beside the new.
@@ -97,8 +98,8 @@ impl IdCollector {
         }
     }
 
-    /// Makes room for a word of the bit set, or ends the bit set where half of the budget does not suffice: the other half
-    /// is for the list.
+    /// Makes room for a word of the bit set, or ends the bit set where half of the budget does not suffice: the other
+    /// half is for the list.
     fn grow_words(&mut self, word: usize) {
         let words = (word + 1).next_power_of_two();
         // While it grows the old words exist beside the new.

@@ -415,7 +415,8 @@ impl<R: Record> Ingest<'_, R> {
         let map = std::mem::replace(&mut self.collector, IdCollector::new(memory_bytes)).finish()?;
         let before = self.sorter.renewed();
         let mut before = std::mem::replace(&mut self.sorter, before).finish()?;
-        // What is in the sorter is mirrored and has lost its loops already; the map ascends, and so all stays as it was.
+        // What is in the sorter is mirrored and has lost its loops already; the map ascends, and so all stays as it
+        // was.
         let mut numbered = Spool::new(self.sorter.folder(), spool.input().to_owned())?;
         before.for_each(|records| {
             records.iter().try_for_each(|record| {

@@ -8,9 +8,9 @@
 //!  in-lists    program · ids · sorted edges · the sort of the edges turned round; then pages, directory
 //! ```
 //!
-//! Sorted edges take what a stage leaves them: they go to the temporary file where that is less than they are. So what is needed at
-//! least depends on the number of vertices and on their ids alone. Both may be known only once all edges have been read; what is
-//! refused then says what all stages need. What is refused before looks at the first edges.
+//! Sorted edges take what a stage leaves them: they go to the temporary file where that is less than they are. So what
+//! is needed at least depends on the number of vertices and on their ids alone. Both may be known only once all edges
+//! have been read; what is refused then says what all stages need. What is refused before looks at the first edges.
 
 use super::distinct::Distinct;
 use super::{FormatOptions, id_map, ingest, order};
@@ -24,7 +24,8 @@ pub const BASE_BYTES: u64 = 40 << 20;
 const SORT_BYTES_MIN: u64 = 4 << 20;
 /// Counts of destinations, of which shards are made.
 const HISTOGRAM_BYTES: u64 = 512 << 10;
-/// What is kept of a page that has been written: its entry, its checksums, its place among the targets, with room to grow.
+/// What is kept of a page that has been written: its entry, its checksums, its place among the targets, with room to
+/// grow.
 const PAGE_ENTRY_BYTES: u64 = 64;
 /// How many edges are looked at where a budget is refused before there are any.
 const LOOK_EDGES_MAX: u64 = 4 << 20;
@@ -179,8 +180,8 @@ impl Budget {
     }
 }
 
-/// The vertices in the first edges of a source, and what collecting their ids takes. What is wrong with the input is for the
-/// reading to say.
+/// The vertices in the first edges of a source, and what collecting their ids takes. What is wrong with the input is
+/// for the reading to say.
 fn look(source: &mut dyn EdgeSource, options: &FormatOptions) -> (Known, u64) {
     let (mut ids, mut largest, mut least, mut seen) = (Distinct::default(), 0, u64::MAX, 0);
     let mut chunk = Vec::new();

@@ -37,7 +37,8 @@ use topostream_formats::{
 /// Which ids become vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdPolicy {
-    /// As the input's format has it: the ids that occur for plain edge lists, the declared ones where there is a header.
+    /// As the input's format has it: the ids that occur for plain edge lists, the declared ones where there is a
+    /// header.
     #[default]
     Auto,
     /// Every id from 0 to the largest that occurs.
@@ -135,8 +136,8 @@ pub fn format(
     }
 }
 
-/// Checks, without reading more than is needed to say what does, whether a store could be made from a source in the memory that the
-/// options allow: as far as that is known before the work.
+/// Checks, without reading more than is needed to say what does, whether a store could be made from a source in the
+/// memory that the options allow: as far as that is known before the work.
 ///
 /// # Errors
 /// [`Error::Memory`].
@@ -145,8 +146,8 @@ pub fn check_memory(source: &mut dyn EdgeSource, options: &FormatOptions) -> Res
     Budget::new(source, &options).map(drop)
 }
 
-/// The least main memory in which a store can be made from a source, in bytes: one that takes `reading_bytes`, whose ids occur and are
-/// its vertices, as many as `vertices`, none larger than `largest`.
+/// The least main memory in which a store can be made from a source, in bytes: one that takes `reading_bytes`, whose
+/// ids occur and are its vertices, as many as `vertices`, none larger than `largest`.
 pub fn needed_bytes(
     info: &SourceInfo,
     reading_bytes: u64,

@@ -9,8 +9,8 @@ pub struct Degrees {
     order: VertexOrder,
 }
 
-/// Main memory that renumbering takes at most, in bytes: the keys (8 a vertex) and the two numberings (4 each); original ids
-/// where those are listed one by one.
+/// Main memory that renumbering takes at most, in bytes: the keys (8 a vertex) and the two numberings (4 each);
+/// original ids where those are listed one by one.
 pub fn memory_bytes(vertices: u64, listed: bool) -> u64 {
     if listed { 24 * vertices } else { 16 * vertices }
 }

@@ -52,8 +52,9 @@ impl Histogram {
         ((bucket as u64 + 1) << self.bucket_log2).min(self.vertices)
     }
 
-    /// Where each of `shards` shards ends. A vertex weighs one and its in-degree over the mean in-degree, and shards are of
-    /// equal weight, as nearly as buckets let them be: so none has much more than twice its share of vertices, or of edges.
+    /// Where each of `shards` shards ends. A vertex weighs one and its in-degree over the mean in-degree, and shards
+    /// are of equal weight, as nearly as buckets let them be: so none has much more than twice its share of vertices,
+    /// or of edges.
     fn ends(&self, shards: u32) -> Vec<u64> {
         let (shards, vertices) = (u128::from(shards), u128::from(self.vertices));
         // Weights times the number of edges: no fractions.

@@ -169,8 +169,8 @@ fn expect_failure(file: &str, options: &FormatOptions) {
     expect_nothing_left(folder.path());
 }
 
-/// A file-size limit stands in for a disk that fills up while runs are sorted. The limit holds for a process, so the test
-/// runs itself again under a shell that sets it.
+/// A file-size limit stands in for a disk that fills up while runs are sorted. The limit holds for a process, so the
+/// test runs itself again under a shell that sets it.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_room_for_sorted_runs_leaves_nothing() {

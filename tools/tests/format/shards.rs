@@ -116,8 +116,8 @@ impl Forgery {
     }
 }
 
-/// Makes the store of a graph of 200 vertices, 0 with edges to all, in three shards of a page each; forges it, and expects an
-/// error with all of `words`.
+/// Makes the store of a graph of 200 vertices, 0 with edges to all, in three shards of a page each; forges it, and
+/// expects an error with all of `words`.
 fn refused(encoding: Encoding, in_edges: bool, words: &[&str], change: &dyn Fn(&mut Forgery)) {
     let folder = tempfile::tempdir().unwrap();
     let mut options = FormatOptions { shards: 3, in_edges, ..small_pages() };
