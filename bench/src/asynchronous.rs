@@ -16,10 +16,11 @@ use topostream::{Engine, VertexId};
 use topostream_formats::{Store, WeightType};
 use topostream_oracles::{Compare, Dangling, Graph, components, delta_pagerank, sssp, widest};
 
-const EXPECTATION: &str = "on the grid, where a superstep goes one hop and reads most pages for it, asynchronous relaxation reads at \
-    least 2 times fewer bytes from disk for shortest paths, widest paths and components; on R-MAT, where a few supersteps are all, it reads \
-    no more than half as much again, and on other graphs no more. PageRank by residuals reads no more than half as much again anywhere: on \
-    a grid all vertices have something to pass on at the same times. Answers are the same";
+const EXPECTATION: &str = "on the grid, where a superstep goes one hop and reads most pages for it, asynchronous \
+    relaxation reads at least 2 times fewer bytes from disk for shortest paths, widest paths and components; on \
+    R-MAT, where a few supersteps are all, it reads no more than half as much again, and on other graphs no more. \
+    PageRank by residuals reads no more than half as much again anywhere: on a grid all vertices have something to \
+    pass on at the same times. Answers are the same";
 /// Bytes without over bytes with, on the grid, on R-MAT, and on a graph from a file.
 const GRID_TARGET: f64 = 2.0;
 const RMAT_TARGET: f64 = 0.67;
@@ -107,11 +108,12 @@ pub fn run(options: &Options) -> Result<()> {
     let Options { setting, scale, grid, .. } = options;
     let mut outcome = Outcome::new("asynchronous", EXPECTATION);
     outcome.verified(
-        "every run: all values equal to those of one thread over arrays in memory (Dijkstra's way, union-find), ranks within \
-        3e-4",
+        "every run: all values equal to those of one thread over arrays in memory (Dijkstra's way, union-find), \
+        ranks within 3e-4",
     );
     outcome.notes.push(format!(
-        "{}, {} threads; reads with O_DIRECT, an empty page buffer at the start, of a quarter of the pages that are read",
+        "{}, {} threads; reads with O_DIRECT, an empty page buffer at the start, of a quarter of the pages that are \
+         read",
         setting.device_name(),
         setting.threads()
     ));

@@ -11,8 +11,8 @@ use crate::{Common, Result, size};
 use std::path::Path;
 use topostream_formats::Store;
 
-const EXPECTATION: &str = "a graph of a billion edges is formatted within 2 GiB of memory, and ten iterations of PageRank and a \
-    BFS with a page buffer of 1 GiB take less memory than the graph has bytes";
+const EXPECTATION: &str = "a graph of a billion edges is formatted within 2 GiB of memory, and ten iterations of \
+    PageRank and a BFS with a page buffer of 1 GiB take less memory than the graph has bytes";
 const ITERATIONS: u32 = 10;
 
 /// A billion edges: format, verify, PageRank and BFS, each in a process of its own

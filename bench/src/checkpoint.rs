@@ -16,8 +16,8 @@ use topostream::algorithms::{Bfs, Components, PageRank, Stop};
 use topostream::checkpoint::{Checkpoints, Every};
 use topostream::{Engine, Store};
 
-const EXPECTATION: &str = "one checkpoint a minute costs no more than 3% of the time: by the time that writing takes until the file is on \
-    disk, and by what a run with checkpoints takes longer";
+const EXPECTATION: &str = "one checkpoint a minute costs no more than 3% of the time: by the time that writing takes \
+    until the file is on disk, and by what a run with checkpoints takes longer";
 /// Of a minute.
 const SHARE_TARGET: f64 = 0.03;
 const MINUTE_NS: f64 = 60e9;
@@ -81,8 +81,8 @@ pub fn run(options: &Options) -> Result<()> {
     let mut outcome = Outcome::new("checkpoint", EXPECTATION);
     outcome.verified("every run with checkpoints: the same bits as without");
     outcome.notes.push(format!(
-        "{}, {} threads; an empty page buffer at the start, of a quarter of the pages; a checkpoint every {} supersteps, synced to the \
-         disk of the stores",
+        "{}, {} threads; an empty page buffer at the start, of a quarter of the pages; a checkpoint every {} \
+         supersteps, synced to the disk of the stores",
         setting.device_name(),
         setting.threads(),
         options.every

@@ -12,8 +12,8 @@ use topostream_formats::page::check_page;
 use topostream_formats::store::PageReader;
 use topostream_formats::{Direction, Encoding, PageId, Store};
 
-const EXPECTATION: &str = "checking a page (checksum, slots, every neighbour in range) is several times faster by one thread \
-    than the disk for vertex ids, slower for record ids, and a small part of a PageRank pass from disk";
+const EXPECTATION: &str = "checking a page (checksum, slots, every neighbour in range) is several times faster by \
+    one thread than the disk for vertex ids, slower for record ids, and a small part of a PageRank pass from disk";
 const ITERATIONS: u32 = 3;
 
 /// What checking pages costs

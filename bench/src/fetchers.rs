@@ -12,8 +12,8 @@ use topostream::pages::fetch::{self, FetcherKind, Frame, IN_FLIGHT_MAX, PagePool
 use topostream_formats::checksum::crc32c;
 use topostream_formats::{Direction, PageId, Store, Topology};
 
-const EXPECTATION: &str = "io_uring scans at nine tenths or more of the speed of raw reads at every page size; threads come near \
-    it with pages of 1 MiB and more and fall behind with small ones";
+const EXPECTATION: &str = "io_uring scans at nine tenths or more of the speed of raw reads at every page size; \
+    threads come near it with pages of 1 MiB and more and fall behind with small ones";
 const TARGET: f64 = 0.9;
 const PAGE_BYTES: [u32; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
 const KINDS: [(&str, FetcherKind); 2] = [("io_uring", FetcherKind::Uring), ("threads", FetcherKind::Threads)];

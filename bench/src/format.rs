@@ -8,8 +8,8 @@ use crate::outcome::{Goal, Outcome, Table};
 use crate::{Common, Result, size};
 use std::path::PathBuf;
 
-const EXPECTATION: &str = "a generated R-MAT graph becomes a verified store at 10 million edges a second or more, formatting \
-    and verification together, with a peak of memory of at most the budget and 256 MiB";
+const EXPECTATION: &str = "a generated R-MAT graph becomes a verified store at 10 million edges a second or more, \
+    formatting and verification together, with a peak of memory of at most the budget and 256 MiB";
 /// Edges a second, in millions.
 const SPEED_TARGET: f64 = 10.0;
 /// What a process may take beyond its budget.

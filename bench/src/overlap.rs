@@ -12,9 +12,9 @@ use topostream::pages::memory::FRAMES_MIN;
 use topostream::report::RunReport;
 use topostream_formats::{Direction, Store};
 
-const EXPECTATION: &str = "with a page buffer of a quarter of one topology's pages, an iteration of PageRank and a BFS take at \
-    most 1.10 times the longer of (a) raw O_DIRECT reads of the same bytes at the best queue depth and (b) the same work \
-    with every page buffered";
+const EXPECTATION: &str = "with a page buffer of a quarter of one topology's pages, an iteration of PageRank and a \
+    BFS take at most 1.10 times the longer of (a) raw O_DIRECT reads of the same bytes at the best queue depth and \
+    (b) the same work with every page buffered";
 const TARGET: f64 = 1.10;
 /// Iterations of a PageRank run; the first fills the page buffer and is not counted.
 const ITERATIONS: u32 = 4;

@@ -12,8 +12,9 @@ use topostream::pages::memory::FRAMES_MIN;
 use topostream::report::RunReport;
 use topostream_formats::{Direction, Store};
 
-const EXPECTATION: &str = "a scan by the fetcher alone and PageRank with a small page buffer are as fast over two directories of \
-    one disk as over one, a ring and a queue for each: nothing is lost by stripes; the two carry the same load";
+const EXPECTATION: &str = "a scan by the fetcher alone and PageRank with a small page buffer are as fast over two \
+    directories of one disk as over one, a ring and a queue for each: nothing is lost by stripes; the two carry the \
+    same load";
 /// Two stripes over one, in speed.
 const TARGET: f64 = 0.95;
 /// The lesser of the two stripes' speeds over the greater.

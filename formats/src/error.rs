@@ -89,8 +89,8 @@ pub enum Error {
     },
     /// The system does not start the threads that are needed.
     #[error(
-        "{what}: the system refuses to start {wanted} threads ({source}); allow more of them (`ulimit -u`), more address space \
-         (`ulimit -v`), or use fewer: RAYON_NUM_THREADS=1, and `--threads` where a command has it"
+        "{what}: the system refuses to start {wanted} threads ({source}); allow more of them (`ulimit -u`), more \
+         address space (`ulimit -v`), or use fewer: RAYON_NUM_THREADS=1, and `--threads` where a command has it"
     )]
     Threads {
         /// What they are for.
@@ -102,8 +102,8 @@ pub enum Error {
     },
     /// The system does not give memory that is within the budget.
     #[error(
-        "{what}: the system refuses {bytes} bytes of memory, which are within the budget; lower `--memory`, or allow more \
-         address space (`ulimit -v`)"
+        "{what}: the system refuses {bytes} bytes of memory, which are within the budget; lower `--memory`, or allow \
+         more address space (`ulimit -v`)"
     )]
     Allocation {
         /// What the memory is for.

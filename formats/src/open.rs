@@ -141,8 +141,8 @@ fn refusal(store: &Path, strange: &[(PathBuf, PathBuf)]) -> Error {
     let folders = strange.iter().map(|(folder, mark)| format!("{} (no {})", folder.display(), mark.display()));
     let options = strange.iter().map(|(folder, _)| format!("--allow-stripe {}", folder.display()));
     Error::Invalid(format!(
-        "{}: the manifest has stripes outside of the store's folder, without the mark of this store in them: {}; if you trust \
-         them, allow them: {}",
+        "{}: the manifest has stripes outside of the store's folder, without the mark of this store in them: {}; if \
+         you trust them, allow them: {}",
         store.join(MANIFEST).display(),
         folders.collect::<Vec<_>>().join(", "),
         options.collect::<Vec<_>>().join(" "),

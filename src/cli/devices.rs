@@ -110,8 +110,8 @@ impl Report {
             Some(adapter) => format!("auto selects device {}: {}\n", adapter.index, adapter.name),
             None if self.adapters.is_empty() => format!("auto selects cpu: {NO_ADAPTER}\n"),
             None => {
-                "auto selects cpu: there is no hardware GPU, and software rendering is slower than the CPU device; select it \
-                     by name or number\n"
+                "auto selects cpu: there is no hardware GPU, and software rendering is slower than the CPU device; \
+                     select it by name or number\n"
                     .into()
             }
         }

@@ -22,15 +22,16 @@ pub struct Plan {
 }
 
 const EXAMPLES: &str = "\
-There is a row for the first device alone and one for each way in which all devices can share the run; `auto` marks what the run would \
-do. Nothing is computed or written, and no page is read, except where an algorithm has to count before it knows how much memory it wants \
-(communities and clustering over a directed graph without in-lists).
+There is a row for the first device alone and one for each way in which all devices can share the run; `auto` marks
+the one that `run` would select. Nothing is computed or written, and no page is read, except where an algorithm must
+count before its memory is known (communities and clustering over a directed graph without in-lists).
 
-Main memory is what the run plans for, to the byte (of clustering, at most). Times rest on the rates that `topostream calibrate` has measured, and on the number of \
-supersteps, which a line below the table speaks of. It is known before a run where arguments or the algorithm say it (pagerank \
---iterations, clustering, degrees). Where they say how many there are at most, times are for as many. For searches (bfs, sssp, widest, \
-components) a graph of small diameter is expected. Where nobody knows, times are for one superstep that reads every page, and are no \
-prediction of the run. `run` shows afterwards what the same model says of the pages that were visited.
+Main memory is exact, except for clustering, where it is an upper bound. Times are computed from the rates that
+`topostream calibrate` has measured and from the number of supersteps, which is given below the table. The number is
+known before a run if the arguments or the algorithm determine it (pagerank --iterations, clustering, degrees). If
+only a maximum is known, times assume the maximum. Searches (bfs, sssp, widest, components) are assumed to run over a
+graph of small diameter. Otherwise times are for one superstep that reads every page, and do not predict the run.
+After a run, `run` shows the same model's times for the pages that were visited.
 
 Examples:
   topostream plan pagerank wiki --iterations 20
@@ -92,13 +93,13 @@ impl Counted {
         match self.basis {
             Basis::Exact if count == 0.0 => "supersteps: 0, known before the run; nothing is read\n".into(),
             Basis::Exact => format!("supersteps: {count}, known before the run; {each}\n"),
-            Basis::AtMost => format!("supersteps: at most {count}, and times are for as many; {each}\n"),
-            Basis::One => "supersteps: as many as the graph takes, which nobody knows before the run. Times are for one that reads every \
-                           page, and no prediction of the run\n"
+            Basis::AtMost => format!("supersteps: up to {count} (times assume {count}); {each}\n"),
+            Basis::One => "supersteps: unknown before the run. Times are for one superstep that reads every page, and \
+                           do not predict the run\n"
                 .into(),
             Basis::Expected => format!(
-                "supersteps: {count} are expected, of a graph of small diameter that is searched to its end; grids and roads take as many as \
-                 they are wide\n"
+                "supersteps: about {count} for a complete search of a graph of small diameter; grids and road networks \
+                 take more, in proportion to their diameter\n"
             ),
         }
     }

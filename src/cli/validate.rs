@@ -41,9 +41,9 @@ pub struct Validate {
 }
 
 const AFTER_HELP: &str = "\
-A data set is NAME.properties, NAME.e and NAME.v, with reference outputs NAME-BFS, NAME-PR and so on beside them, each plain
-or compressed. Parameters are those of the properties. BFS and CDLP must be the same; WCC must be the same groups, whatever
-they are called; PR, LCC and SSSP must be within 0.0001 of the expected number, relative to it.
+A data set is NAME.properties, NAME.e and NAME.v, with reference outputs NAME-BFS, NAME-PR and so on, each plain or
+compressed. Parameters are read from the properties. BFS and CDLP must be identical; WCC must be the same partition,
+whatever its labels; PR, LCC and SSSP must be within 0.0001 of the expected value, relative to it.
 
 Examples:
   topostream validate datagen-7_5-fb

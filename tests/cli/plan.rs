@@ -236,9 +236,9 @@ fn a_plan_says_what_its_supersteps_rest_on() {
         "pagerank s --iterations 7",
         &["supersteps: 7, known before the run", "at the rates of pagerank, as measured\n"],
     );
-    says("pagerank s", &["supersteps: at most 100, and times are for as many; each reads every page\n"]);
-    says("bfs s --source 0", &["are expected, of a graph of small diameter", "at the rates of bfs"]);
-    says("kcore s", &["nobody knows before the run", "no prediction of the run", "kcore may do more with an edge"]);
+    says("pagerank s", &["supersteps: up to 100 (times assume 100); each reads every page\n"]);
+    says("bfs s --source 0", &["for a complete search of a graph of small diameter", "at the rates of bfs"]);
+    says("kcore s", &["unknown before the run", "do not predict the run", "kcore may do more with an edge"]);
     says("degrees s", &["supersteps: 0, known before the run; nothing is read"]);
     says("clustering s", &["supersteps: 1, known before the run", "the most that a table of neighbours can take"]);
     // Owners count labels, whatever is asked for.

@@ -107,8 +107,8 @@ fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
         return memory::probe("verifying", needed_bytes);
     }
     let parts = format!(
-        "program {BASE_BYTES}, original ids {ids}; or a page of {a_thread} bytes for each of {threads} threads, degrees {degrees}, \
-         what is found of pages {found}"
+        "program {BASE_BYTES}, original ids {ids}; or a page of {a_thread} bytes for each of {threads} threads, \
+         degrees {degrees}, what is found of pages {found}"
     );
     Err(Error::Memory { what: "verifying".into(), needed_bytes, budget_bytes: memory_bytes, parts })
 }

@@ -20,11 +20,12 @@ use topostream::Engine;
 use topostream_formats::Store;
 use topostream_oracles::Graph;
 
-const EXPECTATION: &str = "with every page in the page buffer, two threads are at least as fast as one thread over plain arrays in \
-    memory wherever both visit the same edges (PageRank and its kin, labels, degrees: 1.5 times), and where the baseline goes another \
-    way (Dijkstra, union-find, buckets, Tarjan, Brandes) not slower than half of it; from disk, with a page buffer of a quarter \
-    of what is read, runs that read all lists in every superstep take at most twice as long, and searches up to five times. All answers \
-    are the baseline's. No algorithm writes more for a vertex than GTS's does, but for exact sums (PageRank; single ones take as much)";
+const EXPECTATION: &str = "with every page in the page buffer, two threads are at least as fast as one thread over \
+    plain arrays in memory wherever both visit the same edges (PageRank and its kin, labels, degrees: 1.5 times), \
+    and where the baseline goes another way (Dijkstra, union-find, buckets, Tarjan, Brandes) not slower than half of \
+    it; from disk, with a page buffer of a quarter of what is read, runs that read all lists in every superstep take \
+    at most twice as long, and searches up to five times. All answers are the baseline's. No algorithm writes more \
+    for a vertex than GTS's does, but for exact sums (PageRank; single ones take as much)";
 /// Our speed over the baseline's, where both visit the same edges, and where not.
 const TARGETS: [(Edges, f64); 2] = [(Edges::Visited, 1.0), (Edges::Once, 0.5)];
 /// What takes longer is measured once.
@@ -153,16 +154,17 @@ impl<'a> Bench<'a> {
     fn new(options: &'a Options) -> Self {
         let mut outcome = Outcome::new("algorithms", EXPECTATION);
         outcome.verified(
-            "every run: its answer beside that of one thread over arrays in memory, which shares no code with the engine; the column \
-             `answer` has how close",
+            "every run: its answer beside that of one thread over arrays in memory, which shares no code with the \
+             engine; the column `answer` has how close",
         );
         let setting = &options.setting;
         outcome.notes.push(format!("{}, {} threads", setting.device_name(), setting.threads()));
         outcome.notes.push(
-            "buffered, on GPUs: after two seconds of the same, which wake them up; from disk: with O_DIRECT, and a page buffer of a \
-             quarter of the pages that are read, empty at the start of a run on the CPU; on GPUs, which keep no page, it has what the \
-             run before has left; edges are those that were visited, or those of the graph once where the baseline goes another \
-             way; the time of clustering and communities has the making of their tables in it, the bytes have not"
+            "buffered, on GPUs: after two seconds of the same, which wake them up; from disk: with O_DIRECT, and a \
+             page buffer of a quarter of the pages that are read, empty at the start of a run on the CPU; on GPUs, \
+             which keep no page, it has what the run before has left; edges are those that were visited, or those of \
+             the graph once where the baseline goes another way; the time of clustering and communities has the \
+             making of their tables in it, the bytes have not"
                 .into(),
         );
         let columns = [

@@ -10,10 +10,10 @@ use crate::outcome::{Cell, Goal, Outcome, Table};
 use std::path::PathBuf;
 use topostream::Error;
 
-const EXPECTATION: &str = "under a cap on the memory of each device, PageRank by push holds 12 bytes and more of each of the \
-    device's own vertices, and what is only read stays in main memory: N devices run graphs of nearly N times as many \
-    vertices. What is told passes through 8 MiB of each device, whatever the graph, and page directories grow with the whole \
-    graph, by 16 bytes a page";
+const EXPECTATION: &str = "under a cap on the memory of each device, PageRank by push holds 12 bytes and more of \
+    each of the device's own vertices, and what is only read stays in main memory: N devices run graphs of nearly N \
+    times as many vertices. What is told passes through 8 MiB of each device, whatever the graph, and page \
+    directories grow with the whole graph, by 16 bytes a page";
 /// Of the vertices of one device, times the number of devices.
 const TARGET: f64 = 0.9;
 /// A vertex takes more than so many bytes of a device that owns it.

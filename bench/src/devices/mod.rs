@@ -129,9 +129,9 @@ impl Part {
 }
 
 /// How answers are checked, for outcomes.
-const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's alone on every vertex (single-precision sums: 5e-2); levels of \
-    searches from three vertices of the highest degrees as the CPU device alone finds them, of further ones how many vertices \
-    and edges are reached by all runs";
+const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's alone on every vertex (single-precision sums: \
+    5e-2); levels of searches from three vertices of the highest degrees as the CPU device alone finds them, of \
+    further ones how many vertices and edges are reached by all runs";
 /// Main memory for making stores at the least.
 const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 

@@ -9,10 +9,10 @@ use crate::measure::Spread;
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use std::rc::Rc;
 
-const EXPECTATION: &str = "over a plain store every page goes to every device, and nothing gets faster. Where out-lists are \
-    grouped by the range of the destination, in as many groups as there are devices, each device is sent its own group only: \
-    1/N of the bytes, and 1.6 times the speed or more on two, where the bus is the wall. Lists are cut into N parts, so that \
-    pages of short lists become less full";
+const EXPECTATION: &str = "over a plain store every page goes to every device, and nothing gets faster. Where \
+    out-lists are grouped by the range of the destination, in as many groups as there are devices, each device is \
+    sent its own group only: 1/N of the bytes, and 1.6 times the speed or more on two, where the bus is the wall. \
+    Lists are cut into N parts, so that pages of short lists become less full";
 const TARGET: f64 = 1.6;
 
 /// Measures.

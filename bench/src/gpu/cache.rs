@@ -6,10 +6,10 @@ use crate::Result;
 use crate::measure::ratio;
 use crate::outcome::{Cell, Goal, Outcome, Table};
 
-const EXPECTATION: &str = "with every page in main memory, the hit rate of a scan is the cached share of the pages, and the \
-    time of an iteration falls in a straight line from the bus's (4 bytes an edge at 50 GB/s) to the kernels': at 50% half of \
-    the pages go over the bus, in half the time. A search under LRU hits less than the cached share until everything fits, \
-    because most of its pages are visited once a level in the same order";
+const EXPECTATION: &str = "with every page in main memory, the hit rate of a scan is the cached share of the pages, \
+    and the time of an iteration falls in a straight line from the bus's (4 bytes an edge at 50 GB/s) to the \
+    kernels': at 50% half of the pages go over the bus, in half the time. A search under LRU hits less than the \
+    cached share until everything fits, because most of its pages are visited once a level in the same order";
 /// What of the pages is kept on the device.
 const SHARES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 /// The hit rate may be less than the share by a page slot here and there.

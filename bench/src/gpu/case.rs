@@ -14,10 +14,10 @@ use topostream::{Run, VertexId};
 use topostream_formats::Store;
 
 /// How answers are checked, for outcomes.
-pub const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's on every vertex (single-precision sums: 5e-2); levels of searches from the hub \
-    and the first random sources as the CPU device finds them, of other sources how many vertices and edges are reached by \
-    both kinds of search (the CPU device is held against computations that share no code with it by the tests, and by \
-    `overlap` and `buffered` here)";
+pub const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's on every vertex (single-precision sums: \
+    5e-2); levels of searches from the hub and the first random sources as the CPU device finds them, of other \
+    sources how many vertices and edges are reached by both kinds of search (the CPU device is held against \
+    computations that share no code with it by the tests, and by `overlap` and `buffered` here)";
 
 /// Sources whose every level is checked, beside the hub.
 const SOURCES_CHECKED: usize = 2;

@@ -9,10 +9,10 @@ use crate::outcome::{Cell, Goal, Outcome, Table};
 use crate::raw::{self, RawRead};
 use topostream_formats::Store;
 
-const EXPECTATION: &str = "an iteration of PageRank, and the levels of a search that read most pages, take their pages from \
-    the SSD at 90% or more of raw O_DIRECT reads beside them (3.2 GB/s, so 0.8 G edges/s at 4 bytes): checks, bus and kernels \
-    are each at least ten times as fast and run beside the reads. A whole search has small levels too, which wait for one page \
-    after the other: 80%";
+const EXPECTATION: &str = "an iteration of PageRank, and the levels of a search that read most pages, take their \
+    pages from the SSD at 90% or more of raw O_DIRECT reads beside them (3.2 GB/s, so 0.8 G edges/s at 4 bytes): \
+    checks, bus and kernels are each at least ten times as fast and run beside the reads. A whole search has small \
+    levels too, which wait for one page after the other: 80%";
 const TARGET: f64 = 0.9;
 /// What of the pages the buffers keep.
 const KEPT: f64 = 1.0 / 32.0;

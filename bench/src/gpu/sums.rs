@@ -6,10 +6,10 @@ use crate::Result;
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 
-const EXPECTATION: &str = "under push an exact sum by 64-bit atomics has at least 0.75 of the speed of native f32 additions (as \
-    many atomics, twice the bytes of sums), two words with a carry 0.5 (a second atomic for one edge in a few, and the first has \
-    to return), a compare-exchange loop over floats 0.4. Under pull the difference is in the adding alone: 0.9 and more. Single \
-    precision is off by up to 1e-3 on hubs, exact sums by less than 1e-5";
+const EXPECTATION: &str = "under push an exact sum by 64-bit atomics has at least 0.75 of the speed of native f32 \
+    additions (as many atomics, twice the bytes of sums), two words with a carry 0.5 (a second atomic for one edge \
+    in a few, and the first has to return), a compare-exchange loop over floats 0.4. Under pull the difference is in \
+    the adding alone: 0.9 and more. Single precision is off by up to 1e-3 on hubs, exact sums by less than 1e-5";
 const TARGET: f64 = 0.75;
 const ALL: [Sums; 4] = [Sums::Single, Sums::SingleByExchange, Sums::Exact, Sums::ExactInHalves];
 

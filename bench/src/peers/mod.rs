@@ -21,8 +21,8 @@ use process::Launch;
 use std::path::PathBuf;
 use topostream_formats::{Direction, Store, VertexId};
 
-const EXPECTATION: &str = "with a page buffer of 128 MiB for everybody, BFS and a pass of PageRank are at least twice as fast \
-    as the best of the engines that read from disk";
+const EXPECTATION: &str = "with a page buffer of 128 MiB for everybody, BFS and a pass of PageRank are at least \
+    twice as fast as the best of the engines that read from disk";
 const TARGET: f64 = 2.0;
 const ITERATIONS: u32 = 10;
 
@@ -119,10 +119,10 @@ pub fn run(options: &Options) -> Result<Outcome> {
     Ok(outcome)
 }
 
-const NOTE: &str = "ours: whole runs from an empty page buffer, BFS direction-optimizing, PageRank ten iterations over \
-    ten, so that later ones find a part of the pages buffered, dangling rank spread; ACGraph: \
-    its buffer is for edge blocks alone, PageRank is one asynchronous pass that pushes residuals; GridGraph: ten passes over \
-    ten without counting degrees; GAP: everything in memory, so it is shown but does not compete; M edges/s: for BFS the \
+const NOTE: &str = "ours: whole runs from an empty page buffer, BFS direction-optimizing, PageRank ten iterations \
+    over ten, so that later ones find a part of the pages buffered, dangling rank spread; ACGraph: its buffer is for \
+    edge blocks alone, PageRank is one asynchronous pass that pushes residuals; GridGraph: ten passes over ten \
+    without counting degrees; GAP: everything in memory, so it is shown but does not compete; M edges/s: for BFS the \
     edges of the part that is reached, for PageRank all";
 
 /// Everybody's threads: two where none are given.

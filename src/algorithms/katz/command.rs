@@ -14,9 +14,9 @@ pub const KATZ: Entry = Entry {
     name: "katz",
     aliases: &["katz-centrality"],
     about: "Katz centrality: walks that end at a vertex, longer ones discounted",
-    details: "Each vertex has `--alpha` times the sum of its in-neighbours' values, plus `--beta`; values are scaled to a \
-              Euclidean norm of 1. `--alpha` must be below 1 over the largest eigenvalue of the graph. Weights are not \
-              read. As NetworkX's katz_centrality.",
+    details: "Each vertex has `--alpha` times the sum of its in-neighbours' values, plus `--beta`; values are scaled \
+              to a Euclidean norm of 1. `--alpha` must be below 1 over the largest eigenvalue of the graph. Weights \
+              are not read. As NetworkX's katz_centrality.",
     source: "Katz, Psychometrika 1953",
     lists: "in, or out",
     bytes_per_vertex: "8",

@@ -272,8 +272,8 @@ impl LabelPropagation {
         let places = ranges.iter().map(places_of).max().unwrap_or(0);
         if places > places_max {
             let message = format!(
-                "label propagation: {places} neighbours, of one vertex or of a range in a checkpoint, take {} bytes of table; \
-                 {table_bytes} were given (--table, or a quarter of --memory)",
+                "label propagation: {places} neighbours, of one vertex or of a range in a checkpoint, take {} bytes \
+                 of table; {table_bytes} were given (--table, or a quarter of --memory)",
                 8 * places
             );
             return Err(Error::Parameter(message));

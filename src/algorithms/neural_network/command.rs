@@ -16,8 +16,8 @@ pub const NEURAL_NETWORK: Entry = Entry {
     name: "neural-network",
     aliases: &["nn"],
     about: "Neural network: an activation function of each vertex's weighted sum of in-neighbours, until values settle",
-    details: "Every vertex begins at `--initial`; `--input` holds vertices at values of their own. Edges count by their \
-              weights, or 1 where the store has none.",
+    details: "Every vertex begins at `--initial`; `--input` holds vertices at values of their own. Edges count by \
+              their weights, or 1 where the store has none.",
     source: "Khorasani, Gupta and Bhuyan, PACT 2015",
     lists: "in, or out",
     bytes_per_vertex: "8, held 1/8, refused 1/8",

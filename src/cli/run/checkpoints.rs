@@ -86,8 +86,8 @@ fn text_of(event: &Event) -> String {
         }
         Event::Resumed { path, supersteps } => format!("{}: goes on after {supersteps} supersteps", path.display()),
         Event::Failed { folder, supersteps, message } => format!(
-            "warning: {}: the checkpoint after {supersteps} supersteps could not be written: {message}; the run goes on, and \
-             those before are as they were",
+            "warning: {}: the checkpoint after {supersteps} supersteps could not be written: {message}; the run goes \
+             on, and those before are as they were",
             folder.display()
         ),
     }

@@ -88,8 +88,8 @@ pub fn error<R: Record>(
     };
     let Edge { source, dest, .. } = edge;
     Error::Invalid(format!(
-        "{place}: expected the edge from {dest} to {source}{weight} as often as that from {source} to {dest}, since the \
-         graph is undirected and lists each edge at both ends; found {} and {}",
+        "{place}: expected the edge from {dest} to {source}{weight} as often as that from {source} to {dest}, since \
+         the graph is undirected and lists each edge at both ends; found {} and {}",
         lonely.against, lonely.along
     ))
 }
