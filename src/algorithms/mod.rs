@@ -1,4 +1,4 @@
-//! The algorithms, a folder each.
+//! The algorithms, one folder each.
 //!
 //! ```text
 //!  NAME/mod.rs       what it computes: attributes, edge function, supersteps

@@ -10,16 +10,16 @@ use crate::model::bits::Bits;
 use topostream_formats::VertexId;
 use topostream_formats::edge::WeightType;
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 pub(super) const VALUE: usize = 0;
-/// Of `f32` weights only.
+/// With `f32` weights only.
 const REFUSED: usize = 1;
 
 /// Infinity, by its bits: the largest value of a float.
 pub(super) const INFINITY: u32 = f32::INFINITY.to_bits();
 pub(super) const NEGATIVE_ZERO: u32 = (-0.0f32).to_bits();
 
-/// Whether the source exists and the weights are those of the store.
+/// Checks that the source exists and that the weights are those of the store.
 pub(super) fn check(name: &str, source: VertexId, weights: WeightType, graph: &Graph) -> Result<(), String> {
     check_sources(&[source], graph)?;
     match graph.weights {
@@ -30,7 +30,7 @@ pub(super) fn check(name: &str, source: VertexId, weights: WeightType, graph: &G
     }
 }
 
-/// The value, and with `f32` weights the set of those that are refused.
+/// The value and, with `f32` weights, the set of vertices with a rejected weight.
 pub(super) fn attributes(name: &'static str, merge: Merge, first: u32, weights: WeightType) -> Vec<Attribute> {
     let (of, role, initial) = (AttributeType::U32, Role::Writable, Initial::Bits(first));
     let value = Attribute { name, of, role, merge, initial };
@@ -39,12 +39,12 @@ pub(super) fn attributes(name: &'static str, merge: Merge, first: u32, weights: 
     if weights == WeightType::F32 { vec![value, refused] } else { vec![value] }
 }
 
-/// The set of those that are refused, where weights are `f32`.
+/// The set of vertices with a rejected weight, if weights are `f32`.
 pub(super) fn refused(state: &State, weights: WeightType) -> Option<&Bits> {
     (weights == WeightType::F32).then(|| state.attributes.bits(REFUSED))
 }
 
-/// An error where a vertex is refused; `what` is found over other weights.
+/// Returns an error if a vertex is in that set; `what` is the result that other weights would give.
 pub(super) fn verdict(state: &State, weights: WeightType, what: &str) -> Result<(), Refusal> {
     let Some(vertex) = refused(state, weights).and_then(|refused| refused.next_set(0)) else { return Ok(()) };
     let reason =

@@ -1,37 +1,36 @@
-//! Heat, circuits and adsorption: vertices that take on the mean of their in-neighbours' values, by weight, again and
-//! again.
+//! Heat, circuits and adsorption: each vertex repeatedly takes the weighted mean of its in-neighbours' values.
 //!
 //! ```text
-//!  mean[v] = sum of weight(u → v) * x[u]  ÷  sum of weight(u → v)        over edges u → v; weights are 1 where there are none
+//!  mean[v] = sum of weight(u → v) * x[u]  ÷  sum of weight(u → v)        over edges u → v; unweighted edges count 1
 //!
-//!  heat        x'[v] = (1 - alpha) x[v] + alpha mean[v]                  sources stay as they are, all else begins at 0
+//!  heat        x'[v] = (1 - alpha) x[v] + alpha mean[v]                  sources are fixed, all others start at 0
 //!  circuit     x'[v] = mean[v]                                           likewise
 //!  adsorption  x'[v] = (1 - inject - abandon) mean[v] + inject s[v]      s is 1 at seeds and 0 elsewhere, and x begins as s
 //! ```
 //!
-//! - Heat simulation is a kernel of CuSha (Khorasani et al., HPDC 2014) and of the systems that are measured by its
-//!   list, such as AsynGraph. Here it is explicit (forward Euler) diffusion, a step of alpha at a time, where a
-//!   vertex's capacity is the sum of the conductances that lead to it: a new value is between the old ones of a vertex
-//!   and its in-neighbours, so that any alpha above 0 and up to 1 is stable whatever the degrees. (With equal
-//!   capacities alpha would have to stay below 1 over the largest such sum.)
-//! - Circuit simulation (the same list) is Jacobi's method for Kirchhoff's law: currents at a vertex add up to 0, x
-//!   being voltages and weights conductances. Since everything begins at 0, it converges wherever there is a source,
-//!   and to 0 where none leads; the fewer sources, and the farther away, the slower: a small change is not yet a small
-//!   error.
+//! - Heat simulation is a kernel of CuSha (Khorasani et al., HPDC 2014) and of systems that use its benchmark list,
+//!   such as AsynGraph. Here it is explicit (forward Euler) diffusion, a step of alpha at a time, where a vertex's
+//!   capacity is the sum of the conductances that lead to it. A new value lies between the old values of the vertex and
+//!   its in-neighbours, so any alpha above 0 and up to 1 is stable whatever the degrees. (With equal capacities alpha
+//!   would have to stay below 1 over the largest such sum.)
+//! - Circuit simulation (the same list) is Jacobi's method for Kirchhoff's law: the currents at a vertex add up to 0,
+//!   where x are voltages and weights are conductances. Since every value starts at 0, it converges wherever a source
+//!   leads, and to 0 elsewhere. It converges more slowly the fewer the sources are and the farther away they are: a
+//!   small change does not yet mean a small error.
 //! - Adsorption (Baluja et al., WWW 2008) is run for one label at a time: `x[v]` is the label's mass. At each vertex a
-//!   walk against the edges goes on with probability 1 - inject - abandon; at a seed it takes the label with
-//!   probability inject; otherwise it is abandoned, which is the share of the dummy label. Labels are not scaled to a
-//!   sum of one at each vertex, which one label alone cannot tell (as in the linear form of Talukdar and Crammer, ECML
-//!   2009).
+//!   walk against the edges continues with probability 1 - inject - abandon; at a seed it takes the label with
+//!   probability inject; otherwise it is abandoned, which is the share of the dummy label. Labels are not normalised to
+//!   a sum of one at each vertex, which a single label does not allow (as in the linear form of Talukdar and Crammer,
+//!   ECML 2009).
 //!
-//! In a directed graph values go along edges; for circuits and adsorption as published, take undirected stores. Edges
-//! that stand several times count as often. A loop is an edge from the vertex itself, which slows heat and circuits
-//! down and does not change where they end. A vertex that no weight leads to has no mean: in heat and circuits it stays
-//! at 0, in adsorption it has what is injected.
+//! In a directed graph values follow edges; for circuits and adsorption as published, use undirected stores. Repeated
+//! edges count each time. A loop is an edge from the vertex itself; it slows heat and circuits down but does not change
+//! their limit. A vertex without incoming weight has no mean: in heat and circuits it stays at 0, in adsorption it has
+//! what is injected.
 //!
-//! The first superstep adds up weights: all values are 1 in it. Sums are single-precision floats, and depend a little
-//! on the order of their terms. A weight that is negative, infinite or no number ends the run with an error, wherever
-//! it is, and so do weights to one vertex that add up to more than 2^96.
+//! The first superstep adds up the weights: all values are 1 in it. Sums are single-precision floats and depend
+//! slightly on the order of their terms. A negative, infinite or NaN weight anywhere in the graph ends the run with an
+//! error, and so do weights to one vertex that add up to more than 2^96.
 //!
 //! It keeps 12 bytes and 1 bit a vertex, 2 bits with `f32` weights.
 
@@ -51,12 +50,12 @@ use std::ops::{ControlFlow, Range};
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
 
-/// What becomes of means.
+/// How new values are computed from means.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Model {
     /// Heat that spreads from sources.
     Heat {
-        /// The step: how much of a vertex's value is renewed in an iteration.
+        /// The step: the fraction of a vertex's value that is replaced in an iteration.
         alpha: f64,
         /// Vertices that stay at these temperatures.
         sources: Vec<(VertexId, f32)>,
@@ -70,45 +69,45 @@ pub enum Model {
     Adsorption {
         /// The probability of taking the label at a seed.
         inject: f64,
-        /// The probability of giving up at a vertex.
+        /// The probability of abandoning the walk at a vertex.
         abandon: f64,
         /// The vertices with the label.
         seeds: Vec<VertexId>,
     },
 }
 
-/// Means of in-neighbours, again and again.
+/// Repeated means of in-neighbours' values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Averaging {
-    /// What becomes of them.
+    /// How new values are computed from the means.
     pub model: Model,
-    /// What the weights are, as the store says; without, every edge counts 1.
+    /// The type of the store's weights; if `None`, every edge counts 1.
     pub weights: Option<WeightType>,
-    /// When to stop. A tolerance is of the mean change of a vertex (the L1 norm over the number of vertices), as a part
-    /// of the largest value of a source.
+    /// When to stop. A tolerance applies to the mean change of a vertex (the L1 norm over the number of vertices),
+    /// relative to the largest value of a source.
     pub stop: Stop,
 }
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const VALUE: usize = 0;
 const SUM: usize = 1;
-/// The sum of the weights that lead to a vertex; at a vertex that is held, the value at which it is.
+/// The sum of the weights that lead to a vertex; at a fixed vertex, its value.
 const NORM: usize = 2;
 /// The sources or seeds.
 const SEED: usize = 3;
-/// Of `f32` weights only: vertices that an edge leads to whose weight is refused.
+/// With `f32` weights only: the vertices with an incoming edge whose weight is rejected.
 const REFUSED: usize = 4;
 
-/// Places in a step's scalars.
+/// Indices into a step's scalars.
 const KEPT: usize = 0;
 const SPREAD: usize = 1;
 const GIVEN: usize = 2;
 
-/// Places in totals.
+/// Indices into the totals.
 const CHANGE: usize = 0;
 const REFUSALS: usize = 1;
 
-/// The largest value at which a vertex may be held: with the largest sum of weights, no sum passes the largest `f32`.
+/// The largest value at which a vertex may be fixed: with the largest sum of weights, no sum exceeds the largest `f32`.
 const HELD_MAX: f32 = 2_147_483_648.0;
 /// The largest sum of weights: 2^96.
 const NORM_MAX: f32 = f32::from_bits((96 + 127) << 23);
@@ -125,7 +124,7 @@ impl Averaging {
         self.weights == Some(WeightType::F32)
     }
 
-    /// Sources or seeds, and where they begin.
+    /// The sources or seeds with their first values.
     fn seeded(&self) -> Vec<(VertexId, f32)> {
         match &self.model {
             Model::Heat { sources, .. } | Model::Circuit { sources } => sources.clone(),
@@ -133,7 +132,7 @@ impl Averaging {
         }
     }
 
-    /// The largest value there is, whatever its sign: means are never beyond what they are of.
+    /// The largest absolute value: means never exceed the values that they are taken of.
     fn largest(&self) -> f64 {
         self.seeded().iter().fold(0.0, |largest, (_, value)| largest.max(value.abs().into()))
     }
@@ -188,8 +187,8 @@ impl Averaging {
         Ok(())
     }
 
-    /// What the first superstep, in which all values are 1, says of a vertex: the sum of its weights. Whether that is
-    /// refused.
+    /// Processes a vertex after the first superstep, in which all values are 1: its sum is the sum of its weights.
+    /// Returns whether that is rejected.
     fn begin(&self, state: &State, vertex: u32) -> bool {
         let norm = state.attributes.f32(SUM).take(vertex);
         let is_seed = state.attributes.bits(SEED).contains(vertex);
@@ -210,7 +209,7 @@ impl Averaging {
         refused.contains(vertex)
     }
 
-    /// An iteration at a vertex; by how much it changes its value.
+    /// Runs an iteration at a vertex; returns by how much its value changes.
     fn iterate(&self, state: &State, step: &Step, vertex: u32) -> f64 {
         let sum = f64::from(state.attributes.f32(SUM).take(vertex));
         let is_seed = state.attributes.bits(SEED).contains(vertex);
@@ -219,7 +218,7 @@ impl Averaging {
             return 0.0;
         }
         let (before, norm) = (f64::from(values.get(vertex)), f64::from(state.attributes.f32(NORM).get(vertex)));
-        // As on devices that know no smaller numbers.
+        // As on devices without subnormal numbers.
         let mean = if norm >= f64::from(f32::MIN_POSITIVE) { sum / norm } else { 0.0 };
         let given = if is_seed { step.scalars[GIVEN] } else { 0.0 };
         let after = (step.scalars[KEPT] * before + step.scalars[SPREAD] * mean + given) as f32;
@@ -228,18 +227,18 @@ impl Averaging {
     }
 }
 
-/// Adds values by weight, along or against edges.
+/// Adds weighted values, along or against edges.
 #[doc(hidden)]
 pub struct AveragingKernel<'a> {
     value: &'a F32Column,
     sum: &'a F32Column,
-    /// Of `f32` weights.
+    /// With `f32` weights only.
     refused: Option<&'a Bits>,
     weights: Option<WeightType>,
     pull: bool,
 }
 
-/// What a list's owner gives each neighbour (push), or has received so far (pull).
+/// The value that a list's vertex gives to each neighbour (push), or the sum of what it has received so far (pull).
 #[doc(hidden)]
 pub struct Carried {
     list: List,
@@ -248,7 +247,7 @@ pub struct Carried {
 }
 
 impl AveragingKernel<'_> {
-    /// A weight by its bits; none where it is refused.
+    /// Decodes a weight from its bits; `None` if it is rejected.
     #[inline(always)]
     fn weight(&self, bits: u32) -> Option<f32> {
         match (self.weights, bits) {
@@ -319,7 +318,7 @@ impl Algorithm for Averaging {
         let mut declared = vec![
             Attribute { initial: Initial::Bits(1f32.to_bits()), ..attribute("value", F32, value, Merge::Max) },
             attribute("sum", F32, sum, Merge::Add),
-            // Not even read by edges: the role that takes least telling between devices.
+            // Edges do not even read it: the role that needs the least communication between devices.
             attribute("norm", F32, Role::Own, Merge::Add),
             attribute("seed", Bit, Role::Own, Merge::Or),
         ];
@@ -380,7 +379,7 @@ impl Algorithm for Averaging {
     }
 
     fn supersteps(&self) -> Supersteps {
-        // The first one is no iteration.
+        // The first superstep is not an iteration.
         match self.stop.supersteps() {
             Supersteps::Exactly(iterations) => Supersteps::Exactly(iterations.saturating_add(1)),
             Supersteps::AtMost(iterations) => Supersteps::AtMost(iterations.saturating_add(1)),
@@ -415,7 +414,7 @@ impl Algorithm for Averaging {
     }
 
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        // The first superstep is no iteration.
+        // The first superstep is not an iteration.
         let done = step.superstep;
         let stop = match self.stop {
             Stop::Iterations(iterations) => done >= iterations,

@@ -1,22 +1,20 @@
 //! Betweenness centrality: `betweenness[v]` is the sum over pairs of other vertices (s, t) of the share of shortest
 //! paths from s to t that lead through `v`, in hops along out-edges.
 //!
-//! Brandes' way (Journal of Mathematical Sociology 2001), one source s after another: levels outwards, with the number
-//! of shortest paths to each vertex, then back, level by level, `delta[v] = sum of paths[v] / paths[w] * (1 +
-//! delta[w])` over out-neighbours w one level farther than v. The sum of delta over all sources but v itself is the
-//! betweenness; as v gathers over its own out-list, in-lists are not needed.
+//! Brandes' algorithm (Journal of Mathematical Sociology 2001), one source s after another: a search outwards by levels
+//! that counts the shortest paths to each vertex, then back, level by level, `delta[v] = sum of paths[v] / paths[w] *
+//! (1 + delta[w])` over out-neighbours w one level farther than v. The sum of delta over all sources but v itself is
+//! the betweenness. As v gathers over its own out-list, in-lists are not needed.
 //!
-//! - Exact: all vertices are sources. As NetworkX's `betweenness_centrality(normalized=False)`: where the graph is
-//!   undirected the
-//!   sum is halved, since each pair comes twice.
-//! - Sampled (Brandes and Pich 2007): k different vertices are sources, and the sum is scaled by n / k (and halved
-//!   where the graph is
-//!   undirected), so that its expectation is the exact value.
+//! - Exact: all vertices are sources. As NetworkX's `betweenness_centrality(normalized=False)`: if the graph is
+//!   undirected the sum is halved, since each pair is counted twice.
+//! - Sampled (Brandes and Pich 2007): k different vertices are sources, and the sum is scaled by n / k (and halved if
+//!   the graph is undirected), so that its expectation is the exact value.
 //! - Of given sources: the sum of delta over these, neither scaled nor halved.
 //!
-//! Repeated edges are several paths; loops are on no shortest path. Numbers of paths are `f32`, exact up to 2^24 and to
-//! within 2^-24 of themselves for each level beyond. Where one passes 2^120 the run ends with an error that names the
-//! vertex. As sums of floats depend a little on the order of their terms, results may differ between runs in their last
+//! Repeated edges are several paths; loops are on no shortest path. Numbers of paths are `f32`, exact up to 2^24 and
+//! within a relative 2^-24 for each level beyond. If one exceeds 2^120 the run ends with an error that names the
+//! vertex. Sums of floats depend slightly on the order of their terms, so results may differ between runs in their last
 //! digits.
 //!
 //! For each source a run has two supersteps a level that read the lists of that level, and two that read nothing; each
@@ -42,53 +40,54 @@ use topostream_formats::{Direction, VertexId};
 /// Betweenness centrality.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Betweenness {
-    /// Where shortest paths begin, ascending; none: everywhere.
+    /// The sources of shortest paths, ascending; `None` for all vertices.
     sources: Option<Vec<u32>>,
     /// Whether the sum is an estimate of that over all sources: it is scaled, and halved in an undirected graph.
     whole: bool,
 }
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const LEVEL: usize = 0;
-/// What edges add up: paths on the way out, and what neighbours give on the way back.
+/// The sums that edges add to: paths in the forward phase, contributions of neighbours in the backward phase.
 const SUM: usize = 1;
-/// Paths, and on the way back (1 + delta) / paths.
+/// The number of paths; in the backward phase (1 + delta) / paths.
 const SHARE: usize = 2;
 /// The result so far, or [`REFUSED`].
 const BETWEEN: usize = 3;
-/// Whose lists are read.
+/// The vertices whose lists are read.
 const VISITED: usize = 4;
-/// On the way out, who has been reached; on the way back, who is one level farther than those whose lists are read.
+/// In the forward phase, the vertices that have been reached; in the backward phase, those one level farther than the
+/// vertices whose lists are read.
 const MARKED: usize = 5;
 
 const UNREACHED: u32 = u32::MAX;
-/// The result of a vertex that too many paths lead to.
+/// The result of a vertex with too many shortest paths.
 const REFUSED: f32 = -1.0;
-/// The most paths that are counted, 2^120, by its bits.
+/// The largest number of paths, 2^120, by its bits.
 const PATHS_MAX: u32 = 0x7b80_0000;
 
-/// Places in totals.
+/// Indices into the totals.
 const REACHED: usize = 0;
 const TOO_MANY: usize = 1;
 
 /// What a superstep does, in a step's first integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Goes a level out.
+    /// Moves one level out.
     Out,
-    /// Behind the farthest level: nothing is read.
+    /// After the farthest level: nothing is read.
     Turn,
-    /// Comes a level back.
+    /// Moves one level back.
     Back,
-    /// Begins with a source: nothing is read.
+    /// Starts with a source: nothing is read.
     Begin,
 }
 
 const MODES: [Mode; 4] = [Mode::Out, Mode::Turn, Mode::Back, Mode::Begin];
-/// What the shader calls them.
+/// Their names in the shader.
 const MODE_NAMES: [&str; 4] = ["OUT", "TURN", "BACK", "BEGIN"];
 
-/// What a step's integers say.
+/// The integers of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Phase {
     mode: Mode,
@@ -115,7 +114,7 @@ impl Betweenness {
         Self { sources: None, whole: true }
     }
 
-    /// An estimate from `count` different vertices of a graph, drawn by chance: the same ones for the same seed.
+    /// An estimate from `count` different, randomly sampled vertices of a graph: the same seed gives the same vertices.
     pub fn sampled(vertices: u64, count: u64, seed: u64) -> Self {
         // Floyd's sampling (Bentley and Floyd, CACM 1987): each set of vertices is as likely as any other.
         let mut chosen = BTreeSet::new();
@@ -129,7 +128,7 @@ impl Betweenness {
         Self { sources: Some(chosen.into_iter().collect()), whole: true }
     }
 
-    /// The sum over these sources only; each counts once.
+    /// The sum over these sources only; duplicates count once.
     pub fn of_sources(sources: &[VertexId]) -> Self {
         let sources: BTreeSet<u32> = sources.iter().map(|source| source.0).collect();
         Self { sources: Some(sources.into_iter().collect()), whole: false }
@@ -140,7 +139,7 @@ impl Betweenness {
         self.sources.as_ref().is_none_or(|sources| sources.binary_search(&vertex.0).is_ok())
     }
 
-    /// The first source that is not before `from`.
+    /// The first source that is not below `from`.
     fn source(&self, graph: &Graph, from: u64) -> Option<u32> {
         match &self.sources {
             None => (from < graph.vertices).then_some(from as u32),
@@ -166,7 +165,7 @@ impl Betweenness {
     }
 }
 
-/// Counts paths on the way out, and adds shares of them up on the way back.
+/// Counts paths in the forward phase, and adds up shares of them in the backward phase.
 #[doc(hidden)]
 pub struct BetweennessKernel<'a> {
     sum: &'a F32Column,
@@ -176,7 +175,7 @@ pub struct BetweennessKernel<'a> {
 }
 
 impl Kernel for BetweennessKernel<'_> {
-    /// The vertex, and what its neighbours get or have given.
+    /// The vertex, and the value that its neighbours receive or have contributed.
     type Record = (u32, f32);
 
     #[inline(always)]
@@ -235,7 +234,7 @@ impl<'a> Values<'a> {
         put(self.visited, vertex, is_source);
     }
 
-    /// Whether a vertex has been reached just now, and whether by too many paths.
+    /// Returns whether a vertex has been reached in this superstep, and whether by too many paths.
     fn reach(&self, vertex: u32, level: u32) -> (bool, bool) {
         if self.marked.contains(vertex) {
             put(self.visited, vertex, false);
@@ -291,7 +290,7 @@ impl Algorithm for Betweenness {
         let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
         let (number, bit) = (AttributeType::F32, AttributeType::Bit);
         vec![
-            // Edges touch neither this nor the result.
+            // Edges access neither this nor the result.
             attribute("level", AttributeType::U32, Role::Own, Merge::Add),
             attribute("sum", number, Role::Accumulated, Merge::Add),
             attribute("share", number, Role::Gathered, Merge::Max),
@@ -382,7 +381,7 @@ impl Algorithm for Betweenness {
             Mode::Begin => Some((Mode::Out, 0)),
             Mode::Out if summary.totals[TOO_MANY] > 0.0 => return None,
             Mode::Out if summary.totals[REACHED] > 0.0 => Some((Mode::Out, level + 1)),
-            // Nothing lies between a source and its neighbours.
+            // No vertex lies between a source and its neighbours.
             Mode::Out => (level > 1).then_some((Mode::Turn, level)),
             Mode::Turn | Mode::Back => (level > 1).then(|| (Mode::Back, level - 1)),
         };

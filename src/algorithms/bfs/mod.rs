@@ -1,16 +1,16 @@
 //! Breadth-first search: the level of a vertex is the number of hops from the nearest source along out-edges, or
-//! against them; optionally a parent, any predecessor one level up (a source is its own). With a bound on hops, what is
-//! farther away counts as not reached: the neighbourhood of the sources.
+//! against them; optionally a parent, any predecessor one level up (a source is its own). With a limit on hops,
+//! vertices farther away count as unreached: the result is the neighbourhood of the sources.
 //!
-//! A vertex that is reached in a superstep is active in the next, whose number is its level: no device keeps levels.
-//! Devices keep a bit for each vertex that is reached, frontiers aside, and 4 bytes with parents.
+//! A vertex that is reached in a superstep is active in the next, whose number is its level: devices do not store
+//! levels. Devices keep a bit for each vertex that is reached, beside the frontiers, and 4 bytes with parents.
 //!
 //! Top-down, the lists of active vertices are read, and only the pages that hold them. Where the store has in-lists, a
 //! superstep may go bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at
 //! the first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds).
 //!
-//! Against the edges the lists change their parts: in-lists are read top-down. Where the store has none, every
-//! superstep goes bottom-up over the out-lists of all vertices that are not reached yet.
+//! Against the edges, the two kinds of lists change roles: in-lists are read top-down. If the store has none, every
+//! superstep runs bottom-up over the out-lists of all vertices that are not reached yet.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -28,26 +28,26 @@ use topostream_formats::{Direction, VertexId};
 /// Breadth-first search from one source or from several at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bfs {
-    /// Where it starts: one at least, each once.
+    /// The sources: at least one, without duplicates.
     pub sources: Vec<VertexId>,
     /// Whether parents are kept.
     pub parents: bool,
     /// Whether supersteps may go bottom-up where the store has in-lists.
     pub bottom_up: bool,
-    /// The most hops that it goes, where there is a bound.
+    /// The maximum number of hops, if there is a limit.
     pub hops_max: Option<u32>,
-    /// Whether it goes against the edges.
+    /// Whether it follows edges backwards.
     pub against: bool,
 }
 
 /// The level of a vertex that has not been reached.
 pub const UNREACHED: u32 = u32::MAX;
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const VISITED: usize = 0;
 const PARENT: usize = 1;
 
-/// Places in a step's scalars: edges that are not explored yet, and active vertices.
+/// Indices into a step's scalars: edges that are not explored yet, and active vertices.
 const UNEXPLORED: usize = 0;
 const ACTIVE: usize = 1;
 
@@ -62,29 +62,29 @@ impl Bfs {
         Self { sources: vec![source], parents: false, bottom_up: true, hops_max: None, against: false }
     }
 
-    /// What a superstep visits that goes top-down, or bottom-up.
+    /// The lists that a top-down or bottom-up superstep visits.
     fn visit(&self, bottom_up: bool) -> (Direction, Visit) {
         let direction = if bottom_up == self.against { Direction::Out } else { Direction::In };
         (direction, if bottom_up { Visit::Without(VISITED) } else { Visit::Frontier })
     }
 
-    /// Whether a search cannot but go bottom-up.
+    /// Whether a search can only run bottom-up.
     fn only_bottom_up(&self, has_in_lists: bool) -> bool {
         self.against && !has_in_lists
     }
 
-    /// Whether it has gone as far as it may when vertices have got this level.
+    /// Whether the search has reached its limit of hops once vertices have this level.
     fn ends_at(&self, level: u32) -> bool {
         self.hops_max.is_some_and(|hops_max| level >= hops_max)
     }
 }
 
-/// A vertex that is not reached has none.
+/// Returns the value, or `None` if the vertex is not reached.
 pub(in crate::algorithms) fn reached(value: u32) -> Option<u32> {
     Some(value).filter(|&value| value != UNREACHED)
 }
 
-/// Whether all sources are there.
+/// Checks that all sources exist.
 pub(in crate::algorithms) fn check_sources(sources: &[VertexId], graph: &Graph) -> Result<(), String> {
     if sources.is_empty() {
         return Err("a search needs a source".into());
@@ -200,7 +200,8 @@ impl Algorithm for Bfs {
     }
 
     fn writes(&self, direction: Direction) -> Ends {
-        // Lists are read the way of the search to hand on, and the other way to look for somebody who does.
+        // Lists are read in the direction of the search to push, and in the opposite direction to find an active
+        // vertex.
         if (direction == Direction::In) == self.against { Ends::Neighbour } else { Ends::List }
     }
 
@@ -248,8 +249,8 @@ impl Algorithm for Bfs {
         let (edges, active) = (summary.activated_edges as f64, summary.activated as f64);
         let growing = active > step.scalars[ACTIVE];
         let bottom_up = match step.direction {
-            // What is known of the active vertices are the lengths of their out-lists: they tell nothing of the way
-            // against them.
+            // Only the lengths of the active vertices' out-lists are known; they say nothing about lists in the
+            // opposite direction.
             _ if self.against || !(self.bottom_up && graph.has_in_lists) => self.only_bottom_up(graph.has_in_lists),
             Direction::Out => edges > step.scalars[UNEXPLORED] / ALPHA,
             Direction::In => growing || active > graph.vertices as f64 / BETA,
@@ -269,8 +270,8 @@ impl Algorithm for Bfs {
         answers
     }
 
-    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.
-    /// Where no out-edge leads out of that part, these are all of its vertices'.
+    /// Graph500's m: the input edges with both ends in the reached part; the engine counts an undirected edge once. If
+    /// no out-edge leaves that part, these are all out-edges of its vertices.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
         let closed = self.hops_max.is_none() && !self.against;
         closed.then(|| state.attributes.bits(VISITED).census(|vertex| state.graph.out_degree(vertex).into()).1)

@@ -1,18 +1,18 @@
 //! Local clustering coefficients: `coefficient[v]` is the share of all ordered pairs of neighbours of `v` that have an
-//! edge between them, 0 where there are fewer than two neighbours; and the triangles that `v` is part of, where the
-//! graph is undirected. Neighbours are those along edges and against them, each once; an edge of a directed graph
-//! counts in its own direction only (LDBC Graphalytics, section 2.3.6). Loops count for nothing; repeated edges are
-//! refused where they are met.
+//! edge between them, 0 for fewer than two neighbours; and, in undirected graphs, the number of triangles that contain
+//! `v`. Neighbours are those along edges and against them, each once; an edge of a directed graph counts in its own
+//! direction only (LDBC Graphalytics, section 2.3.6). Loops are ignored; a repeated edge that is met ends the run with
+//! an error.
 //!
-//! A superstep reads every list and, for each edge, holds two lists of neighbours against each other that lie in main
-//! or device memory: [tables](crate::pages::adjacency) of the neighbours among a range of vertices. Each vertex that is
-//! in both has the edge between its neighbours. Ranges are chosen so that a table fits in the memory that it is given;
-//! the graph is read once for each.
+//! A superstep reads every list and, for each edge, intersects two lists of neighbours in main or device memory:
+//! [tables](crate::pages::adjacency) of the neighbours among a range of vertices. Each vertex in both lists has the
+//! edge between its neighbours. Ranges are chosen so that a table fits in the memory that it is given; the graph is
+//! read once for each range.
 //!
 //! - Directed: an edge adds one to each vertex that both of its ends neighbour.
-//! - Undirected: each triangle is found once, from its edge between the two vertices that come first in the order of
-//!   degrees, over lists of neighbours that come behind; it adds to its three vertices. No such list is longer than the
-//!   square root of twice the edges.
+//! - Undirected: each triangle is found once, from the edge between the two of its vertices that come first in the
+//!   order of degrees, over lists of the neighbours that come later; it adds to its three vertices. No such list is
+//!   longer than the square root of twice the edges.
 //!
 //! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and
 //! 4 an edge of the range.
@@ -38,27 +38,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use topostream_formats::{Direction, Store};
 
-/// Local clustering coefficients, and triangles: of one range of vertices, and what was found in ranges before.
+/// Local clustering coefficients and triangles: one range of vertices, and the results of earlier ranges.
 pub struct Clustering {
     directed: bool,
     table: Adjacency,
     before: Found,
     /// The range whose neighbours are in the table.
     range: Range<u64>,
-    /// How many ranges there are from here on, where it is to be planned.
+    /// The number of ranges from this one on, if the run is only planned.
     rounds: u32,
 }
 
-/// What is known of vertices.
+/// Results for each vertex.
 struct Found {
-    /// Edges between the vertex's neighbours; empty where there was no range before.
+    /// Edges between the vertex's neighbours; empty if there was no earlier range.
     links: Vec<u64>,
     /// The vertex's neighbours.
     neighbours: Vec<AtomicU32>,
 }
 
 impl Found {
-    /// What a checkpoint has of it, where the next run goes on from one, and the range that it was written before.
+    /// Reads the results from the checkpoint that the next run continues, and the range before which it was written.
     fn kept(engine: &Engine) -> Result<Option<(Self, Range<u64>)>> {
         let Some((mut kept, _)) = engine.kept(NAME)? else { return Ok(None) };
         let vertices = engine.store().vertices();
@@ -83,7 +83,7 @@ impl Found {
         }
     }
 
-    /// Writes it, with a range that it has counted neighbours of.
+    /// Writes the results, with a range whose neighbours they include.
     fn keep(&self, range: &Range<u64>, out: &mut dyn Write) -> io::Result<()> {
         let head = [range.start, range.end, u64::from(!self.links.is_empty())];
         head.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
@@ -105,7 +105,7 @@ impl Found {
         self.links.get(vertex as usize).copied().unwrap_or(0)
     }
 
-    /// Counts those neighbours that a table says.
+    /// Counts the neighbours in a table.
     fn count(&self, table: &Adjacency, directed: bool) {
         let count = |vertex: u32, more| _ = self.neighbours[vertex as usize].fetch_add(more, Relaxed);
         table.entries.par_iter().for_each(|&vertex| count(vertex, 1));
@@ -117,20 +117,20 @@ impl Found {
     }
 }
 
-/// For reports.
+/// The name in reports.
 const NAME: &str = "clustering";
-/// Numbers that are written or read at once.
+/// The number of values that are written or read at once.
 const KEPT_AT_ONCE: u64 = 1 << 14;
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const LINKS: usize = 0;
 const DEGREE: usize = 1;
 
-/// Bytes of a table where nothing else is asked for.
+/// The size of a table in bytes, unless another is requested.
 const TABLE_BYTES: u64 = 1 << 30;
-/// A list this many times as long as another is searched, not read.
+/// A list this many times as long as another is searched instead of read.
 const SEARCH_RATIO: usize = 16;
 
-/// Holds lists against each other.
+/// Intersects lists of neighbours.
 #[doc(hidden)]
 pub struct ClusteringKernel<'a> {
     starts: &'a [u32],
@@ -150,7 +150,7 @@ impl ClusteringKernel<'_> {
         self.links.add(vertex, if self.degree.is_some() { 2 } else { 1 });
     }
 
-    /// Tells every vertex that is in both lists; returns how many there are.
+    /// Adds to every vertex that is in both lists; returns their number.
     fn meet(&self, one: &[u32], other: &[u32]) -> u64 {
         let (short, mut long) = if one.len() < other.len() { (one, other) } else { (other, one) };
         if short.len() * SEARCH_RATIO < long.len() {
@@ -180,7 +180,7 @@ impl ClusteringKernel<'_> {
 }
 
 impl Kernel for ClusteringKernel<'_> {
-    /// The vertex, and the triangles that it comes first in.
+    /// The vertex, and the triangles in which it comes first.
     type Record = (u32, u64);
 
     #[inline(always)]
@@ -217,8 +217,8 @@ impl Kernel for ClusteringKernel<'_> {
 }
 
 impl Clustering {
-    /// Finds the coefficients of all vertices. `table_bytes` are for a table, in main memory and on each device; by
-    /// default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
+    /// Computes the coefficients of all vertices. `table_bytes` is the size of a table, in main memory and on each
+    /// device; by default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
     ///
     /// # Errors
     /// As of [`Engine::run`].
@@ -233,7 +233,7 @@ impl Clustering {
         let Ranges { ranges, making_bytes, .. } = Ranges::of(engine, table_bytes, &counted)?;
         let mut ranges = ranges.into_iter().peekable();
         let mut reports: Option<RunReport> = None;
-        // Where there are checkpoints, what a range has come to is in one before the run stops.
+        // With checkpoints, the results of a range are in one before the run stops.
         let (at_once, later) = (&engine.options().cancel, Arc::default());
         loop {
             let range = ranges.next().expect("there is a range, and another where it was not the last");
@@ -242,7 +242,7 @@ impl Clustering {
             let kept = if directed { Kept::Each } else { Kept::Behind(&out_degrees) };
             let patient = engine.options().checkpoints.is_some() && reports.is_some();
             let table = Adjacency::among(store, &range, kept, if patient { &later } else { at_once })?;
-            // The run has them for itself.
+            // Freed here: the run has its own.
             drop(out_degrees);
             if range.end > counted.end || counted.is_empty() {
                 before.count(&table, directed);
@@ -264,14 +264,14 @@ impl Clustering {
         }
     }
 
-    /// Without a table: what its shader is made from.
+    /// Without a table: enough to compose its shader.
     pub fn without_table(directed: bool) -> Self {
         let table = Adjacency { starts: Arc::default(), entries: Arc::default() };
         Self { directed, table, before: Found { links: Vec::new(), neighbours: Vec::new() }, range: 0..0, rounds: 1 }
     }
 
-    /// What [`run`](Self::run) would run, to be planned and not to be run: over all ranges, with a table that is empty
-    /// and as large as that of any range can be. Nothing is read but degrees; of a directed graph without in-lists, all
+    /// The algorithm that [`run`](Self::run) would run, for planning only: over all ranges, with an empty table whose
+    /// size is the maximum over the ranges. Only degrees are read; for a directed graph without in-lists, all pages.
     /// pages.
     ///
     /// # Errors
@@ -279,7 +279,7 @@ impl Clustering {
     pub fn planned(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
         let (vertices, directed) = (engine.store().vertices(), engine.store().manifest().directed);
         let Ranges { ranges, entries_max, .. } = Ranges::of(engine, table_bytes, &(0..0))?;
-        // Zeros that nobody reads take no memory.
+        // Zeros that are never read take no memory.
         let words = |count: u64| Arc::new(vec![0; count as usize]);
         let table = Adjacency { starts: words(vertices + 1), entries: words(entries_max) };
         let links = if ranges.len() > 1 { vec![0; vertices as usize] } else { Vec::new() };
@@ -287,23 +287,23 @@ impl Clustering {
         Ok(Self { directed, table, before, range: 0..vertices, rounds: ranges.len() as u32 })
     }
 
-    /// Edges between a vertex's neighbours: an undirected one counts twice, once each way.
+    /// Edges between a vertex's neighbours: an undirected one counts twice, once in each direction.
     fn links(&self, state: &State, vertex: u32) -> u64 {
         self.before.links(vertex) + state.attributes.u64(LINKS).get(vertex)
     }
 }
 
-/// Ranges of vertices, the lists of one of which are in a table at a time.
+/// Ranges of vertices. The table holds the lists of one range at a time.
 struct Ranges {
     ranges: Vec<Range<u64>>,
-    /// The most entries that a table can have.
+    /// The largest number of entries of a table.
     entries_max: u64,
-    /// Main memory while such a table is made, in bytes.
+    /// Main memory while such a table is built, in bytes.
     making_bytes: u64,
 }
 
 impl Ranges {
-    /// All ranges, or those that are left of a run whose tables have had some that are now to be `counted` no more.
+    /// All ranges, or the remaining ones of a run whose tables already included those in `counted`.
     fn of(engine: &Engine, table_bytes: Option<u64>, counted: &Range<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
@@ -331,19 +331,19 @@ impl Ranges {
             ranges.truncate(1);
         }
         let most = ranges.iter().map(|range| range.clone().map(neighbours).sum()).max().unwrap_or(0);
-        // Of an undirected edge one end only is kept.
+        // Only one end of an undirected edge is kept.
         let entries_max = if directed { most } else { most.min(store.edges() / 2) };
         Ok(Self { ranges, entries_max, making_bytes: memory.making_bytes + 4 * entries_max })
     }
 }
 
-/// Main memory beside the entries of a table, in bytes.
+/// Main memory in addition to the entries of a table, in bytes.
 struct Memory {
-    /// Of the run, over one range and over several.
+    /// For the run, over one range and over several.
     run_bytes: [u64; 2],
-    /// While a table is made.
+    /// While a table is built.
     making_bytes: u64,
-    /// Where lists begin in a table.
+    /// The offsets of the lists in a table.
     starts_bytes: u64,
 }
 
@@ -359,24 +359,24 @@ impl Memory {
         Ok(Self { run_bytes: [run_bytes, run_bytes + links_bytes], making_bytes, starts_bytes })
     }
 
-    /// What is needed for so many entries in the largest of one or several ranges.
+    /// Returns the memory needed for this number of entries in the largest of one or several ranges.
     fn needed_bytes(&self, several: bool, entries: u64) -> u64 {
         (self.run_bytes[usize::from(several)]).max(self.making_bytes) + 4 * entries
     }
 
-    /// Refuses before lists are counted what would be refused behind that.
+    /// Reports errors before lists are counted that would otherwise be reported after.
     fn check_counting(&self, store: &Store, engine: &Engine) -> Result<()> {
         if self.needed_bytes(true, 0) <= engine.options().memory_bytes {
             return Ok(());
         }
-        // Without in-lists nobody knows yet how many edges lead to a vertex.
+        // Without in-lists the in-degrees are not known yet.
         let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
         let out = largest(Direction::Out).unwrap_or(0);
         let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
         Err(self.refusal(engine, out + against))
     }
 
-    /// How many entries a table has room for that is given so much.
+    /// Returns the number of entries of a table of this size.
     fn entries_of(&self, bytes: u64) -> Result<u64> {
         match bytes.saturating_sub(self.starts_bytes) / 4 {
             0 => {
@@ -390,8 +390,8 @@ impl Memory {
         }
     }
 
-    /// How many entries a table may have where nothing else is asked for: a quarter of the memory, and no more than
-    /// everything else leaves. The longest list must fit; where all do, they are one range.
+    /// Returns the number of entries of a table unless another size is requested: a quarter of the memory, and no more
+    /// than everything else leaves free. The longest list must fit; if all do, they are one range.
     fn entries(&self, engine: &Engine, longest: u64, all: u64) -> Result<u64> {
         let memory_bytes = engine.options().memory_bytes;
         let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);

@@ -1,5 +1,5 @@
-//! What the program, the tests and the benchmarks know of an algorithm: its [`Entry`] in the catalogue, and what its
-//! arguments come to.
+//! How the program, the tests and the benchmarks see an algorithm: its [`Entry`] in the catalogue, and its parsed
+//! arguments.
 //!
 //! ```text
 //!  Entry: name, help, samples ─ arguments ─▶ Arguments: clap reads them
@@ -10,8 +10,8 @@
 //!                                               └ shown: the summary on the terminal; beside: further files, checks
 //! ```
 //!
-//! The types of algorithms differ; behind [`Prepared`] and [`Finished`] they do not. What a command does that only
-//! rooms above this one can do (checks by Graph500's rules, extraction of edges) it asks for by a [`Beside`].
+//! The types of algorithms differ; behind [`Prepared`] and [`Finished`] they do not. For work that only higher layers
+//! can do (checks by Graph500's rules, extraction of edges) a command uses a [`Beside`].
 
 mod entry;
 mod prepared;
@@ -29,7 +29,7 @@ const SIZE_MAX: u64 = 1 << 60;
 /// Reads a size such as `64KiB`, `2GiB` or `1.5GB`.
 ///
 /// # Errors
-/// A sentence for the user where it is not a size, or more than 1 EiB.
+/// A sentence for the user if it is not a size, or more than 1 EiB.
 pub fn size(text: &str) -> Result<u64, String> {
     let bytes =
         parse_size::parse_size(text).map_err(|error| format!("{error}; sizes look like 64KiB, 512MiB, 2GiB"))?;

@@ -1,13 +1,13 @@
-//! Connected components: `component[v]` is the least vertex that `v` is connected to, whichever way the edges point
-//! (*weakly* connected, where the graph is directed). Least by the store's own numbers: in natural order that is the
-//! smallest original id of the component, in another order one of its ids.
+//! Connected components: `component[v]` is the smallest vertex that `v` is connected to, ignoring the direction of
+//! edges (*weakly* connected components, if the graph is directed). Smallest by the store's internal numbers: in
+//! natural order that is the smallest original id of the component, in another order one of its ids.
 //!
-//! Every vertex begins with its own number as its label, and labels travel along edges, the lesser one winning. Where
-//! each edge stands in the lists of both ends, a first superstep reads all lists, and the following ones those of
-//! vertices whose label has changed. Where it stands in one list only, an edge lowers whichever of its ends has the
-//! greater label, and every superstep reads all lists until one has changed nothing. Labels are read as they stand, so
-//! that one travels far in one superstep; whichever way it comes, the last ones are the same. Label propagation by
-//! minima is that of GTS (Kim et al., SIGMOD 2016) and of Pegasus (Kang et al., ICDM 2009), where it is called HCC.
+//! Every vertex starts with its own number as its label. Labels propagate along edges, and the smaller one wins. If
+//! each edge is stored in the lists of both ends, the first superstep reads all lists, and the following ones read
+//! those of vertices whose label has changed. If it is stored in one list only, an edge lowers whichever of its ends
+//! has the larger label, and every superstep reads all lists until one changes nothing. Current labels are read, so a
+//! label can travel several hops in one superstep; the final labels do not depend on the order. Label propagation by
+//! minima is that of GTS (Kim et al., SIGMOD 2016) and of Pegasus (Kang et al., ICDM 2009), which call it HCC.
 //!
 //! 4 bytes a vertex for the label. Loops and repeated edges change nothing.
 
@@ -27,11 +27,11 @@ use topostream_formats::Direction;
 /// Connected components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Components {
-    /// Whether the graph is directed, as its store says: an edge then stands in one list only.
+    /// Whether the graph is directed, according to its store: an edge is then stored in one list only.
     pub directed: bool,
 }
 
-/// Its place in the declaration.
+/// Its index in the declaration.
 const LABEL: usize = 0;
 
 /// Lowers labels.
@@ -52,7 +52,7 @@ impl ComponentsKernel<'_> {
 }
 
 impl Kernel for ComponentsKernel<'_> {
-    /// The vertex, and the least label that it or a neighbour had.
+    /// The vertex, and the smallest label that it or a neighbour had.
     type Record = (u32, u32);
 
     #[inline(always)]

@@ -1,8 +1,9 @@
-//! Edges from one set of vertices into another: `count[v]` is how many out-edges of `v` end in the second set, for each
-//! vertex of the first, and 0 for all others.
+//! Edges from one set of vertices into another: for each vertex `v` of the first set, `count[v]` is the number of
+//! out-edges of `v` that end in the second set; it is 0 for all others.
 //!
-//! Sets may meet: an edge between two vertices of both counts, a loop too. Repeated edges count each time. An
-//! undirected edge goes both ways: where both of its ends are in both sets, it counts at both, a loop once.
+//! The sets may overlap: an edge between two vertices of both counts, and so does a loop. Repeated edges count each
+//! time. An undirected edge counts in both directions: if both of its ends are in both sets, it counts at both, a loop
+//! once.
 //!
 //! Only the pages with lists of the first set are read. 4 bytes a vertex, and two bits; the sets themselves take two
 //! more in main memory.
@@ -30,7 +31,7 @@ pub struct CrossEdges {
     pub to: Arc<VertexSet>,
 }
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const COUNT: usize = 0;
 const SOURCES: usize = 1;
 const DESTS: usize = 2;
@@ -43,7 +44,7 @@ pub struct CrossEdgesKernel<'a> {
 }
 
 impl Kernel for CrossEdgesKernel<'_> {
-    /// The vertex, and how many of its neighbours are in.
+    /// The vertex, and the number of its neighbours in the second set.
     type Record = (u32, u32);
 
     #[inline(always)]

@@ -1,10 +1,10 @@
-//! Degrees: how many edges leave each vertex and how many end there, loops and repeated edges counted each time they
-//! stand in the graph. An undirected edge counts at both ends, an undirected loop once.
+//! Degrees: the number of edges that leave each vertex and the number that end there. Loops and repeated edges count
+//! each time they are stored. An undirected edge counts at both ends, an undirected loop once.
 //!
-//! Out-degrees stand in every store, and in-degrees where it has in-lists: then no page is read. Otherwise one pass
-//! over the out-lists counts who is pointed to. An in-degree must be below 2^32, as degrees in stores are.
+//! Every store has out-degrees, and in-degrees if it has in-lists: then no page is read. Otherwise one pass over the
+//! out-lists counts the in-edges. An in-degree must be below 2^32, as degrees in stores are.
 //!
-//! 4 bytes a vertex where in-degrees are counted, else none.
+//! 4 bytes a vertex if in-degrees are counted, otherwise none.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -29,7 +29,7 @@ pub struct Degrees {
 /// Where in-degrees come from.
 #[derive(Debug)]
 enum InDegrees {
-    /// An edge stands in the lists of both ends: they are the out-degrees.
+    /// An edge is in the lists of both ends: in-degrees equal out-degrees.
     Same,
     /// The lengths of the in-lists.
     Stored(StoredValues<u32>),
@@ -37,14 +37,14 @@ enum InDegrees {
     Counted,
 }
 
-/// Its place in the declaration.
+/// Its index in the declaration.
 const IN_DEGREE: usize = 0;
 
 impl Degrees {
-    /// Degrees in a store's graph, read where they stand and counted where they do not.
+    /// The degrees of a store's graph, read if they are stored and counted if not.
     ///
     /// # Errors
-    /// Where the file of in-degrees is not what the manifest says.
+    /// If the file of in-degrees does not match the manifest.
     pub fn of(store: &Store) -> Result<Self> {
         let in_degrees = match store.topology(Direction::In) {
             _ if !store.manifest().directed => InDegrees::Same,
@@ -54,7 +54,7 @@ impl Degrees {
         Ok(Self { in_degrees })
     }
 
-    /// Degrees in any graph, in-degrees counted.
+    /// The degrees of any graph, with in-degrees counted.
     pub fn counted() -> Self {
         Self { in_degrees: InDegrees::Counted }
     }
@@ -64,7 +64,7 @@ impl Degrees {
     }
 }
 
-/// How many vertices have each degree, of those that occur: at most about the root of twice the edges.
+/// The number of vertices for each degree that occurs: at most about the square root of twice the edges.
 pub fn histogram(degrees: impl Iterator<Item = u64>) -> BTreeMap<u64, u64> {
     let mut counts = BTreeMap::new();
     degrees.for_each(|degree| *counts.entry(degree).or_insert(0) += 1);

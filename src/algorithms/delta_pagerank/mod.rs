@@ -1,36 +1,35 @@
-//! PageRank by residuals: only vertices that still have something to tell are visited.
+//! PageRank by residuals: only vertices with a residual above the threshold are visited.
 //!
-//! Every rank is what has arrived at its vertex so far, beginning with (1 - d) / n, and what has arrived is passed on
-//! once: d times it, shared among out-neighbours. What arrives meanwhile waits as the vertex's residual until it is
-//! more than a threshold, and then is passed on in the next superstep. It is PageRank-Delta of Ligra (Shun and
-//! Blelloch, PPoPP 2013) and the accumulative PageRank of Maiter (Zhang et al., TPDS 2014), with the threshold of the
-//! push method (Andersen, Chung and Lang, FOCS 2006); here it goes superstep by superstep. Pages without a vertex that
-//! passes something on are not read.
+//! A rank is the sum of everything that has arrived at its vertex so far, starting with (1 - d) / n. What has arrived
+//! is passed on once: d times it, shared among out-neighbours. Further contributions accumulate as the vertex's
+//! residual until it exceeds a threshold, and are passed on in the next superstep. This is PageRank-Delta of Ligra
+//! (Shun and Blelloch, PPoPP 2013) and the accumulative PageRank of Maiter (Zhang et al., TPDS 2014), with the
+//! threshold of the push method (Andersen, Chung and Lang, FOCS 2006), one superstep at a time. Pages without a vertex
+//! that passes something on are not read.
 //!
-//! Passed on like this, what is under way decays by d a superstep, and most of it travels in proportion to the ranks
-//! themselves. Ranks that belong to another (1 - d) / n are the same but for a factor: so much may be taken away
-//! everywhere as is passed on for each vertex with out-edges. What travels in that proportion then comes to nothing,
-//! and the rest decays as in power iteration, by d times the second eigenvalue. That is done in each superstep from the
-//! third on, unless what is passed on in the second is less than half (most of it came to vertices without out-edges);
-//! residuals are then positive and negative. In the end ranks are scaled back.
+//! Without correction, the residual mass decays by d a superstep, and most of it is distributed in proportion to the
+//! ranks themselves. Ranks for another value of (1 - d) / n differ by a constant factor only: each superstep may
+//! therefore subtract from every vertex the mean that is passed on for each vertex with out-edges. The part in
+//! proportion to the ranks then cancels, and the rest decays as in power iteration, by d times the second eigenvalue.
+//! This is done in each superstep from the third on, unless what is passed on in the second is less than half (most of
+//! it arrived at vertices without out-edges); residuals are then positive and negative. Finally ranks are scaled back.
 //!
-//! What is left over at the end is at most `tolerance` times what everybody began with, and what would come of it is
-//! therefore at most that part of each rank: all ranks are right to within `tolerance` of themselves, and to the
-//! rounding of `f32`.
+//! The residual left over at the end is at most `tolerance` times the start value of a vertex, so its effect on each
+//! rank is at most that fraction of the rank: all ranks are within a relative error of `tolerance`, and the rounding of
+//! `f32`.
 //!
 //! - With [`DanglingMass::Ignored`] what arrives at a vertex without out-edges stays there. With
-//!   [`DanglingMass::Redistributed`] too, and ranks are scaled to a sum of one at the end, which is the same as
-//!   redistributing: where the mass would be spread, it is as (1 - d) / n is, but for a factor. The sum may be as wrong
-//!   as its terms, so that no more than half of the tolerance is left over.
-//! - Edges that stand several times are followed as often; a loop passes a vertex's own mass back to it. Weights are
-//!   not read.
+//!   [`DanglingMass::Redistributed`] too, and ranks are scaled to a sum of one at the end. That is equivalent to
+//!   redistributing: the mass would be spread in the same way as (1 - d) / n, up to a factor. The sum may have the same
+//!   relative error as its terms, so at most half of the tolerance is left over.
+//! - Repeated edges are followed each time; a loop passes a vertex's own mass back to it. Weights are not read.
 //! - Residuals are summed in fixed point: the same bits on every run over a store.
 //!
-//! While many vertices pass something on, all lists are read, as scans go well with the page buffer. The first
-//! superstep reads none.
+//! While many vertices pass something on, all lists are read, because sequential scans use the page buffer well. The
+//! first superstep reads none.
 //!
-//! In asynchronous relaxation, a vertex whose list is left to a later superstep keeps its share until the list is read;
-//! what arrives meanwhile waits. Ranks then differ from those of other runs, within the tolerance.
+//! In asynchronous relaxation, a vertex whose list is deferred to a later superstep keeps its share until the list is
+//! read; further contributions wait. Ranks then differ between runs, within the tolerance.
 //!
 //! It keeps 16 bytes and 2 bits a vertex, and reads out-lists.
 
@@ -49,9 +48,9 @@ use topostream_formats::Direction;
 pub struct DeltaPageRank {
     /// d, the probability of following an edge.
     pub damping: f64,
-    /// What becomes of the rank of vertices without out-edges.
+    /// What happens to the rank of vertices without out-edges.
     pub dangling: DanglingMass,
-    /// Which part of itself a rank may be wrong by.
+    /// Maximum relative error of a rank.
     pub tolerance: f64,
 }
 
@@ -62,37 +61,38 @@ impl Default for DeltaPageRank {
     }
 }
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const RANK: usize = 0;
-/// What each out-neighbour is given; 0 at vertices that pass nothing on.
+/// The share that each out-neighbour receives; 0 at vertices that pass nothing on.
 const SHARE: usize = 1;
 const RESIDUAL: usize = 2;
 /// The vertices that pass something on.
 const PUSHING: usize = 3;
-/// Those of them whose lists this superstep has left to later ones.
+/// Those of them whose lists this superstep has deferred.
 const LEFT_OUT: usize = 4;
 
-/// Places in a step's scalars.
+/// Indices into a step's scalars.
 const THRESHOLD: usize = 0;
 const DAMPING: usize = 1;
-/// What arrives everywhere: what everybody begins with in the first superstep, then what is added to that or taken from
-/// it.
+/// The amount that every vertex receives: the start value in the first superstep, then the amount added to or
+/// subtracted from it.
 const EVERYWHERE: usize = 2;
-/// How many vertices share what is taken away; none where nothing is. For the host only.
+/// The number of vertices that share the subtracted amount; 0 if there is none. For the host only.
 const SHARING: usize = 3;
 
-/// Places in totals: how many vertices pass something on, and how much.
+/// Indices into the totals: the number of vertices that pass something on, and the amount.
 const PUSHED: usize = 0;
 const PASSED: usize = 1;
 
-/// All lists are read while more than one vertex of so many passes something on.
+/// All lists are read while more than one in this many vertices passes something on.
 const SCAN_ABOVE: f64 = 4.0;
 
-/// Something is taken away everywhere if more than this part of what is passed on first is passed on again.
+/// The common part is subtracted if more than this fraction of what is passed on first is passed on again.
 const LEVELLED_ABOVE: f64 = 0.5;
-/// Once there have been so many supersteps it is no longer, so that every superstep leaves less, whatever the graph.
+/// After this many supersteps it is no longer subtracted, so that every superstep reduces the residual, whatever the
+/// graph.
 const LEVELLED_MAX: u32 = 64;
-/// What everybody begins with does not fall below this part of (1 - d) / n, times 1 - d.
+/// The start value does not fall below this fraction of (1 - d) / n, times 1 - d.
 const LEVELLED_TO: f64 = 0.25;
 
 /// 1.0 in fixed point with 63 fractional bits. Residuals are from -1 to 1: two's complements.
@@ -112,7 +112,7 @@ impl DeltaPageRank {
         (1.0 - self.damping) / graph.vertices as f64
     }
 
-    /// Which part of what everybody begins with may be left over at a vertex.
+    /// The largest residual that may be left over at a vertex, as a fraction of the start value.
     fn leftover(&self) -> f64 {
         match self.dangling {
             DanglingMass::Redistributed => self.tolerance / 2.0,
@@ -120,23 +120,23 @@ impl DeltaPageRank {
         }
     }
 
-    /// A superstep at whose end `everywhere` arrives, so that `base` is what everybody has begun with.
+    /// A superstep after which every vertex receives `everywhere`, for a total start value of `base`.
     fn step(&self, superstep: u32, visit: Visit, (everywhere, base): (f64, f64), sharing: f64) -> Step {
         let scalars = [self.leftover() * base, self.damping, everywhere, sharing];
         Step::new(superstep, Direction::Out, visit).with_scalars(scalars)
     }
 
-    /// What has arrived at a vertex: passed on or not.
+    /// The sum of everything that has arrived at a vertex, passed on or not.
     fn arrived(state: &State, vertex: u32) -> f64 {
         f64::from(state.attributes.f32(RANK).get(vertex)) + of_fixed(state.attributes.u64(RESIDUAL).get(vertex))
     }
 
-    /// What ranks have to be multiplied with.
+    /// The factor by which ranks are multiplied.
     fn scale(&self, state: &State) -> f64 {
         let vertices = || (0..state.graph.vertices).map(|vertex| vertex as u32);
         match self.dangling {
             DanglingMass::Redistributed => 1.0 / vertices().map(|vertex| Self::arrived(state, vertex)).sum::<f64>(),
-            // What everybody has begun with is what has arrived, less what was passed on of it.
+            // The start values are what has arrived, less the part of it that was passed on.
             DanglingMass::Ignored => {
                 let begun = |vertex| {
                     let passes = state.graph.out_degree(vertex) > 0;
@@ -157,7 +157,7 @@ pub struct DeltaKernel<'a> {
 }
 
 impl Kernel for DeltaKernel<'_> {
-    /// What each neighbour is given.
+    /// The share that each neighbour receives.
     type Record = u64;
 
     #[inline(always)]
@@ -192,7 +192,7 @@ impl Algorithm for DeltaPageRank {
         use AttributeType::{Bit, F32, U64};
         let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
         vec![
-            // Not even read by edges: the role that takes least telling between devices.
+            // Edges do not even read it: the role that needs the least communication between devices.
             attribute("rank", F32, Role::Own, Merge::Add),
             attribute("share", F32, Role::ReadOnly, Merge::Max),
             attribute("residual", U64, Role::Accumulated, Merge::Add),
@@ -234,7 +234,7 @@ impl Algorithm for DeltaPageRank {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        // Nobody has anything to pass on yet.
+        // No vertex has anything to pass on yet.
         let base = self.base(graph);
         (graph.vertices > 0).then(|| self.step(0, Visit::None, (base, base), 0.0))
     }
@@ -292,7 +292,7 @@ impl Algorithm for DeltaPageRank {
         let visit = if scans { Visit::All } else { Visit::Within(PUSHING) };
         let base = step.scalars[THRESHOLD] / self.leftover();
         let sharing = match (step.superstep, step.scalars[SHARING]) {
-            // Everybody with out-edges.
+            // All vertices with out-edges.
             (0, _) => pushed,
             (1, sharing) if passed < LEVELLED_ABOVE * sharing * self.damping * base => 0.0,
             (LEVELLED_MAX.., _) => 0.0,

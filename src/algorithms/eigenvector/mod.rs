@@ -1,16 +1,16 @@
-//! Eigenvector centrality: a vertex counts as much as its in-neighbours do together (Bonacich, Journal of Mathematical
-//! Sociology 1972).
+//! Eigenvector centrality: the centrality of a vertex is proportional to the sum over its in-neighbours (Bonacich,
+//! Journal of Mathematical Sociology 1972).
 //!
 //! The centralities are the entries of the eigenvector of the largest eigenvalue of the transposed adjacency matrix,
 //! scaled to a Euclidean norm of 1. They are found by power iteration on A^T + I, which has the same eigenvectors and
 //! does not oscillate on bipartite graphs: `x' = (x + sum of x[u] over edges u → v) / norm`, from the same value at
 //! every vertex, until the sum of all changes is below the tolerance times the number of vertices. This is what
-//! NetworkX's `eigenvector_centrality` computes, with the same defaults. An edge that is stored several times counts as
-//! often; weights are not read.
+//! NetworkX's `eigenvector_centrality` computes, with the same defaults. Repeated edges count each time; weights are
+//! not read.
 //!
-//! A superstep has the norm of the vector before it only: what is stored is the new vector before it is divided by its
-//! norm, beside the last one after. So the change of an iteration is known one superstep later, and a run takes one
-//! superstep more than there are iterations.
+//! A superstep only has the norm of the previous vector: the new vector is stored before it is divided by its norm,
+//! beside the last one after division. The change of an iteration is therefore known one superstep later, and a run
+//! takes one superstep more than there are iterations.
 //!
 //! Cost: all lists in every superstep. 12 bytes a vertex. Sums are in single precision.
 
@@ -28,7 +28,7 @@ use topostream_formats::Direction;
 /// Eigenvector centrality with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Eigenvector {
-    /// When to stop. A tolerance is of the mean change of a vertex.
+    /// When to stop. A tolerance applies to the mean change of a vertex.
     pub stop: Stop,
 }
 
@@ -42,10 +42,10 @@ impl Default for Eigenvector {
 /// The vector of the last iteration, of norm 1. `value` is the next one, before it is scaled.
 const CENTRALITY: usize = OWN;
 
-/// Places in a step's scalars: 1 over the norm of `value`.
+/// Indices into a step's scalars: 1 over the norm of `value`.
 const SCALE: usize = 0;
 
-/// Places in totals.
+/// Indices into the totals.
 const CHANGE: usize = 0;
 const SQUARES: usize = 1;
 
@@ -87,7 +87,7 @@ impl Algorithm for Eigenvector {
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
-        // Entries that add up to 1, as NetworkX begins.
+        // Entries that add up to 1, as in NetworkX.
         (graph.vertices > 0).then(|| Self::step(graph, 0, 1.0 / graph.vertices as f64))
     }
 
@@ -116,7 +116,7 @@ impl Algorithm for Eigenvector {
     }
 
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
-        // The iteration whose result this superstep has scaled; the first one scales what everything begins with.
+        // The iteration whose result this superstep has scaled; the first one scales the start values.
         let done = step.superstep;
         let change = summary.totals[CHANGE] / graph.vertices as f64;
         let stop = done > 0 && neighbour_sum::is_done(self.stop, done, change);

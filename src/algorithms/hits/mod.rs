@@ -5,15 +5,14 @@
 //!  authority[v] = sum of hub[u] over edges u → v        hub[u] = sum of authority[v] over edges u → v
 //! ```
 //!
-//! again and again, from the same hub value at every vertex, until the hubs, scaled to a sum of 1, change by less than
-//! the tolerance in all. Both answers are scaled to a sum of 1, as NetworkX's `hits` does. An edge that is stored
-//! several times counts as often; weights are not read. A graph without edges has neither hubs nor authorities: all are
-//! 0.
+//! repeatedly, from the same hub value at every vertex, until the sum of all changes of the hubs, scaled to a sum of 1,
+//! is below the tolerance. Both results are scaled to a sum of 1, as NetworkX's `hits` does. Repeated edges count each
+//! time; weights are not read. In a graph without edges all hubs and authorities are 0.
 //!
-//! Both halves of an iteration are a superstep over the out-lists: the first adds a hub's value to each of its
-//! neighbours, the second adds up the authority values of each list. A superstep knows the sum of the vector before it
-//! only, so that hubs are stored before they are scaled, beside the scaled ones of the iteration before. A last
-//! superstep, which reads no pages, scales the authorities: n iterations are 2 n + 2 supersteps.
+//! Each half of an iteration is a superstep over the out-lists: the first adds a hub's value to each of its neighbours,
+//! the second adds up the authority values of each list. A superstep only has the sum of the previous vector, so hubs
+//! are stored before they are scaled, beside the scaled ones of the previous iteration. A last superstep, which reads
+//! no pages, scales the authorities: n iterations are 2 n + 2 supersteps.
 //!
 //! Cost: all out-lists in every superstep. 16 bytes a vertex. Sums are in single precision.
 
@@ -32,19 +31,19 @@ use topostream_formats::Direction;
 /// HITS with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hits {
-    /// When to stop. A tolerance is of the sum of all changes of the hubs (L1 norm), which add up to 1.
+    /// When to stop. A tolerance applies to the sum of all changes of the hubs (L1 norm), which add up to 1.
     pub stop: Stop,
 }
 
 impl Default for Hits {
-    /// A change of 1e-6 in all, at most 100 iterations.
+    /// A total change of 1e-6, at most 100 iterations.
     fn default() -> Self {
         Self { stop: Stop::Tolerance { l1: 1e-6, iterations_max: 100 } }
     }
 }
 
-/// Places in the declaration. Hubs before they are scaled, authorities, sums, and the hubs of the last iteration,
-/// scaled.
+/// Indices of the declared attributes: hubs before they are scaled, authorities, sums, and the scaled hubs of the last
+/// iteration.
 const HUB: usize = 0;
 const AUTHORITY: usize = 1;
 const SUM: usize = 2;
@@ -53,9 +52,9 @@ const SCALED_HUB: usize = 3;
 /// What a superstep does, by `integers[0]` of its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Hubs give their values to those that they lead to.
+    /// Hubs add their values to those of their neighbours.
     Authorities,
-    /// Hubs add up the values of those that they lead to.
+    /// Hubs add up the values of their neighbours.
     Hubs,
     /// Authorities are scaled, without pages.
     Scale,
@@ -63,11 +62,11 @@ enum Mode {
 
 const MODE_NAMES: [&str; 3] = ["AUTHORITIES", "HUBS", "SCALE"];
 
-/// Places in totals: by how much scaled hubs have changed, and the sum of what the superstep has computed.
+/// Indices into the totals: the change of the scaled hubs, and the sum of the values that the superstep has computed.
 const CHANGE: usize = 0;
 const TOTAL: usize = 1;
 
-/// The least tolerance that single precision can tell from none.
+/// The smallest tolerance that single precision can distinguish from 0.
 const TOLERANCE_MIN: f64 = 1e-7;
 
 impl Mode {
@@ -79,7 +78,8 @@ impl Mode {
         }
     }
 
-    /// A superstep whose values are scaled by 1 over the sum of the vector that they are made of; by 0 if that is 0.
+    /// A superstep whose values are scaled by 1 over the sum of the vector that they are computed from; by 0 if that is
+    /// 0.
     fn step(self, superstep: u32, total: f64) -> Step {
         let mut step = match self {
             Self::Authorities | Self::Hubs => Step::new(superstep, Direction::Out, Visit::All),
@@ -232,7 +232,7 @@ impl Algorithm for Hits {
 
     fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let (superstep, total) = (step.superstep + 1, summary.totals[TOTAL]);
-        // Iterations whose hubs this superstep has scaled; the first one scales what they begin with.
+        // The number of iterations whose hubs this superstep has scaled; the first one scales the start values.
         let done = step.superstep / 2;
         let stop = match self.stop {
             Stop::Iterations(iterations) => done >= iterations,

@@ -1,12 +1,12 @@
-//! Katz centrality: how many walks end at a vertex, longer ones discounted (Katz, Psychometrika 1953).
+//! Katz centrality: the number of walks that end at a vertex, discounted by length (Katz, Psychometrika 1953).
 //!
 //! `x[v] = alpha * (sum of x[u] over edges u → v) + beta`, iterated from 0 until the sum of all changes is below the
 //! tolerance times the number of vertices; then divided by its Euclidean norm. This is what NetworkX's
-//! `katz_centrality` computes, with the same defaults. A directed edge counts for the vertex that it leads to. An edge
-//! that is stored several times counts as often; weights are not read.
+//! `katz_centrality` computes, with the same defaults. A directed edge counts for the vertex that it leads to. Repeated
+//! edges count each time; weights are not read.
 //!
 //! The iteration converges if alpha is below 1 over the largest eigenvalue of the adjacency matrix. Otherwise values
-//! grow without bound, and the run ends with an error when one of them is no longer a number.
+//! grow without bound, and the run ends with an error when one of them is no longer finite.
 //!
 //! Cost: all lists in every superstep. 8 bytes a vertex. Sums are in single precision.
 
@@ -26,11 +26,11 @@ use topostream_formats::{Direction, VertexId};
 /// Katz centrality with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Katz {
-    /// The factor by which a walk counts less for each of its edges.
+    /// The factor by which a walk is discounted for each of its edges.
     pub alpha: f64,
-    /// What every vertex has without in-neighbours; above 0.
+    /// The value of every vertex without in-neighbours; above 0.
     pub beta: f64,
-    /// When to stop. A tolerance is of the mean change of a vertex.
+    /// When to stop. A tolerance applies to the mean change of a vertex.
     pub stop: Stop,
 }
 
@@ -41,17 +41,17 @@ impl Default for Katz {
     }
 }
 
-/// Places in a step's scalars. In the last superstep, which reads no pages, `SCALE` is above 0: values are multiplied
-/// by it.
+/// Indices into a step's scalars. In the last superstep, which reads no pages, `SCALE` is above 0: values are
+/// multiplied by it.
 const ALPHA: usize = 0;
 const BETA: usize = 1;
 const SCALE: usize = 2;
 
-/// Places in totals.
+/// Indices into the totals.
 const CHANGE: usize = 0;
 const SQUARES: usize = 1;
 
-/// No value of a vector whose norm is 1 is larger, whatever the rounding: a larger one was not scaled, since its
+/// No value of a vector of norm 1 is larger, whatever the rounding: a larger value was not scaled, because its
 /// iteration diverged.
 const LARGEST: f32 = 1.001;
 
@@ -130,7 +130,7 @@ impl Algorithm for Katz {
 
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let (done, squares) = (step.superstep + 1, summary.totals[SQUARES]);
-        // After the last superstep there is no sum of squares, nor where values have diverged.
+        // There is no sum of squares after the last superstep, nor if values have diverged.
         if step.visit == Visit::None || !squares.is_finite() {
             return None;
         }

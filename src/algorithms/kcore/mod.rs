@@ -1,24 +1,24 @@
-//! Core numbers: `core[v]` is the largest k such that `v` is in the k-core, the largest part of the graph in which
-//! every vertex has at least k edges to other vertices of that part (Seidman, Social Networks 1983).
+//! Core numbers: `core[v]` is the largest k such that `v` is in the k-core, the largest subgraph in which every vertex
+//! has at least k edges to other vertices of the subgraph (Seidman, Social Networks 1983).
 //!
-//! Which way edges point does not matter: a vertex's degree is that of its out- and in-edges together, as in NetworkX's
-//! `core_number` of a directed graph. Repeated edges count as often as they stand, so that an edge and its reverse in a
-//! directed graph are two. Loops do not count (NetworkX refuses them). A vertex without edges has core number 0.
-//! Degrees must be below 2^32.
+//! The direction of edges is ignored: a vertex's degree is that of its out- and in-edges together, as in NetworkX's
+//! `core_number` of a directed graph. Repeated edges count each time, so an edge and its reverse in a directed graph
+//! are two. Loops do not count (NetworkX rejects them). A vertex without edges has core number 0. Degrees must be below
+//! 2^32.
 //!
-//! *Peeling* (Matula and Beck, JACM 1983): whoever has at most k edges left goes, with core number k, and takes its
-//! edges with it; when nobody goes any more, k rises. Lengths of out-lists are known: a first superstep over all of
-//! them finds loops, and counts a directed graph's edges at their other ends. From then on a superstep reads the lists
-//! of those that went in the last vertex phase, each list once in a run. A directed graph's in-lists are read in a
-//! second superstep of each round. Where it has none, each round reads all out-lists, for either end of an edge: format
-//! such a store with `--in-edges` or `--symmetrize`.
+//! *Peeling* (Matula and Beck, JACM 1983): a vertex with at most k remaining edges is removed, with core number k,
+//! together with its edges; when no vertex is removed any more, k increases. The lengths of out-lists are known: a
+//! first superstep over all of them finds loops, and counts a directed graph's edges at their other ends. After that a
+//! superstep reads the lists of the vertices that were removed in the last vertex phase, each list once in a run. A
+//! directed graph's in-lists are read in a second superstep of each round. If it has none, each round reads all
+//! out-lists, for either end of an edge: format such a store with `--in-edges` or `--symmetrize`.
 //!
-//! A vertex phase tells who went, who would go at k + 1, and whether anybody is left. Where nobody would, k has to leap
-//! to the least degree that is left. Sums are all that vertex phases give, so that it is looked for by supersteps that
-//! read no pages: three degrees are tried at once, farther and farther away (1, 4, 16, …, times the stride), then three
-//! within the gap that is found. A gap of g takes some log64 g + log4 g such supersteps. A run has as many supersteps
-//! as rounds of peeling, one or two for each core number that occurs, and those of its gaps; each costs a vertex phase,
-//! on the CPU over those that are left.
+//! A vertex phase counts the vertices that were removed, those that would be removed at k + 1, and those that are left.
+//! If none would be removed, k has to leap to the smallest remaining degree. A vertex phase returns sums only, so this
+//! degree is found by supersteps that read no pages: three degrees are tested at once, farther and farther away (1, 4,
+//! 16, …, times the stride), then three within the gap that is found. A gap of g takes about log64 g + log4 g such
+//! supersteps. A run has one superstep for each round of peeling, one or two for each core number that occurs, and
+//! those of its gaps; each costs a vertex phase, on the CPU over the remaining vertices.
 //!
 //! 4.25 bytes a vertex: the degree, which becomes the core number, and two bits.
 
@@ -38,7 +38,7 @@ use topostream_formats::Direction;
 /// Core numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KCore {
-    /// Whether the graph is directed, as its store says: an edge then stands in one list only.
+    /// Whether the graph is directed, according to its store: an edge is then stored in one list only.
     pub directed: bool,
     /// Whether a directed graph's in-lists are read, which its store must have; otherwise every round reads all
     /// out-lists.
@@ -59,31 +59,31 @@ enum Mode {
     Count,
     /// Takes away edges of those who went; others are to come.
     Peel,
-    /// Takes them away, then it is seen who goes.
+    /// Removes edges, then selects the vertices to be removed next.
     PeelLast,
-    /// Looks for the least degree, 1, 4 and 16 strides above the level.
+    /// Tests for the smallest degree 1, 4 and 16 strides above the level.
     Leap,
-    /// Looks for it 1, 2 and 3 strides above the level.
+    /// Tests for it 1, 2 and 3 strides above the level.
     Search,
 }
 
 const MODES: [Mode; 5] = [Mode::Count, Mode::Peel, Mode::PeelLast, Mode::Leap, Mode::Search];
-/// What the shader calls them.
+/// Their names in the shader.
 const MODE_NAMES: [&str; 5] = ["COUNT", "PEEL", "PEEL_LAST", "LEAP", "SEARCH"];
-/// How many strides away [`Mode::Leap`] looks.
+/// The distances that [`Mode::Leap`] tests, in strides.
 const LEAPS: [u64; 3] = [1, 4, 16];
-/// And [`Mode::Search`].
+/// Those that [`Mode::Search`] tests.
 const SEARCHES: [u64; 3] = [1, 2, 3];
-/// By how much the stride grows where a leap was too short.
+/// The factor by which the stride grows if a leap was too short.
 const LONGER: u64 = 64;
 
-/// What a step's integers say.
+/// The integers of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Phase {
     mode: Mode,
-    /// The degree at which vertices go, or above which the least one is looked for.
+    /// The degree up to which vertices are removed, or above which the smallest one is searched for.
     level: u64,
-    /// Of leaps and searches: a power of 4.
+    /// For leaps and searches: a power of 4.
     stride: u64,
 }
 
@@ -104,24 +104,24 @@ impl Phase {
         Self { mode: MODES[mode as usize], level: level.into(), stride: stride.into() }
     }
 
-    /// After a leap or a search: where to look next, or the least degree. `found` says which of three ranges have
-    /// somebody in them; each contains those before it.
+    /// After a leap or a search: where to look next, or the smallest degree. `found` says which of three ranges have
+    /// vertices in them; each contains those before it.
     fn closer(self, found: [bool; 3]) -> Self {
         let Self { mode, level, stride } = self;
         let place = found.iter().position(|&found| found);
         let (level, stride) = match (mode, place) {
             (Mode::Search, place) => (level + place.unwrap_or(3) as u64 * stride, stride / 4),
-            // Nobody is nearer than a quarter of a stride: the leap before was not that short.
+            // No vertex is nearer than a quarter of a stride: otherwise the previous leap would have found it.
             (_, Some(0)) => (level + stride / 4, stride / 4),
             (_, Some(place)) => (level + LEAPS[place - 1] * stride, LEAPS[place - 1] * stride),
             (_, None) => return Self { stride: stride * LONGER, ..self },
         };
-        // A stride of one that has been searched is a quarter here, rounded to none.
+        // A stride of one that has been searched is a quarter here, rounded to 0.
         if stride == 0 { Self::new(Mode::PeelLast, level + 1) } else { Self { mode: Mode::Search, level, stride } }
     }
 }
 
-/// Adds to degrees, or takes from them.
+/// Adds to degrees, or subtracts from them.
 #[doc(hidden)]
 pub struct KCoreKernel<'a> {
     degree: &'a U32Column,
@@ -132,7 +132,8 @@ pub struct KCoreKernel<'a> {
     both_ends: bool,
 }
 
-/// The vertex whose list it is, whether it is taken from its neighbours' degrees, and how many are taken from its own.
+/// The vertex of the list, whether it is subtracted from its neighbours' degrees, and how much is subtracted from its
+/// own.
 pub struct Taken {
     vertex: u32,
     goes: bool,
@@ -140,7 +141,7 @@ pub struct Taken {
 }
 
 impl KCoreKernel<'_> {
-    /// Takes edges from a vertex's degree, which is no longer that where it is gone.
+    /// Subtracts edges from a vertex's degree, unless the vertex has been removed and the field is its core number.
     #[inline(always)]
     fn take(&self, vertex: u32, edges: u32) {
         if !self.gone.contains(vertex) {
@@ -161,7 +162,7 @@ impl Kernel for KCoreKernel<'_> {
     #[inline(always)]
     fn edge(&self, taken: &mut Taken, neighbour: u32, _weight: u32) -> ControlFlow<()> {
         if neighbour == taken.vertex {
-            // In its length a loop has been counted.
+            // The length of the list includes the loop.
             taken.lost += u32::from(self.counting);
         } else if self.counting {
             if self.directed {
@@ -322,7 +323,7 @@ impl Algorithm for KCore {
         let [went, near, left] = found;
         Some(match phase.mode {
             Mode::Peel => Self::step(superstep, Direction::In, step.visit, Phase { mode: Mode::PeelLast, ..phase }),
-            // The last ones have nobody left to tell.
+            // The last vertices have no remaining neighbours.
             Mode::Count | Mode::PeelLast if !left => return None,
             Mode::Count | Mode::PeelLast if went => {
                 let visit = if self.both_ends() { Visit::All } else { Visit::Within(WENT) };
@@ -333,7 +334,7 @@ impl Algorithm for KCore {
                 let mode = if near { Mode::PeelLast } else { Mode::Leap };
                 Self::without_pages(superstep, Phase::new(mode, phase.level + 1))
             }
-            // All degrees are nearer: no vertex is left, as only a forged checkpoint says.
+            // All degrees are nearer: no vertex is left, which only a forged checkpoint can claim.
             Mode::Leap if found == [false; 3] && phase.stride >= u32::MAX.into() => return None,
             Mode::Leap | Mode::Search => Self::without_pages(superstep, phase.closer(found)),
         })
@@ -351,7 +352,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever the gap, the least degree is found, in few supersteps.
+        /// The smallest degree is found in few supersteps, whatever the gap.
         #[test]
         fn leaps_come_to_the_least_degree(level in 0u64..1 << 31, gap in 0u32..31, more: u64) {
             let least = level + (1 << gap) + more % (1 << gap);

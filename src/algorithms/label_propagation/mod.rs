@@ -1,24 +1,24 @@
 //! Community detection by label propagation, with LDBC Graphalytics' deterministic rule (section 2.3.5; after Raghavan,
-//! Albert and Kumara, Phys. Rev. E 76, 2007): every vertex begins with its own id as its label; in each iteration all
-//! vertices at once take the label that most of their neighbours had in the iteration before, of several such the
-//! smallest. In a directed graph a neighbour counts once for an edge along and once for one against it; repeated edges
-//! and loops count as they stand. A vertex without neighbours keeps its label. It ends after a number of iterations, or
-//! before when one changes nothing.
+//! Albert and Kumara, Phys. Rev. E 76, 2007). Every vertex starts with its own id as its label. In each iteration all
+//! vertices simultaneously take the label that most of their neighbours had in the previous iteration, the smallest of
+//! them in case of a tie. In a directed graph a neighbour counts once for an edge along and once for one against it;
+//! repeated edges and loops count each time. A vertex without neighbours keeps its label. The run ends after a number
+//! of iterations, or earlier if one changes nothing.
 //!
-//! Labels are gathered and counted in a [table](crate::model::algorithm::Contents::Own) of each device's own: every
-//! vertex has room there for as many labels, each with its number, as it has neighbours, and finds a label's place by
-//! its hash. Vertices are taken range by range, so that the table has the size that is asked for; an undirected graph
-//! is read once an iteration all the same, a directed one once for each range. Counts stay with the vertex's owner:
-//! several devices share a run as under Strategy-S, whatever is asked for.
+//! Labels are gathered and counted in a [table](crate::model::algorithm::Contents::Own) that each device has for
+//! itself: every vertex has room there for one label, with its count, for each of its neighbours, and finds a label's
+//! slot by its hash. Vertices are processed range by range, so that the table has the requested size; an undirected
+//! graph is still read only once an iteration, a directed one once for each range. Counts stay with the vertex's owner:
+//! several devices share a run as under Strategy-S, whichever strategy is requested.
 //!
 //! On the CPU a list of an undirected graph that is in one page, and not very long, is counted in memory of the thread
-//! that reads it, and the table has nothing but the label that won. Where CPUs are all that computes, such a vertex has
-//! room for no more; and labels have a bit that says whether they are new, so that a list without a new one is not
+//! that reads it, and only the winning label is written to the table. If only CPUs compute, such a vertex has room for
+//! just that label; and labels have a bit that says whether they are new, so that a list without a new label is not
 //! counted again.
 //!
-//! 4 bytes a vertex where one range is all, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the
-//! vertices of a range, or for each vertex of it with a list that is counted outside; 4 bytes a vertex for where they
-//! begin there.
+//! 4 bytes a vertex for a single range, otherwise 8 and a bit; 8 bytes of the table for each neighbour of the vertices
+//! of a range, or for each vertex of it whose list is counted outside of the table; 4 bytes a vertex for the offsets
+//! into the table.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -47,17 +47,17 @@ use topostream_formats::{Direction, Store, VertexId};
 pub struct LabelPropagation {
     iterations: u32,
     directed: bool,
-    /// Where each vertex's room begins, in places of two words, modulo 2^32; and where the last one's ends.
+    /// The offset of each vertex's room, in slots of two words, modulo 2^32; then the end of the last one.
     starts: Arc<Vec<u32>>,
-    /// Where ranges of vertices begin, and where the last one ends.
+    /// The start of each range of vertices, then the end of the last one.
     bounds: Arc<Vec<u32>>,
-    /// Places of the largest range.
+    /// The number of slots of the largest range.
     places: u64,
-    /// Whether it is for CPUs, which count most lists outside of the table.
+    /// Whether only CPUs compute, which count most lists outside of the table.
     alone: bool,
-    /// Whether labels are marked that are [`NEW`].
+    /// Whether labels that are [`NEW`] are marked.
     marked: bool,
-    /// Vertices by ascending original id, and their ranks there; none where their numbers are in that order.
+    /// Vertices by ascending original id, and their ranks; `None` if their numbers are in that order.
     ranks: Option<Ranks>,
 }
 
@@ -66,25 +66,25 @@ struct Ranks {
     rank_of: Arc<Vec<u32>>,
 }
 
-/// For reports.
+/// The name in reports.
 const NAME: &str = "label propagation";
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const LABEL: usize = 0;
 const NEXT: usize = 1;
 const TURN: usize = 2;
 /// The table of counts.
 const COUNTS: usize = 2;
 
-/// Bytes of the table of counts where nothing else is asked for.
+/// The size of the table of counts in bytes, unless another is requested.
 const TABLE_BYTES: u64 = 1 << 30;
 /// Where ranges end.
 const BOUNDS_BYTES: u64 = 64 << 10;
 /// Spreads labels over places (Knuth's multiplicative hash).
 const SPREAD: u32 = 2_654_435_761;
-/// The number of a label that has won already: nothing else is in the vertex's room.
+/// The count of a label that has already won: the vertex's room contains nothing else.
 const WON: u32 = u32::MAX;
 
-/// The bit of a label that is another than in the iteration before, where labels are marked.
+/// The bit of a label that differs from that of the previous iteration, if labels are marked.
 const NEW: u32 = 1 << 31;
 
 /// Counts labels.
@@ -93,13 +93,13 @@ pub struct LabelPropagationKernel<'a> {
     label: &'a U32Column,
     counts: Counts<'a>,
     both_ends: bool,
-    /// The bits of a label that are the label.
+    /// Mask of the bits that hold the label.
     mask: u32,
-    /// Whether lists without a new label are as they were.
+    /// Whether lists without a new label are skipped.
     only_new: bool,
 }
 
-/// The table of counts, for the vertices of a range that are the device's own.
+/// The table of counts, for the device's own vertices of a range.
 struct Counts<'a> {
     starts: &'a [u32],
     range: Range<u32>,
@@ -108,7 +108,7 @@ struct Counts<'a> {
 }
 
 impl Counts<'_> {
-    /// A vertex's room: pairs of a label and one, and its number.
+    /// A vertex's room: pairs of a label plus one, and its count.
     #[inline(always)]
     fn room(&self, vertex: u32) -> &[AtomicU32] {
         let place = |vertex: u32| self.starts[vertex as usize];
@@ -130,7 +130,7 @@ impl Counts<'_> {
         }
         let (room, key) = (self.room(vertex), label + 1);
         let places = room.len() / 2;
-        // A hash of 32 bits is to 2^32 as its place to all of them: no division.
+        // Scales a 32-bit hash to the number of slots, without a division.
         let mut at = ((u64::from(label.wrapping_mul(SPREAD)) * places as u64) >> 32) as usize;
         loop {
             let seen = room[2 * at].load(Relaxed);
@@ -144,7 +144,7 @@ impl Counts<'_> {
         }
     }
 
-    /// Notes the label that has won, of a vertex whose labels are not counted here.
+    /// Stores the winning label of a vertex whose labels are not counted here.
     #[inline(always)]
     fn won(&self, vertex: u32, label: u32) {
         let room = self.room(vertex);
@@ -152,7 +152,7 @@ impl Counts<'_> {
         room[1].store(WON, Relaxed);
     }
 
-    /// The label that was counted most often, of several the smallest; the room is empty from here on.
+    /// Returns the most frequent label, the smallest in case of a tie, and empties the room.
     fn take(&self, vertex: u32) -> Option<u32> {
         let mut best: Option<(u32, u32)> = None;
         for place in self.room(vertex).chunks_exact(2) {
@@ -170,12 +170,12 @@ impl Counts<'_> {
     }
 }
 
-/// A list that is read.
+/// A list that is being read.
 #[doc(hidden)]
 pub struct Counted {
     vertex: u32,
     label: u32,
-    /// Where the thread counts by itself.
+    /// The thread's own counts, if it counts the list itself.
     tally: Option<Tally>,
 }
 
@@ -220,8 +220,8 @@ impl Kernel for LabelPropagationKernel<'_> {
 }
 
 impl LabelPropagation {
-    /// Propagates labels for so many iterations. `table_bytes` are for the table of counts, on each device; by default
-    /// a quarter of main memory, at most 1 GiB, and no more than a device can bind.
+    /// Propagates labels for this number of iterations. `table_bytes` is the size of the table of counts on each
+    /// device; by default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
     ///
     /// # Errors
     /// As of [`Engine::run`].
@@ -234,8 +234,8 @@ impl LabelPropagation {
         engine.run_observed(Self::new(engine, iterations, table_bytes)?, observer)
     }
 
-    /// What [`run`](Self::run) runs: counts and choices are still to come, the table's size is known. Of a directed
-    /// graph without in-lists all pages are read.
+    /// The algorithm that [`run`](Self::run) runs: the table is not filled, but its size is known. For a directed graph
+    /// without in-lists all pages are read.
     ///
     /// # Errors
     /// As of [`Engine::run`].
@@ -285,7 +285,7 @@ impl LabelPropagation {
         Ok(Self { iterations, directed, starts, bounds, places, alone, marked, ranks: Ranks::of(store)? })
     }
 
-    /// Without a graph, for so many ranges: what its shader is made from.
+    /// Without a graph, for this number of ranges: enough to compose its shader.
     pub fn without_table(directed: bool, ranges: usize) -> Self {
         let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
         Self { iterations: 1, directed, starts, bounds, places: 0, alone: false, marked: false, ranks: None }
@@ -295,17 +295,17 @@ impl LabelPropagation {
         self.bounds.len() as u32 - 1
     }
 
-    /// Whether all vertices are counted for at once.
+    /// Whether one range contains all vertices.
     fn is_whole(&self) -> bool {
         self.ranges() == 1
     }
 
-    /// The bits of a label that are the label.
+    /// Mask of the bits that hold the label.
     fn mask(&self) -> u32 {
         if self.marked { !NEW } else { u32::MAX }
     }
 
-    /// The range whose turn it is.
+    /// The range that a superstep processes.
     fn range(&self, step: &Step) -> Range<u32> {
         let number = step.integers[0] as usize;
         self.bounds[number]..self.bounds[number + 1]
@@ -325,7 +325,7 @@ impl LabelPropagation {
         Step::new(superstep, Direction::Out, self.visit()).with_integers([number, last, 0, 0])
     }
 
-    /// Of several ranges, has those vertices read whose turn is next, and no others.
+    /// With several ranges, marks the vertices of the next range to be read, and no others.
     fn give_turns(&self, state: &State, step: &Step, vertex: u32) {
         let turns = state.attributes.bits(TURN);
         let next = self.range(&self.step(step.superstep + 1));
@@ -336,7 +336,7 @@ impl LabelPropagation {
     }
 }
 
-/// Main memory beside the table of counts, in bytes: of one range and of several.
+/// Main memory in addition to the table of counts, in bytes: for one range and for several.
 struct Memory {
     needed_bytes: [u64; 2],
 }
@@ -349,27 +349,27 @@ impl Memory {
         let own_bytes = 4 * (vertices + 1) + ranks_bytes + BOUNDS_BYTES;
         let needed_bytes = |ranges| -> Result<u64> {
             let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;
-            // Lengths are counted before.
+            // Lists are counted before the table is allocated.
             Ok(run_bytes.max(counting_bytes(store) + own_bytes))
         };
         Ok(Self { needed_bytes: [needed_bytes(1)?, needed_bytes(2)?] })
     }
 
-    /// Refuses before lists are counted what would be refused behind that.
+    /// Reports errors before lists are counted that would otherwise be reported after.
     fn check_counting(&self, engine: &Engine) -> Result<()> {
         if self.needed_bytes[1] <= engine.options().memory_bytes {
             return Ok(());
         }
         let store = engine.store();
-        // Without in-lists nobody knows yet how many edges lead to a vertex.
+        // Without in-lists the in-degrees are not known yet.
         let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
         let out = largest(Direction::Out).unwrap_or(0);
         let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
         Err(self.refusal(engine, out + against))
     }
 
-    /// The table's bytes where nothing else is asked for: a quarter of the memory, and no more than everything else
-    /// leaves. The largest room must fit; where all do, they are one range.
+    /// The size of the table unless another is requested: a quarter of the memory, and no more than everything else
+    /// leaves free. The largest room must fit; if all do, they are one range.
     fn table_bytes(&self, engine: &Engine, largest: u64, all: u64) -> Result<u64> {
         let memory_bytes = engine.options().memory_bytes;
         let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?).max(8 * largest);
@@ -393,7 +393,7 @@ impl Memory {
     }
 }
 
-/// The ranges of the checkpoint that a run goes on from, where there is one of this graph.
+/// The ranges of the checkpoint that a run continues, if it is one of this graph.
 fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
     let Some((mut kept, bytes)) = engine.kept(NAME)? else { return Ok(None) };
     let bounds = kept.words((bytes / 4) as usize)?;
@@ -401,11 +401,11 @@ fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
     let vertices = engine.store().vertices();
     let ends =
         ranges.first().is_some_and(|range| range.start == 0) && ranges.last().is_some_and(|last| last.end == vertices);
-    // Others are another graph's: the run will say so.
+    // Otherwise it is a checkpoint of another graph: the run will report that.
     Ok((ends && ranges.iter().all(|range| range.start <= range.end)).then_some(ranges))
 }
 
-/// Up to which length all lists are counted outside of the table on CPUs.
+/// The maximum length up to which all lists are counted outside of the table on CPUs.
 fn counted_alone_max(store: &Store) -> Result<u64> {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
     if store.manifest().directed || topology.is_grouped() {
@@ -418,7 +418,7 @@ fn counted_alone_max(store: &Store) -> Result<u64> {
 }
 
 impl Ranks {
-    /// None where vertices are in the order of their ids.
+    /// Returns `None` if vertices are in the order of their ids.
     fn of(store: &Store) -> Result<Option<Self>> {
         let ids = store.ids()?;
         if ids.is_ascending() {
@@ -491,7 +491,7 @@ impl Algorithm for LabelPropagation {
     fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
         sound::place(step.integers[0], self.ranges() as usize)?;
         let label = state.attributes.u32(LABEL);
-        // Who marks labels elsewhere, or not at all, has marked other ones: here all count as new.
+        // Another device marks labels differently or not at all: all labels count as new here.
         if state.graph.vertices <= NEW.into() {
             (0..state.graph.vertices as u32).into_par_iter().for_each(|vertex| {
                 let plain = label.get(vertex) & !NEW;
@@ -528,7 +528,7 @@ impl Algorithm for LabelPropagation {
     }
 
     fn shader(&self) -> Option<Shader> {
-        // What CPUs count outside of the table has no room in it.
+        // Lists that CPUs count outside of the table have no room in it.
         if self.alone {
             return None;
         }
@@ -556,8 +556,8 @@ impl Algorithm for LabelPropagation {
         LabelPropagationKernel { label, counts, both_ends: self.directed, mask: self.mask(), only_new }
     }
 
-    /// Chooses labels for the vertices of the range; behind the last range they become the vertices' own. The first sum
-    /// says how many are others than before.
+    /// Chooses labels for the vertices of the range; after the last range they become the vertices' labels. The first
+    /// sum is the number of labels that have changed.
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
         let (counts, label) = (self.counts(state, step), state.attributes.u32(LABEL));
         let mut changed = 0.0;

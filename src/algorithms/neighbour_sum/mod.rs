@@ -1,12 +1,12 @@
-//! The sum of every vertex's in-neighbours' values, which the algorithms of power iteration share: their first two
+//! The sum of every vertex's in-neighbours' values, shared by the algorithms of power iteration: their first two
 //! attributes, their kernel, and its WGSL.
 //!
-//! `sum[v]` is the sum of `weight(u → v) * value[u]` over the edges u → v; weights are 1 where none are read. In-lists
-//! are read where the store has them (each list's sum is added up by one thread and written once), otherwise out-lists
-//! (each edge adds to its neighbour's sum). An edge that is stored several times counts as often, a loop once.
+//! `sum[v]` is the sum of `weight(u → v) * value[u]` over the edges u → v; weights are 1 if none are read. In-lists are
+//! read if the store has them (each list's sum is added up by one thread and written once), otherwise out-lists (each
+//! edge adds to its neighbour's sum). Repeated edges count each time, a loop once.
 //!
-//! Sums are in single precision. Their last digits depend on the order of the terms. A weight that is infinite or not a
-//! number has no sum: the vertex that it leads to is put into the set `refused`, which stores with `f32` weights have.
+//! Sums are in single precision. Their last digits depend on the order of the terms. An infinite or NaN weight has no
+//! sum: the vertex that it leads to is added to the set `refused`, which exists for stores with `f32` weights.
 
 use crate::algorithms::Stop;
 use crate::model::algorithm::{Kernel, List, State, Step, Supersteps, Visit};
@@ -16,17 +16,17 @@ use std::ops::ControlFlow;
 use topostream_formats::Direction;
 use topostream_formats::edge::WeightType;
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 pub(super) const VALUE: usize = 0;
 pub(super) const SUM: usize = 1;
-/// The first place that is the algorithm's own, where there are no `f32` weights.
+/// The first index that belongs to the algorithm itself, without `f32` weights.
 pub(super) const OWN: usize = 2;
 
-/// The least mean change that single precision can tell from none.
+/// The smallest mean change that single precision can distinguish from 0.
 const TOLERANCE_MIN: f64 = 1e-7;
 
-/// The WGSL of the kernel, to stand behind the text of an algorithm: `concat!(include_str!(…), neighbour_sum_wgsl!())`.
-/// It reads `value`, adds to `sum`, and needs the switches `WEIGHTED` and `FLOAT`.
+/// The WGSL of the kernel, appended to the text of an algorithm: `concat!(include_str!(…), neighbour_sum_wgsl!())`. It
+/// reads `value`, adds to `sum`, and needs the switches `WEIGHTED` and `FLOAT`.
 macro_rules! neighbour_sum_wgsl {
     () => {
         include_str!("../neighbour_sum/neighbour_sum.wgsl")
@@ -34,7 +34,7 @@ macro_rules! neighbour_sum_wgsl {
 }
 pub(super) use neighbour_sum_wgsl;
 
-/// The attributes `value`, which begins as `first`, and `sum`.
+/// The attributes `value`, with the initial value `first`, and `sum`.
 pub(super) fn attributes(has_in_lists: bool, first: f32) -> Vec<Attribute> {
     let (value, sum) = if has_in_lists { (Role::Gathered, Role::Own) } else { (Role::ReadOnly, Role::Accumulated) };
     let (of, initial) = (AttributeType::F32, Initial::Bits(first.to_bits()));
@@ -44,14 +44,14 @@ pub(super) fn attributes(has_in_lists: bool, first: f32) -> Vec<Attribute> {
     ]
 }
 
-/// The set of vertices that an edge leads to whose weight is infinite or not a number.
+/// The set of vertices with an incoming edge whose weight is infinite or NaN.
 pub(super) fn refused(has_in_lists: bool) -> Attribute {
     let role = if has_in_lists { Role::Own } else { Role::Accumulated };
     let (of, initial) = (AttributeType::Bit, Initial::Bits(0));
     Attribute { name: "refused", of, role, merge: Merge::Or, initial }
 }
 
-/// An attribute of the algorithm's own, which edges do not read.
+/// An attribute of the algorithm itself, which edges do not read.
 pub(super) fn own(name: &'static str, of: AttributeType) -> Attribute {
     let merge = if of == AttributeType::Bit { Merge::Or } else { Merge::Add };
     Attribute { name, of, role: Role::Own, merge, initial: Initial::Bits(0) }
@@ -91,13 +91,13 @@ impl<'a> NeighbourSum<'a> {
         Self { value, sum, weights: None, refused: None, pull: step.direction == Direction::In }
     }
 
-    /// The kernel of a superstep over weighted edges; with `f32` weights `refused` is the place of that set.
+    /// The kernel of a superstep over weighted edges; with `f32` weights `refused` is the index of that set.
     pub(super) fn weighted(state: &'a State, step: &Step, weights: Option<WeightType>, refused: usize) -> Self {
         let refused = (weights == Some(WeightType::F32)).then(|| state.attributes.bits(refused));
         Self { weights, refused, ..Self::unweighted(state, step) }
     }
 
-    /// The weight by its bits; none where it is refused.
+    /// Decodes the weight from its bits; `None` if it is rejected.
     #[inline(always)]
     fn weight(&self, bits: u32) -> Option<f32> {
         match self.weights {
@@ -148,7 +148,7 @@ impl Kernel for NeighbourSum<'_> {
     }
 }
 
-/// Whether a tolerance can be told from none in single precision.
+/// Checks that single precision can distinguish a tolerance from 0.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -161,7 +161,7 @@ pub(super) fn check_stop(stop: Stop) -> Result<(), String> {
     }
 }
 
-/// Whether an algorithm stops after an iteration; `change` is by how much it has changed a vertex in the mean.
+/// Whether an algorithm stops after an iteration; `change` is the mean change of a vertex.
 pub(super) fn is_done(stop: Stop, iterations: u32, change: f64) -> bool {
     match stop {
         Stop::Iterations(asked) => iterations >= asked,
@@ -183,7 +183,7 @@ pub(super) fn switches(weights: Option<WeightType>) -> Vec<(&'static str, bool)>
     vec![("WEIGHTED", weights.is_some()), ("FLOAT", weights == Some(WeightType::F32))]
 }
 
-/// When to stop, as command lines say it.
+/// When to stop, as command-line arguments.
 #[cfg(feature = "cli")]
 #[derive(clap::Args)]
 pub(super) struct StopArgs {
@@ -200,7 +200,7 @@ pub(super) struct StopArgs {
 
 #[cfg(feature = "cli")]
 impl StopArgs {
-    /// The same as a value.
+    /// Converts the arguments.
     pub(super) fn stop(&self) -> Stop {
         match self.iterations {
             Some(iterations) => Stop::Iterations(iterations),

@@ -1,10 +1,10 @@
-//! Neighbourhoods whichever way edges point: `level[v]` is the number of hops from the nearest source in the graph
-//! without its directions, up to a bound; what is farther away counts as not reached. Loops and repeated edges make no
-//! difference.
+//! Neighbourhoods that ignore the direction of edges: `level[v]` is the number of hops from the nearest source in the
+//! undirected version of the graph, up to a limit; vertices farther away count as unreached. Loops and repeated edges
+//! make no difference.
 //!
-//! Of a directed graph only, whose edges stand in the out-list of one end and the in-list of the other: a hop is two
-//! supersteps, first over the out-lists of the outermost vertices, then over their in-lists. Neighbourhoods one way,
-//! and those of undirected graphs, are what [`Bfs`](super::Bfs) finds with a bound on hops.
+//! For directed graphs only, whose edges are stored in the out-list of one end and the in-list of the other: a hop is
+//! two supersteps, first over the out-lists of the outermost vertices, then over their in-lists. For neighbourhoods in
+//! one direction, and for those of undirected graphs, use [`Bfs`](super::Bfs) with a limit on hops.
 //!
 //! 4 bytes a vertex for the level, and a bit.
 
@@ -23,18 +23,18 @@ use topostream_formats::{Direction, VertexId};
 /// The vertices within some hops of sources, over out- and in-lists of a directed graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbourhood {
-    /// Where it starts: one at least.
+    /// The sources: at least one.
     pub sources: Vec<VertexId>,
-    /// The most hops that it goes, where there is a bound.
+    /// The maximum number of hops, if there is a limit.
     pub hops_max: Option<u32>,
 }
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const LEVEL: usize = 0;
 /// The vertices of the last level.
 const OUTERMOST: usize = 1;
 
-/// The level that a superstep gives: two supersteps to a hop.
+/// The level that a superstep assigns: two supersteps to a hop.
 fn level_of(step: &Step) -> u32 {
     step.superstep / 2 + 1
 }
@@ -44,7 +44,7 @@ fn ends_hop(step: &Step) -> bool {
     step.direction == Direction::In
 }
 
-/// Gives a level to whoever has none.
+/// Assigns a level to vertices that have none.
 #[doc(hidden)]
 pub struct NeighbourhoodKernel<'a> {
     level: &'a U32Column,

@@ -1,13 +1,13 @@
-//! Inference in a neural network whose neurons are the vertices: every vertex's value becomes an activation function of
-//! the weighted sum of its in-neighbours' values, again and again, until the largest change is below a tolerance (NN of
+//! Inference in a neural network whose neurons are the vertices: every vertex's value repeatedly becomes an activation
+//! function of the weighted sum of its in-neighbours' values, until the largest change is below a tolerance (NN of
 //! Khorasani, Gupta and Bhuyan, PACT 2015).
 //!
-//! `x'[v] = f(sum of weight(u → v) * x[u] over edges u → v)`. All vertices begin at the same value (1 if none is
-//! given); inputs are held at values of their own. Weights are 1 where the store has none, and may be negative; an edge
-//! that is stored several times counts as often. A vertex without in-edges takes on f(0) in the first iteration.
+//! `x'[v] = f(sum of weight(u → v) * x[u] over edges u → v)`. All vertices start with the same value (1 by default);
+//! inputs are fixed at values of their own. Weights are 1 if the store has none, and may be negative; repeated edges
+//! count each time. A vertex without in-edges takes on f(0) in the first iteration.
 //!
-//! Networks with cycles need not converge: the number of iterations is bounded. With an activation function without
-//! bounds, values may grow without bound, which ends the run with an error.
+//! Networks with cycles need not converge: the number of iterations is bounded. With an unbounded activation function
+//! values may grow without bound, which ends the run with an error.
 //!
 //! Cost: all lists in every superstep. 8 bytes and 1 bit a vertex, 2 bits with `f32` weights. Sums are in single
 //! precision.
@@ -26,7 +26,7 @@ use std::ops::Range;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
 
-/// What becomes of a sum.
+/// The activation function that is applied to a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Activation {
@@ -40,7 +40,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// The function.
+    /// Applies the function.
     pub fn of(self, sum: f64) -> f64 {
         match self {
             Self::Tanh => sum.tanh(),
@@ -53,34 +53,34 @@ impl Activation {
 /// A neural network with its inputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeuralNetwork {
-    /// What becomes of a vertex's sum.
+    /// The activation function of every vertex.
     pub activation: Activation,
-    /// The value at which vertices begin.
+    /// The initial value of the vertices.
     pub initial: f32,
-    /// Vertices that are held at these values.
+    /// Vertices that are fixed at these values.
     pub inputs: Vec<(VertexId, f32)>,
-    /// The type of the store's weights; none to let every edge count 1.
+    /// The type of the store's weights; if `None`, every edge counts 1.
     pub weights: Option<WeightType>,
-    /// When to stop. A tolerance is of the largest change of a vertex.
+    /// When to stop. A tolerance applies to the largest change of a vertex.
     pub stop: Stop,
 }
 
-/// The vertices that are held.
+/// The vertices that are fixed.
 const HELD: usize = OWN;
-/// Of `f32` weights only.
+/// With `f32` weights only.
 const REFUSED: usize = OWN + 1;
 
-/// The place of the tolerance in a step's scalars, and of the activation in its integers.
+/// The index of the tolerance in a step's scalars, and of the activation in its integers.
 const TOLERANCE: usize = 0;
 const ACTIVATION: usize = 0;
 const ACTIVATION_NAMES: [&str; 3] = ["TANH", "SIGMOID", "RELU"];
 
-/// Places in totals: how many vertices change by the tolerance or more, and how many have values that are too large, or
-/// a weight that is refused.
+/// Indices into the totals: the number of vertices that change by the tolerance or more, and the number of those whose
+/// values are too large or that have a rejected weight.
 const CHANGED: usize = 0;
 const REFUSALS: usize = 1;
 
-/// The largest value: its products with sums of weights up to 10^20 are numbers.
+/// The largest value: its products with sums of weights up to 10^20 are finite.
 const LARGEST: f32 = 1e18;
 
 impl NeuralNetwork {

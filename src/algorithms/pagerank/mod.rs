@@ -1,19 +1,20 @@
 //! PageRank: `rank[v] = (1 - d) / n + d * (sum of rank[u] / out_degree[u] over edges u → v  [+ dangling / n])`.
 //!
-//! Starts from 1/n. The bracket is there with [`DanglingMass::Redistributed`] (NetworkX, LDBC Graphalytics) and not
-//! with [`DanglingMass::Ignored`] (GTS, Kim et al. 2016; GAP). Push adds along out-lists, in fixed point with 63
+//! Starts from 1/n. The bracketed term applies with [`DanglingMass::Redistributed`] (NetworkX, LDBC Graphalytics) and
+//! not with [`DanglingMass::Ignored`] (GTS, Kim et al. 2016; GAP). Push adds along out-lists, in fixed point with 63
 //! fractional bits. Pull sums each list over its in-neighbours in double precision, in the order of the list, and adds
-//! the parts of a list of several pages in fixed point. Neither depends on which thread or page comes first: the same
-//! bits on every run over a store. A rank is kept as the `f32` share that each out-neighbour receives (the rank itself
-//! where there is none).
+//! the parts of a list of several pages in fixed point. Neither depends on the order of threads or pages: every run
+//! over a store gives the same bits. A rank is stored as the `f32` share that each out-neighbour receives (the rank
+//! itself if there is none).
 //!
-//! With [`Sums::Single`] sums are single-precision floats instead, of half the size: less to keep and, on GPUs, cheaper
-//! to add to. A sum then depends a little on the order of its terms, and loses a little with each of them.
+//! With [`Sums::Single`] sums are single-precision floats instead, half the size: they take less memory and, on GPUs,
+//! additions are cheaper. A sum then depends slightly on the order of its terms, and each addition loses a little
+//! precision.
 //!
 //! It keeps 12 bytes a vertex, 8 with [`Sums::Single`], and reads every list in each iteration. The measure is that of
-//! Page, Brin, Motwani and Winograd (Stanford, 1999), by power iteration.
+//! Page, Brin, Motwani and Winograd (Stanford, 1999), computed by power iteration.
 //!
-//! `PersonalizedPageRank` is the same where walks begin anew at seeds only, and shares all of it.
+//! `PersonalizedPageRank` is the same with walks that restart at seeds only, and shares all of this code.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -26,7 +27,7 @@ use crate::model::attributes::{Attribute, AttributeType, F32Column, Fixed63Colum
 use std::ops::{ControlFlow, Range};
 use topostream_formats::Direction;
 
-/// What becomes of the rank of vertices without out-edges.
+/// What happens to the rank of vertices without out-edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DanglingMass {
     /// It is spread evenly over all vertices.
@@ -41,16 +42,16 @@ pub enum DanglingMass {
 pub enum Stop {
     /// After this many iterations.
     Iterations(u32),
-    /// When ranks change by less than this in all (L1 norm), but after `iterations_max` iterations at the latest.
+    /// When ranks change by less than this in total (L1 norm), but after at most `iterations_max` iterations.
     Tolerance {
         /// The sum of absolute changes.
         l1: f64,
-        /// The bound on iterations.
+        /// The maximum number of iterations.
         iterations_max: u32,
     },
 }
 
-/// Which lists are read.
+/// The lists that are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Traffic {
     /// Pull where the store has in-lists, else push.
@@ -68,7 +69,7 @@ pub enum Sums {
     /// In fixed point with 63 fractional bits: the same bits on every run.
     #[default]
     Exact,
-    /// In single precision: 4 bytes a vertex instead of 8. Ranks differ between runs in their last digits, and where a
+    /// In single precision: 4 bytes a vertex instead of 8. Ranks differ between runs in their last digits, and if a
     /// vertex has millions of in-neighbours the sum may be off by one part in a thousand.
     Single,
 }
@@ -78,18 +79,18 @@ pub enum Sums {
 pub struct PageRank {
     /// d, the probability of following an edge.
     pub damping: f64,
-    /// What becomes of the rank of vertices without out-edges.
+    /// What happens to the rank of vertices without out-edges.
     pub dangling: DanglingMass,
     /// When to stop.
     pub stop: Stop,
-    /// Which lists are read.
+    /// The lists that are read.
     pub traffic: Traffic,
     /// How shares are added up.
     pub sums: Sums,
 }
 
 impl Stop {
-    /// How many iterations it lets come.
+    /// The number of iterations, as far as it is known.
     pub(in crate::algorithms) fn supersteps(self) -> Supersteps {
         match self {
             Self::Iterations(iterations) => Supersteps::Exactly(iterations),
@@ -111,15 +112,15 @@ impl Default for PageRank {
     }
 }
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 pub(in crate::algorithms) const SHARE: usize = 0;
 const SUM: usize = 1;
 
-/// Places in a step's scalars.
+/// Indices into a step's scalars.
 const BASE: usize = 0;
 const DAMPING: usize = 1;
 
-/// Places in totals.
+/// Indices into the totals.
 const DANGLING: usize = 0;
 const CHANGE: usize = 1;
 
@@ -133,7 +134,8 @@ impl PageRank {
         }
     }
 
-    /// What each of the vertices where walks begin anew has whoever points to it: all of them, or the seeds.
+    /// The rank that each restart vertex has regardless of its in-neighbours; restart vertices are all vertices or the
+    /// seeds.
     fn base(&self, among: u64, dangling: f64) -> f64 {
         let spread = match self.dangling {
             DanglingMass::Redistributed => self.damping * dangling,
@@ -148,7 +150,7 @@ impl PageRank {
         Step::new(superstep, direction, Visit::All).with_scalars(scalars)
     }
 
-    /// The first superstep where walks begin anew at so many vertices.
+    /// The first superstep, with this number of restart vertices.
     pub(in crate::algorithms) fn first_among(&self, graph: &Graph, among: u64, totals: Scalars) -> Option<Step> {
         let none = self.stop == Stop::Iterations(0) || graph.vertices == 0;
         (!none).then(|| self.step(graph, among, 0, totals[DANGLING]))
@@ -183,7 +185,7 @@ impl PageRank {
         [dangling, 0.0, 0.0, 0.0]
     }
 
-    /// Gives vertices their next ranks, of which those where walks `begin` have what is theirs whoever points to them.
+    /// Sets the next ranks of vertices; those where walks `begin` include the base rank.
     pub(in crate::algorithms) fn update(
         &self,
         state: &State,
@@ -206,7 +208,7 @@ impl PageRank {
         totals
     }
 
-    /// Sets a vertex's rank; returns it where it is dangling, else 0.
+    /// Sets a vertex's rank; returns it if the vertex is dangling, otherwise 0.
     fn set_rank(state: &State, vertex: u32, rank: f64) -> f64 {
         let degree = state.graph.out_degree(vertex);
         state.attributes.f32(SHARE).set(vertex, (rank / f64::from(degree.max(1))) as f32);
@@ -273,7 +275,7 @@ impl<'a> SumColumn<'a> {
     }
 }
 
-/// Adds along or against edges.
+/// Adds values along or against edges.
 #[doc(hidden)]
 pub struct PageRankKernel<'a> {
     share: &'a F32Column,
@@ -281,11 +283,11 @@ pub struct PageRankKernel<'a> {
     pull: bool,
 }
 
-/// What a list's owner gives each neighbour (push), or has received so far (pull).
+/// The value that a list's vertex gives to each neighbour (push), or the sum of what it has received so far (pull).
 #[doc(hidden)]
 pub struct Carried {
     list: List,
-    /// Two sums, of every other share each: an addition need not wait for the one just before it.
+    /// Two sums, each of every second share, so that an addition does not depend on the previous one.
     received: (f64, f64),
     given: u64,
 }

@@ -1,18 +1,18 @@
-//! Personalized PageRank, which is random walk with restart: `rank[v]` is how much of their time walkers spend at `v`
-//! who follow edges with probability d and otherwise begin anew at a seed (Page et al. 1999; Tong, Faloutsos and Pan,
+//! Personalized PageRank, or random walk with restart: `rank[v]` is the fraction of time spent at `v` by random walks
+//! that follow an edge with probability d and otherwise restart at a seed (Page et al. 1999; Tong, Faloutsos and Pan,
 //! ICDM 2006).
 //!
 //! `rank[v] = (1 - d) s[v] + d * (sum of rank[u] / out_degree[u] over edges u → v  [+ dangling * s[v]])`, where s is 1
-//! over the number of seeds at seeds and 0 elsewhere. It starts from s, so that after k iterations the walk of at most
-//! k steps is there, and vertices that no seed reaches have exactly 0. The bracket is there with
-//! [`DanglingMass::Redistributed`](super::DanglingMass::Redistributed), as in NetworkX (`personalization` alone):
-//! walkers begin anew where there is no way on. Otherwise they are lost.
+//! over the number of seeds at seeds and 0 elsewhere. It starts from s, so that k iterations cover walks of at most k
+//! steps, and vertices that no seed reaches have exactly 0. The bracketed term applies with
+//! [`DanglingMass::Redistributed`](super::DanglingMass::Redistributed), as in NetworkX (`personalization` alone): walks
+//! restart at vertices without out-edges. Otherwise they are lost.
 //!
-//! It is [`PageRank`] with a set of seeds: kernel, shader and sums are its own, and so is what it says of directions,
-//! of exactness and of when to stop. Only the vertex phase asks whether a vertex is a seed. Edges that stand several
-//! times are followed as often; a loop is an edge like others; weights are not read.
+//! It is [`PageRank`] with a set of seeds and uses its kernel, shader and sums; the documentation there on directions,
+//! exactness and when to stop applies. Only the vertex phase tests whether a vertex is a seed. Repeated edges are
+//! followed each time; a loop is treated like any other edge; weights are not read.
 //!
-//! It keeps 1 bit a vertex beside what PageRank does.
+//! It keeps 1 bit a vertex in addition to PageRank's attributes.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -28,16 +28,16 @@ use std::collections::HashSet;
 use std::ops::Range;
 use topostream_formats::{Direction, VertexId};
 
-/// PageRank as seen from some vertices.
+/// PageRank relative to a set of seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersonalizedPageRank {
-    /// Where walks begin, each as often as any other.
+    /// The vertices where walks restart, each with the same probability.
     pub seeds: Vec<VertexId>,
-    /// Everything else.
+    /// All other parameters.
     pub ranks: PageRank,
 }
 
-/// The place of the seeds in the declaration, behind PageRank's own.
+/// The index of the seeds in the declaration, after PageRank's own attributes.
 const SEED: usize = 2;
 
 impl Algorithm for PersonalizedPageRank {
@@ -49,7 +49,7 @@ impl Algorithm for PersonalizedPageRank {
 
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
         let mut declared = self.ranks.attributes(has_in_lists);
-        // Not even read by edges: the role that takes least telling between devices.
+        // Edges do not even read it: the role that needs the least communication between devices.
         let (of, role, merge) = (AttributeType::Bit, Role::Own, Merge::Or);
         declared.push(Attribute { name: "seed", of, role, merge, initial: Initial::Bits(0) });
         declared
@@ -91,7 +91,7 @@ impl Algorithm for PersonalizedPageRank {
         Seeds { active: Vec::new(), values: values.collect() }
     }
 
-    /// Seeds have their ranks in the place of shares.
+    /// Seeds store their ranks in the attribute of shares.
     fn initialise(&self, state: &State, vertices: Range<u64>) -> Scalars {
         PageRank::begin(state, vertices, |vertex| state.attributes.f32(SHARE).get(vertex).into())
     }

@@ -1,43 +1,43 @@
-//! Radius and effective diameter, estimated: for every vertex how many vertices edges lead to from it, how far the
-//! farthest of them is, and within how many hops nine tenths of them are; and for the graph the *neighbourhood
-//! function* N(h), the number of pairs of vertices at most h hops apart, with the number of hops in which nine tenths
-//! of all connected pairs reach each other.
+//! Estimated radius and effective diameter: for every vertex, the number of vertices that it reaches along edges, the
+//! distance of the farthest of them, and the number of hops within which nine tenths of them are reached; for the
+//! graph, the *neighbourhood function* N(h), the number of pairs of vertices at most h hops apart, and the number of
+//! hops within which nine tenths of all connected pairs reach each other.
 //!
 //! As ANF (Palmer, Gibbons and Faloutsos, KDD 2002), HADI (Kang et al., TKDD 2011) and HyperANF (Boldi, Rosa and Vigna,
-//! WWW 2011): each vertex has a sketch of the vertices within h hops along its out-edges, itself among them. A
-//! superstep reads all lists, and makes of each vertex's sketch and those of its out-neighbours the one for h + 1; it
+//! WWW 2011): each vertex has a sketch of the vertices within h hops along its out-edges, itself included. A superstep
+//! reads all lists, and merges each vertex's sketch with those of its out-neighbours into the one for h + 1; the run
 //! ends when no sketch has changed. Two sets of sketches are kept, so that one superstep is one hop on every device.
 //!
 //! *Sketches.* HyperLogLog's registers hold maxima, which devices cannot merge by an atomic operation that is exact for
-//! several registers in a word. So a register is the bitmap that its maximum would be taken of (Flajolet and Martin
+//! several registers in a word. A register is therefore the bitmap whose maximum would be taken (Flajolet and Martin
 //! 1985): a vertex sets one bit of one of eight bitmaps, the i-th with probability 2^-i, and bitmaps are merged by
-//! *or*. The number of bits that are set tells more than the maxima do: Lang's estimate from it ("Back to the future",
-//! arXiv 1708.06839) has a standard error of 0.69 / sqrt(bitmaps), HyperLogLog's 1.04 / sqrt(registers), and it needs
-//! no other rule where there are few vertices. With b bits in a bitmap on average, the estimate is 8 × 0.794 (2^b -
-//! e^(-0.566 b - 0.13 b² - 0.04 b³)) for eight bitmaps, which is within 0.3 % of the solution of b = sum of 1 - e^(-x
-//! 2^-i).
+//! *or*. The number of bits set carries more information than the maxima: Lang's estimate from it ("Back to the
+//! future", arXiv 1708.06839) has a standard error of 0.69 / sqrt(bitmaps), HyperLogLog's 1.04 / sqrt(registers), and
+//! it needs no separate rule for small numbers of vertices. With b bits in a bitmap on average, the estimate is 8 ×
+//! 0.794 (2^b - e^(-0.566 b - 0.13 b² - 0.04 b³)) for eight bitmaps, which is within 0.3 % of the solution of b = sum
+//! of 1 - e^(-x 2^-i).
 //!
-//! *Passes.* Memory holds eight bitmaps a vertex. A run may take several passes, each with other hashes; the numbers of
-//! bits are averaged, which is worth as much as 8 × passes bitmaps. The standard error of the number of neighbours is
-//! 25 % with one pass, 17 % with two, 12 % with four, 9 % with eight.
+//! *Passes.* Memory holds eight bitmaps a vertex. A run may take several passes, each with different hashes; the
+//! numbers of bits are averaged, which is equivalent to 8 × passes bitmaps. The standard error of the number of
+//! neighbours is 25 % with one pass, 17 % with two, 12 % with four, 9 % with eight.
 //!
-//! - `eccentricity[v]`: the last hop at which a sketch of v has changed, the largest of all passes: never more than the
-//!   true one,
-//!   which it falls short of where what is farthest away is little.
+//! - `eccentricity[v]`: the last hop at which a sketch of v has changed, the largest of all passes. It never exceeds
+//!   the true eccentricity, and may fall short of it if few vertices are farthest away.
 //! - `radius[v]`: the least hop at which the estimate is at least 9 tenths of the last one, the mean of all passes
 //!   (*effective radius*).
 //! - `neighbours[v]`: the estimated number of vertices that v reaches, itself included.
 //! - The effective diameter: the number of hops, interpolated between two, at which N is 9 tenths of its last value. N
-//!   is the mean of
-//!   all passes, and N(0) the number of vertices. Pairs of a vertex with itself are counted, as ANF counts them.
+//!   is the mean of all passes, and N(0) the number of vertices. Pairs of a vertex with itself are counted, as ANF
+//!   counts them.
 //!
-//! In a directed graph hops go along edges. Loops and repeated edges change nothing; a vertex without out-edges reaches
-//! itself. Supersteps are a pass's largest eccentricity and two, times passes, and each reads everything.
+//! In a directed graph hops follow edges. Loops and repeated edges change nothing; a vertex without out-edges reaches
+//! itself. The number of supersteps is the number of passes times the largest eccentricity of a pass plus two, and each
+//! reads everything.
 //!
 //! 84 bytes a vertex: sixteen bitmaps and five numbers. GPUs must bind 22 storage buffers at once, which adapters with
-//! the least limits do not: a [narrow](Radius::narrow) run keeps two bitmaps a vertex (36 bytes, 10 buffers), has twice
-//! the standard error, and as one bit more is then more than a ninth, its `radius` is the last hop at which a pass's
-//! sketch has changed.
+//! the lowest limits cannot: a [narrow](Radius::narrow) run keeps two bitmaps a vertex (36 bytes, 10 buffers) and has
+//! twice the standard error. One additional bit is then more than a ninth, so its `radius` is the last hop at which a
+//! pass's sketch has changed.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -60,39 +60,39 @@ pub struct Radius {
     seed: u32,
     /// Eight bitmaps a vertex, or two.
     wide: bool,
-    /// N from the first hop on, of each pass: told by vertex phases, and kept for
+    /// N from the first hop on, of each pass: collected by vertex phases, and kept for
     /// [`effective_diameter`](Self::effective_diameter).
     neighbourhood: Mutex<Vec<Vec<f64>>>,
 }
 
-/// Places in the declaration. Bits of the passes that are done, added up.
+/// Indices of the declared attributes. The sum of the bits of completed passes.
 const COUPONS: usize = 0;
-/// Hops at which they had 9 tenths, added up.
+/// The sum over completed passes of the hops at which the estimate reached 9 tenths.
 const NEARS: usize = 1;
-/// The last change of those passes.
+/// The hop of the last change in completed passes.
 const FARTHEST: usize = 2;
-/// Of this pass: the hop from which on the estimate has been at least 9 tenths of what it is.
+/// In this pass: the hop since which the estimate has been at least 9 tenths of its current value.
 const NEAR: usize = 3;
-/// The last change of this pass.
+/// The hop of the last change in this pass.
 const LAST: usize = 4;
-/// The sketch, and behind it what edges make of its neighbours'.
+/// The first bitmap of the sketch, followed by the bitmaps that edges merge from its neighbours.
 const NOW: usize = 5;
 
-/// The most bitmaps of a vertex.
+/// The maximum number of bitmaps of a vertex.
 const BITMAPS_MAX: usize = 8;
 const NUMBERS: [&str; NOW] = ["coupons", "nears", "farthest", "near", "last"];
 const NOW_NAMES: [&str; BITMAPS_MAX] = ["now0", "now1", "now2", "now3", "now4", "now5", "now6", "now7"];
 const NEXT_NAMES: [&str; BITMAPS_MAX] = ["next0", "next1", "next2", "next3", "next4", "next5", "next6", "next7"];
 
-/// From so many bits of eight bitmaps on, one bit less stands for at least 9 tenths as many vertices; of two bitmaps
-/// never.
+/// From this number of bits in eight bitmaps, one bit less stands for at least 9 tenths as many vertices; with two
+/// bitmaps it never does.
 const ENOUGH: u32 = 15;
-/// The share of pairs that the effective diameter is about.
+/// The share of pairs that defines the effective diameter.
 const MOST: f64 = 0.9;
-/// The most passes.
+/// The maximum number of passes.
 const PASSES_MAX: u32 = 256;
 
-/// Places in totals.
+/// Indices into the totals.
 const CHANGED: usize = 0;
 const PAIRS: usize = 1;
 
@@ -101,7 +101,8 @@ const SCALE: f64 = 0.794_023_6;
 /// The polynomial by which few bits stand for fewer vertices.
 const FEW: [f64; 3] = [0.566_261_2, 0.13, 0.04];
 
-/// How many vertices have set so many bits, on average of passes, of so many bitmaps.
+/// Returns the estimated number of vertices that have set this number of bits, averaged over passes, in this number of
+/// bitmaps.
 fn estimate(bits: f64, bitmaps: usize) -> f64 {
     let b = bits / bitmaps as f64;
     let [few_0, few_1, few_2] = FEW;
@@ -109,22 +110,23 @@ fn estimate(bits: f64, bitmaps: usize) -> f64 {
     bitmaps as f64 * SCALE * (b.exp2() - few)
 }
 
-/// By how much a hash is shifted to be the number of a bitmap.
+/// Returns the shift that turns a hash into the number of a bitmap.
 fn bitmap_shift(bitmaps: usize) -> u32 {
     32 - bitmaps.ilog2()
 }
 
-/// A vertex's own bit: the first bits of its hash are the bitmap, the zeros that another hash ends with the place.
+/// A vertex's own bit: the first bits of its hash select the bitmap, the number of trailing zeros of another hash
+/// selects the bit.
 fn own_bit(vertex: u32, seed: u32, bitmaps: usize) -> (usize, u32) {
     let bitmap = mixed(vertex ^ mixed(seed)) >> bitmap_shift(bitmaps);
     let place = mixed(vertex ^ mixed(seed.wrapping_add(1))).trailing_zeros().min(31);
     (bitmap as usize, 1 << place)
 }
 
-/// What a step's integers say.
+/// The integers of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Phase {
-    /// Hops when the superstep ends; none where a pass begins.
+    /// The number of hops when the superstep ends; 0 where a pass begins.
     hops: u32,
     seed: u32,
     pass: u32,
@@ -143,12 +145,12 @@ impl Phase {
 }
 
 impl Radius {
-    /// Over so many passes (1 to 256); the same seed gives the same sketches.
+    /// With this number of passes (1 to 256); the same seed gives the same sketches.
     pub fn new(passes: u32, seed: u32) -> Self {
         Self { passes, seed, wide: true, neighbourhood: Mutex::default() }
     }
 
-    /// The same with two bitmaps a vertex: as little memory and as few buffers as can be, and twice the standard error.
+    /// The same with two bitmaps a vertex: the least memory and the fewest buffers, and twice the standard error.
     pub fn narrow(passes: u32, seed: u32) -> Self {
         Self { wide: false, ..Self::new(passes, seed) }
     }
@@ -161,7 +163,7 @@ impl Radius {
         self.neighbourhood.lock().expect("nothing panics while it is held")
     }
 
-    /// The neighbourhood function of a graph of so many vertices, once a run is done: N(0), N(1), …
+    /// The neighbourhood function of a graph with this number of vertices, once a run has ended: N(0), N(1), …
     pub fn pairs(&self, vertices: u64) -> Vec<f64> {
         let passes = self.neighbourhood();
         let longest = passes.iter().map(Vec::len).max().unwrap_or(0);
@@ -172,7 +174,7 @@ impl Radius {
         std::iter::once(vertices as f64).chain((0..longest).map(mean)).collect()
     }
 
-    /// The number of hops in which nine tenths of all connected pairs reach each other.
+    /// The number of hops within which nine tenths of all connected pairs reach each other.
     pub fn effective_diameter(&self, vertices: u64) -> f64 {
         let pairs = self.pairs(vertices);
         let enough = MOST * pairs.last().expect("N(0) is there");
@@ -196,7 +198,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Those from a place on. What is behind the last of them stands for nothing.
+    /// The bitmaps from an index on. Those after the last one are unused.
     fn new(state: &'a State, first: usize, count: usize) -> Self {
         Self { columns: std::array::from_fn(|at| state.attributes.u32(first + at.min(count - 1))), count }
     }
@@ -207,7 +209,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Brings bitmaps of neighbours together.
+/// Merges bitmaps of neighbours.
 #[doc(hidden)]
 pub struct RadiusKernel<'a> {
     now: Columns<'a>,
@@ -242,7 +244,7 @@ impl Kernel for RadiusKernel<'_> {
     }
 }
 
-/// What a vertex phase looks at.
+/// The attributes that a vertex phase uses.
 struct Values<'a> {
     now: Columns<'a>,
     next: Columns<'a>,
@@ -262,8 +264,7 @@ impl<'a> Values<'a> {
         self.now.iter().map(|now| now.get(vertex).count_ones()).sum()
     }
 
-    /// Whether the sums of a checkpoint are some that this superstep can begin with, so that none of them will
-    /// overflow.
+    /// Checks that this superstep can continue from the sums of a checkpoint, so that none of them will overflow.
     fn check(&self, step: &Step) -> Result<(), String> {
         let phase = Phase::of(step);
         if phase.hops > step.superstep {
@@ -283,7 +284,7 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// The bits of a pass that is done go with those before; another one begins.
+    /// Adds the bits of a completed pass to those of earlier ones, and begins another.
     fn begin(&self, vertex: u32, seed: u32) {
         let [coupons, nears, farthest, near, last] =
             [COUPONS, NEARS, FARTHEST, NEAR, LAST].map(|place| self.number(place));
@@ -297,7 +298,7 @@ impl<'a> Values<'a> {
         (0..).zip(self.now.iter()).for_each(|(at, now)| now.set(vertex, if at == bitmap { bit } else { 0 }));
     }
 
-    /// Takes the sketches of neighbours in; how many bits there are, and whether they have become more.
+    /// Merges the sketches of neighbours; returns the number of bits, and whether it has grown.
     fn grow(&self, vertex: u32, hops: u32) -> (u32, bool) {
         let before = self.bits(vertex);
         let mut bits = 0;
@@ -327,7 +328,7 @@ impl Algorithm for Radius {
     fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
         let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
         let (number, bitmaps) = (AttributeType::U32, self.bitmaps());
-        // Edges touch none of these.
+        // Edges access none of these.
         let mut declared = NUMBERS.map(|name| attribute(name, number, Role::Own, Merge::Add)).to_vec();
         declared.extend(NOW_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Gathered, Merge::Or)));
         declared.extend(NEXT_NAMES[..bitmaps].iter().map(|name| attribute(name, number, Role::Own, Merge::Or)));
@@ -461,7 +462,7 @@ impl Algorithm for Radius {
 mod tests {
     use super::*;
 
-    /// The approximation against the equation that it solves.
+    /// Compares the approximation with the equation that it solves.
     #[test]
     fn estimates_solve_the_equation() {
         let bits_of = |x: f64| (1..100).map(|place| -(-x * 0.5f64.powi(place)).exp_m1()).sum::<f64>();

@@ -1,21 +1,22 @@
-//! Strongly connected components: `component[v]` is a vertex from which edges lead to `v` and to which they lead from
-//! `v`, the same one for all such vertices. A vertex on no cycle is a component of its own.
+//! Strongly connected components: `component[v]` is a vertex that reaches `v` and that `v` reaches along edges, the
+//! same one for all such vertices. A vertex on no cycle is a component of its own.
 //!
 //! By colours (Orzan, "On distributed verification and verified distribution", 2004; as in the Multistep method of
-//! Slota, Rajamanickam and Madduri, IPDPS 2014). Every vertex has a colour of its own; larger colours travel along
-//! edges, until everybody has the largest that reaches it. A vertex that has kept its own is a *root*; the vertices of
-//! its colour from which edges lead to it, found along in-lists, are its component. What is left has its own colours
-//! again, until nothing is left. Vertices without out-edges are left out at the start; those that nothing left points
-//! to are roots in each round, and go with it.
+//! Slota, Rajamanickam and Madduri, IPDPS 2014). Every vertex has a colour of its own; larger colours propagate along
+//! edges until every vertex has the largest one that reaches it. A vertex that has kept its own colour is a *root*. Its
+//! component consists of the vertices of its colour that reach it, found along in-lists. The remaining vertices are
+//! coloured again, until none is left. Vertices without out-edges are excluded at the start; those that no remaining
+//! vertex points to are roots in each round, and are removed with it.
 //!
-//! Colours are a permutation of the vertices' numbers by chance (the finalizer of MurmurHash3). With the numbers
-//! themselves, a chain of components in descending order would take a round for each of them; by chance it takes a
-//! number of rounds that grows with the logarithm of its length. A component is called by the vertex whose colour is
-//! the largest: any of its vertices.
+//! Colours are a pseudorandom permutation of the vertices' numbers (the finalizer of MurmurHash3). With the numbers
+//! themselves, a chain of components in descending order would take a round for each of them; with the permutation the
+//! number of rounds grows with the logarithm of its length. A component is named after the vertex whose colour is the
+//! largest: any of its vertices.
 //!
-//! Supersteps visit the vertices whose colour has changed, or that have just been confirmed. A round has as many of
-//! them as the ways of colours are long, there and back, and two that read nothing. It needs in-lists. In an undirected
-//! graph strongly connected components are the connected ones, which are found faster: such a store is refused.
+//! Supersteps visit the vertices whose colour has changed, or that have just been confirmed. The number of supersteps
+//! in a round is the length of the paths that colours take, in both directions, plus two that read nothing. It needs
+//! in-lists. In an undirected graph strongly connected components are the connected components, which are found faster:
+//! such a store is rejected.
 //!
 //! 4 bytes a vertex for the label, and three bits. Loops and repeated edges change nothing.
 
@@ -37,30 +38,30 @@ use topostream_formats::Direction;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scc;
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const LABEL: usize = 0;
-/// Vertices that edges have told something new.
+/// Vertices whose state has been changed by an edge.
 const CHANGED: usize = 1;
 /// Vertices whose component is known: its colour is their label.
 const DONE: usize = 2;
-/// Whose lists are read.
+/// The vertices whose lists are read.
 const VISITED: usize = 3;
 
-/// What a superstep does, in a step's first integer.
+/// The kind of a superstep, in the first integer of its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Colours travel along edges.
+    /// Colours propagate along edges.
     Paint,
     /// Roots are found: nothing is read.
     FindRoots,
     /// Components grow from roots, against edges.
     Confirm,
-    /// Whoever is left begins anew: nothing is read.
+    /// The remaining vertices start again: nothing is read.
     Restart,
 }
 
 const MODES: [Mode; 4] = [Mode::Paint, Mode::FindRoots, Mode::Confirm, Mode::Restart];
-/// What the shader calls them.
+/// Their names in the shader.
 const MODE_NAMES: [&str; 4] = ["PAINT", "FIND_ROOTS", "CONFIRM", "RESTART"];
 
 impl Mode {
@@ -89,7 +90,7 @@ pub struct SccKernel<'a> {
 }
 
 impl Kernel for SccKernel<'_> {
-    /// The label of the vertex whose list it is.
+    /// The label of the vertex of the list.
     type Record = u32;
 
     #[inline(always)]
@@ -121,7 +122,7 @@ impl Kernel for SccKernel<'_> {
     fn close(&self, _label: u32) {}
 }
 
-/// What a vertex phase looks at.
+/// The attributes that a vertex phase uses.
 struct Values<'a> {
     label: &'a U32Column,
     changed: &'a Bits,
@@ -135,7 +136,7 @@ impl<'a> Values<'a> {
         Self { label: state.attributes.u32(LABEL), changed: bits(CHANGED), done: bits(DONE), visited: bits(VISITED) }
     }
 
-    /// Whether a vertex's list is read in the next superstep.
+    /// Returns whether a vertex's list is read in the next superstep.
     fn update(&self, vertex: u32, mode: Mode) -> bool {
         match mode {
             Mode::Paint | Mode::Confirm => {
@@ -165,7 +166,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Puts a vertex where its list is read in the next superstep.
+    /// Marks a vertex, so that its list is read in the next superstep.
     fn visit(&self, vertex: u32) -> f64 {
         self.visited.insert(vertex);
         1.0

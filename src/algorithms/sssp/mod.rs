@@ -1,22 +1,21 @@
 //! Single-source shortest paths: `distance[v]` is the least sum of weights along out-edges from the source to `v`.
 //!
 //! The algorithm of Bellman (Quarterly of Applied Mathematics 1958) and Ford (RAND P-923, 1956), over frontiers:
-//! vertices whose distance has become less offer their neighbours a way through themselves, and the least offer stays.
-//! A distance is kept as 32 bits whose order as whole numbers is that of the distances, so that the minimum is one
-//! atomic operation, whatever the type of the weights.
+//! vertices whose distance has decreased relax their out-edges, and the smallest distance wins. A distance is stored as
+//! 32 bits whose order as integers is that of the distances, so that the minimum is one atomic operation, whatever the
+//! type of the weights.
 //!
-//! - Whole weights: distances are exact. Those up to 2^32 - 3 fit; a vertex that is farther away ends the run with an
-//!   error, as
-//!   a wrong number would be worse.
-//! - `f32` weights: the bits of a float from 0 on order as it does. A distance is the sum from left to right along the
-//!   path, each addition rounded to the nearest `f32`; rounding keeps order, so that the least of all paths is the same
-//!   bits whichever offer comes first, on any device. A weight of infinity is no way at all, nor is a path whose sum
-//!   passes the largest `f32`; weights below 2^-126 (subnormal: some devices know no such numbers) count as 0. A weight
-//!   that is negative or no number ends the run with an error if it leaves a vertex that is reached; elsewhere it does
-//!   not matter.
+//! - Integer weights: distances are exact. Distances up to 2^32 - 3 fit; a vertex that is farther away ends the run
+//!   with an error.
+//! - `f32` weights: the bits of non-negative floats have the same order as the floats. A distance is the sum from left
+//!   to right along the path, each addition rounded to the nearest `f32`; rounding preserves order, so the minimum over
+//!   all paths has the same bits in whatever order edges are relaxed, on any device. An edge with weight infinity is
+//!   not followed, nor is a path whose sum exceeds the largest `f32`; weights below 2^-126 (subnormal numbers, which
+//!   some devices do not support) count as 0. A negative or NaN weight ends the run with an error if it leaves a vertex
+//!   that is reached; elsewhere it is ignored.
 //!
 //! It keeps 4 bytes a vertex, and 1 bit with `f32` weights, and reads the lists of the vertices whose distance has
-//! become less.
+//! decreased.
 
 #[cfg(feature = "cli")]
 pub mod command;
@@ -39,13 +38,13 @@ use topostream_formats::{Direction, VertexId};
 /// Shortest paths from one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sssp {
-    /// Where it starts.
+    /// The source.
     pub source: VertexId,
-    /// What the weights are, as the store says.
+    /// The type of the store's weights.
     pub weights: WeightType,
 }
 
-/// The whole distance of a vertex that has not been reached.
+/// The integer distance of a vertex that has not been reached.
 const UNREACHED: u32 = u32::MAX;
 
 impl Sssp {
@@ -53,8 +52,8 @@ impl Sssp {
         self.weights == WeightType::F32
     }
 
-    /// The edge function: `nearer` takes the vertices whose distance has become less. In a traversal those are active
-    /// next, and what is refused must be too: only then are other devices told.
+    /// The edge function: `nearer` is the set of the vertices whose distance has decreased. In a traversal those are
+    /// active next. Vertices with a rejected weight must be active too: only then are they sent to other devices.
     pub(in crate::algorithms) fn offering<'a>(
         &self,
         state: &'a State,
@@ -70,13 +69,13 @@ impl Sssp {
     }
 }
 
-/// A distance and a weight added up.
+/// Adds a distance and a weight.
 #[inline(always)]
 fn whole_sum(dist: u32, weight: u32) -> u32 {
     dist.saturating_add(weight).min(TOO_FAR)
 }
 
-/// The same in floats, by their bits; none where there is no such sum.
+/// The same for floats, by their bits; `None` if there is no such sum.
 #[inline(always)]
 fn float_sum(dist: u32, weight: u32) -> Option<u32> {
     let weight = match weight {
@@ -86,18 +85,18 @@ fn float_sum(dist: u32, weight: u32) -> Option<u32> {
     (weight >= 0.0).then(|| (f32::from_bits(dist) + weight).to_bits())
 }
 
-/// Offers ways to neighbours.
+/// Relaxes edges.
 #[doc(hidden)]
 pub struct SsspKernel<'a> {
     dist: &'a U32Column,
-    /// Of `f32` weights.
+    /// With `f32` weights only.
     refused: Option<&'a Bits>,
     nearer: &'a Bits,
     is_traversal: bool,
 }
 
 impl Kernel for SsspKernel<'_> {
-    /// The distance of the vertex whose list it is.
+    /// The distance of the vertex of the list.
     type Record = u32;
 
     #[inline(always)]
@@ -196,7 +195,7 @@ impl Algorithm for Sssp {
         }
     }
 
-    /// Graph500's m: the input edges with both ends in the reached part, an undirected edge counted once by the engine.
+    /// Graph500's m: the input edges with both ends in the reached part; the engine counts an undirected edge once.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
         let (dist, graph) = (state.attributes.u32(VALUE), &state.graph);
         let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&v| dist.get(v) != self.unreached());

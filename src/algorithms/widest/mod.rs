@@ -1,19 +1,18 @@
 //! Single-source widest paths: `width[v]` is the largest, over all paths along out-edges from the source to `v`, of the
-//! least weight on the path (Pollack 1960; the bottleneck of a network).
+//! smallest weight on the path (Pollack 1960; the bottleneck of a network).
 //!
-//! Over frontiers, as shortest paths are found: vertices whose width has grown offer their neighbours a way through
-//! themselves, and the widest offer stays. Nothing is added up and nothing rounded, so that widths are exact, whatever
-//! the type of the weights: each is the source's own or the weight of some edge.
+//! Frontier-based like shortest paths: vertices whose width has increased relax their out-edges, and the largest width
+//! wins. Nothing is added or rounded, so widths are exact, whatever the type of the weights: each is the source's own
+//! or the weight of some edge.
 //!
-//! - The source is as wide as can be: 2^32 - 1 with whole weights, infinity with `f32` ones.
-//! - A vertex that is not reached has width 0, and so has one that can be reached over edges of weight 0 only: nothing
-//!   fits
-//!   through those, and they are not followed.
-//! - `f32` widths are kept as the bits of a float from 0 on, which order as it does. A weight that is negative or no
-//!   number ends the run with an error if it leaves a vertex that is reached; elsewhere it does not matter. -0 is 0;
-//!   infinity is a width like others.
-//! - Of edges that stand several times the widest counts; loops change nothing. In an undirected graph edges go both
-//!   ways.
+//! - The source has the maximum width: 2^32 - 1 with integer weights, infinity with `f32` weights.
+//! - A vertex that is not reached has width 0, and so has one that can be reached over edges of weight 0 only: these
+//!   have no capacity and are not followed.
+//! - `f32` widths are stored as the bits of non-negative floats, which have the same order. A negative or NaN weight
+//!   ends the run with an error if it leaves a vertex that is reached; elsewhere it is ignored. -0 is 0; infinity is a
+//!   valid width.
+//! - Of repeated edges the widest counts; loops change nothing. In an undirected graph edges can be followed in both
+//!   directions.
 //!
 //! It keeps 4 bytes a vertex, and 1 bit with `f32` weights.
 
@@ -34,9 +33,9 @@ use topostream_formats::{Direction, VertexId};
 /// Widest paths from one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Widest {
-    /// Where it starts.
+    /// The source.
     pub source: VertexId,
-    /// What the weights are, as the store says.
+    /// The type of the store's weights.
     pub weights: WeightType,
 }
 
@@ -50,7 +49,7 @@ impl Widest {
     }
 }
 
-/// The bits of a float's width; none where it is negative or no number.
+/// The bits of a float's width; `None` if it is negative or NaN.
 #[inline(always)]
 fn float_width(weight: u32) -> Option<u32> {
     match weight {
@@ -60,17 +59,17 @@ fn float_width(weight: u32) -> Option<u32> {
     }
 }
 
-/// Offers ways to neighbours.
+/// Relaxes edges.
 #[doc(hidden)]
 pub struct WidestKernel<'a> {
     width: &'a U32Column,
-    /// Of `f32` weights.
+    /// With `f32` weights only.
     refused: Option<&'a Bits>,
     next: &'a Bits,
 }
 
 impl Kernel for WidestKernel<'_> {
-    /// The width of the vertex whose list it is.
+    /// The width of the vertex of the list.
     type Record = u32;
 
     #[inline(always)]
@@ -169,7 +168,7 @@ impl Algorithm for Widest {
         }
     }
 
-    /// The out-edges of the vertices that are reached.
+    /// The number of out-edges of the reached vertices.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
         let (width, graph) = (state.attributes.u32(VALUE), &state.graph);
         let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&vertex| width.get(vertex) > 0);
