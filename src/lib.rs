@@ -130,7 +130,7 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `gpu` (default) | the GPU device, over wgpu. No driver is needed to build it, or to run without a GPU |
+//! | `gpu` (default) | GPUs, by Vulkan, Metal or DX12. No driver is needed to build it, or to run without a GPU |
 //! | `cli` (default) | the program `topostream`, and what it depends on |
 //! | `internals` | modules without stable interfaces, for the program, tests and benchmarks |
 

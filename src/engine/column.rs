@@ -109,8 +109,8 @@ fn convert<S: Copy, T>(
         let first = first + (chunk * buffer.len()) as u32;
         let read = &mut buffer[..into.len()];
         values.read(first, read);
-        for ((vertex, &value), into) in (first..).zip(&*read).zip(into) {
-            *into = of(vertex, value)?;
+        for (place, (&value, into)) in read.iter().zip(into).enumerate() {
+            *into = of(first + place as u32, value)?;
         }
     }
     Ok(())
