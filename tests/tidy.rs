@@ -33,7 +33,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
 /// Where io_uring may be named: its fetcher, what the command line says of itself, and what measures it.
 const URING_ALLOWED: [&str; 3] = ["src/pages/", "src/cli/", "bench/src/"];
 
-/// Where wgpu may be named: its device, what the command line and the front page say of GPUs, and what measures them.
+/// Where wgpu may be named: its device, the command line where it speaks of GPUs, and the benchmarks.
 const WGPU_ALLOWED: [&str; 3] = ["src/device/gpu/", "src/cli/", "bench/src/"];
 
 /// The rooms of `src`, lowest first. A room may use those before it, never those behind it.
