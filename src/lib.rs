@@ -172,7 +172,7 @@ mod team;
 #[doc(hidden)]
 pub mod team;
 
-/// The README's example compiles and runs.
+/// The README's example compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

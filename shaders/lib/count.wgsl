@@ -1,15 +1,15 @@
-// Counting the neighbours of opened lists: in the workgroup, then once for all of it.
+// Counts the neighbours of opened lists: in the workgroup, then once for the whole workgroup.
 
 var<workgroup> counted: atomic<u32>;
 
-// Begins to count; a barrier must follow.
+// Starts counting; a barrier must follow.
 fn count_begin(lane: u32) {
     if lane == 0u {
         atomicStore(&counted, 0u);
     }
 }
 
-// Adds what every thread has counted. In uniform control flow.
+// Adds the counts of all threads. In uniform control flow.
 fn count_end(lane: u32, edges: u32) {
     if SUBGROUPS {
         let sum = subgroupAdd(edges);
@@ -27,7 +27,7 @@ fn count_end(lane: u32, edges: u32) {
     }
 }
 
-// Adds to the number of edges, of 64 bits.
+// Adds to the 64-bit number of edges.
 fn count_edges(edges: u32) {
     let before = atomicAdd(&counters.edges_low, edges);
     if before + edges < before {

@@ -1,9 +1,10 @@
-// Fixed point with 63 fractional bits, for sums below 2: x is the low word, y the high word. Addition is exact, so that
-// a sum is the same bits in whatever order its terms come.
+// Fixed point with 63 fractional bits, for sums below 2: x is the low word, y the high word. Addition is exact, so a
+// sum has the same bits whatever the order of its terms.
 
 alias Fixed = vec2<u32>;
 
-// A number from 0 to 2, rounded to the nearest. Without branches: it may stand between loads that should not wait.
+// Converts a number from 0 to 2, rounded to the nearest. Without branches: it may stand between loads that should not
+// wait.
 fn fixed_from(value: f32) -> Fixed {
     let bits = bitcast<u32>(value);
     // value = mantissa * 2^(exponent - 150), or too small to count: moved up by exponent - 87 bits, or down, where
@@ -22,7 +23,7 @@ fn fixed_add(a: Fixed, b: Fixed) -> Fixed {
     return u64_add(a, b);
 }
 
-// The nearest float, but for the last bit.
+// The nearest float, except for the last bit.
 fn fixed_to_f32(sum: Fixed) -> f32 {
     return f32(sum.y) * 0x1p-31f + f32(sum.x) * 0x1p-63f;
 }

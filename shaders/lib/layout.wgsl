@@ -1,4 +1,4 @@
-// What the host lays out. src/device/gpu/compose/layout.rs has the same structs, with what each member means.
+// Structs that the host fills. src/device/gpu/compose/layout.rs has the same structs, and explains each member.
 
 struct Step {
     vertices_last: u32,
@@ -92,8 +92,8 @@ struct Message {
     sparse_max: u32,
 }
 
-// What `collect` finds. `words` has the base of each block, then areas for as many vertices as a sparse message may
-// have, and as many flags if there are bits, then areas for as many values as there are vertices.
+// The results of `collect`. `words` has the base of each block, then areas for the vertices of the largest sparse
+// message, and as many flags if there are bits, then areas for one value of each vertex.
 struct Collected {
     count: atomic<u32>,
     spare_0: u32,
@@ -104,12 +104,12 @@ struct Collected {
 
 // The list that is being read, or a part of it.
 struct List {
-    // The vertex whose list it is.
+    // The vertex of the list.
     vertex: u32,
     // Neighbours of the list, at most 2^32 - 1; where lists are grouped for shards, those of one shard only. Algorithms
     // call list_degree.
     length: u32,
-    // Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the
-    // same time: parts of long lists, and of lists that are grouped for shards.
+    // Whether one thread reads the whole list at once. Otherwise each part is opened and closed, possibly concurrently:
+    // parts of long lists, and of lists that are grouped for shards.
     whole: bool,
 }

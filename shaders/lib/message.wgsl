@@ -1,5 +1,5 @@
-// Messages: what the superstep has activated among some vertices, and its values (src/device/exchange/message.rs has
-// the words). A workgroup's share is a block: the vertices of as many words as it has threads.
+// Messages: the vertices of a range that the superstep has activated, and their values (src/device/exchange/message.rs
+// has the layout). A workgroup's share is a block: the vertices of one word for each of its threads.
 
 const MESSAGE_HEADER = 4u;
 const MESSAGE_SPARSE = 0u;
@@ -14,7 +14,7 @@ fn message_blocks() -> u32 {
     return (message.last - message.first) / BLOCK_VERTICES + 1u;
 }
 
-// Where the parts of a message begin in exchange memory: sparse, the vertices, then flags; dense, the active bits, then
+// Offsets of the parts of a message in exchange memory: sparse, the vertices, then flags; dense, the active bits, then
 // the words of sets, then bases.
 struct Places {
     vertices: u32,
@@ -35,7 +35,7 @@ fn places_of(sparse: bool, count: u32) -> Places {
     return Places(vertices, sets, bases, bases + message_blocks());
 }
 
-// Where `collect` puts the vertices, which a sparse message has.
+// The offset of the vertices that `collect` writes for a sparse message.
 fn collected_vertices() -> u32 {
     return message_blocks();
 }
@@ -44,13 +44,13 @@ fn collected_flags() -> u32 {
     return collected_vertices() + message.sparse_max;
 }
 
-// Where it puts the values of the attribute that is the `which`-th to have any.
+// The offset of the values that it writes, for the `which`-th attribute with values.
 fn collected_values(which: u32) -> u32 {
     let listed = collected_flags() + min(MESSAGE_SETS, 1u) * message.sparse_max;
     return listed + which * (message.last - message.first + 1u);
 }
 
-// Which vertices of a word the message is about and the superstep has activated here.
+// The vertices of a word that the message covers and the superstep has activated here.
 fn activated(word: u32) -> u32 {
     var bits = bits_between(word, message.first, message.last);
     if SHARDED {

@@ -1,16 +1,16 @@
-// The device's own vertices. Where devices split what edges write, it is held for these only, from held_first() on: a
-// multiple of 64, so that bits stand in the same places of words.
+// The device's own vertices. Under sharding, the values that edges write are held for these only, from held_first()
+// on: a multiple of 64, so that bits have the same positions in words.
 
 fn is_own(vertex: u32) -> bool {
     return vertex >= step.own_first && vertex <= step.own_last;
 }
 
-// Where buffers of own vertices begin.
+// The first vertex of buffers of own vertices.
 fn held_first() -> u32 {
     return step.own_first & 0xffffffc0u;
 }
 
-// Which of the 32 vertices of a word are from first to last.
+// The bits of those of a word's 32 vertices that are from first to last.
 fn bits_between(word: u32, first: u32, last: u32) -> u32 {
     if word < first / 32u || word > last / 32u {
         return 0u;
@@ -25,7 +25,7 @@ fn bits_between(word: u32, first: u32, last: u32) -> u32 {
     return bits;
 }
 
-// Which of the vertices of a word are its own.
+// The bits of a word's vertices that are its own.
 fn own_bits(word: u32) -> u32 {
     return bits_between(word, step.own_first, step.own_last);
 }

@@ -4,12 +4,12 @@
 const HEADER_WORDS = 8u;
 const WEIGHTS_HEADER_WORDS = 4u;
 
-// How many neighbours stand in the page before the record of a slot.
+// The number of neighbours in the page before the record of a slot.
 fn slot_begin(page: BatchPage, slot: u32) -> u32 {
     return pages[page.word + PAGE_WORDS - 1u - slot];
 }
 
-// The word of the buffer where neighbour n begins.
+// The index of the word of the buffer in which neighbour n begins.
 fn neighbour_word(page: BatchPage, n: u32) -> u32 {
     return page.word + HEADER_WORDS + ((n * WIDTH) >> 2u);
 }
@@ -28,13 +28,13 @@ fn neighbour(page: BatchPage, n: u32) -> u32 {
     }
 }
 
-// The vertex that neighbour n names, whose first byte is in the first of three words.
+// The vertex of neighbour n, whose first byte is in the first of three words.
 fn vertex_within(words: vec3<u32>, n: u32) -> u32 {
     let shift = ((n * WIDTH) & 3u) * 8u;
     return vertex_of(from_bit(words.x, words.y, shift), from_bit(words.y, words.z, shift));
 }
 
-// The vertex that the bytes of a neighbour name, little-endian; there may be other bytes behind them.
+// The vertex in the bytes of a neighbour, little-endian; other bytes may follow.
 fn vertex_of(low: u32, high: u32) -> u32 {
     if RECORD_IDS {
         let slot = from_bit(low, high, SLOT_SHIFT) & SLOT_MASK;
@@ -44,7 +44,7 @@ fn vertex_of(low: u32, high: u32) -> u32 {
     }
 }
 
-// 32 bits of two words, from a bit on.
+// 32 bits of two words, starting at a bit.
 fn from_bit(low: u32, high: u32, bit: u32) -> u32 {
     if bit >= 32u {
         return high >> (bit - 32u);
@@ -55,7 +55,7 @@ fn from_bit(low: u32, high: u32, bit: u32) -> u32 {
     return (low >> bit) | (high << (32u - bit));
 }
 
-// The weight of neighbour n: its page lies behind the page of neighbours.
+// The weight of neighbour n: its page follows the page of neighbours.
 fn weight_of(page: BatchPage, n: u32) -> u32 {
     if WEIGHTS {
         return pages[page.word + PAGE_WORDS + WEIGHTS_HEADER_WORDS + n];

@@ -1,13 +1,13 @@
-// The bits of a workgroup's words, numbered through: threads side by side take bits that are neighbours, so that what
-// belongs to them is read and written in whole lines.
+// The set bits of a workgroup's words, numbered consecutively: adjacent threads take adjacent bits, so that their data
+// is read and written in whole cache lines.
 
 // The words, one a thread.
 var<workgroup> ranked_words: array<u32, WORKGROUP>;
-// How many bits there are up to each of them, itself included.
+// The number of set bits up to each of them, itself included.
 var<workgroup> ranks: array<u32, WORKGROUP>;
 
-// Numbers the bits of all threads' words; returns how many there are. In uniform control flow, with a barrier before
-// the next time.
+// Numbers the set bits of all threads' words; returns their number. In uniform control flow, with a barrier before the
+// next call.
 fn rank_words(lane: u32, bits: u32) -> u32 {
     ranked_words[lane] = bits;
     var sum = countOneBits(bits);
@@ -25,9 +25,9 @@ fn rank_words(lane: u32, bits: u32) -> u32 {
     return ranks[WORKGROUP - 1u];
 }
 
-// Where the bit of a number stands, counted from the first word's first.
+// The position of the bit with a number, counted from the first bit of the first word.
 fn ranked(number: u32) -> u32 {
-    // The first word that has more bits up to it than the number says.
+    // The first word with more set bits up to it than the number.
     var low = 0u;
     // rounds: 8.
     for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
@@ -39,7 +39,7 @@ fn ranked(number: u32) -> u32 {
     return low * 32u + bit_of_number(bits, number - (ranks[low] - countOneBits(bits)));
 }
 
-// Which bit of a word is the one of a number.
+// The position in a word of the bit with a number.
 fn bit_of_number(word: u32, number: u32) -> u32 {
     var bits = word;
     var left = number;

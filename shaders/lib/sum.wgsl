@@ -1,7 +1,7 @@
 // Sums over vertices, the same bits on every run: each workgroup has its own vertices, each thread adds its own in
 // order, and threads are added up in a fixed tree.
 
-// A sum with what its roundings have lost so far (Kahan 1965).
+// A sum and its accumulated rounding error (Kahan 1965).
 struct Sum {
     value: vec4<f32>,
     excess: vec4<f32>,
@@ -28,8 +28,8 @@ fn sum_of_workgroup(lane: u32, sum: vec4<f32>) -> vec4<f32> {
     return partial_sums[0];
 }
 
-// A workgroup's share of 0..=last, in blocks of as many as it has threads: blocks at a fixed stride, so that workgroups
-// that run side by side read memory that lies side by side.
+// A workgroup's share of 0..=last, in blocks of one item a thread: blocks at a fixed stride, so that workgroups that
+// run concurrently read adjacent memory.
 struct Blocks {
     first: u32,
     end: u32,

@@ -1,5 +1,5 @@
-// A thread's share of a list, from page memory: edges first, first + stride, … below end. Four at a time: what they
-// touch is asked for side by side.
+// A thread's share of a list, from page memory: edges first, first + stride, … below end. Four at a time, so that their
+// loads overlap.
 fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first: u32, end: u32, stride: u32) {
     var n = first;
     var goes_on = true;
@@ -21,25 +21,25 @@ fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first:
     }
 }
 
-// A list that has `length` neighbours here: all of them, or, where lists are grouped for shards, those of one shard.
+// A list with `length` neighbours here: all of them or, if lists are grouped for shards, those of one shard.
 fn list_here(vertex: u32, length: u32, whole: bool) -> List {
     return List(vertex, length, whole && !GROUPED);
 }
 
-// What neighbour n of a page brings.
+// Gathers the value of neighbour n of a page.
 fn gathered_of(page: BatchPage, n: u32) -> u32 {
     return list_gather(neighbour(page, n));
 }
 
-// How many threads side by side can join their records: as many as share a list, where a subgroup has so many, and has
-// them as they stand in the workgroup. In uniform control flow.
+// The number of adjacent threads that can join their records: those that share a list, if a subgroup is that large and
+// has its threads in the order of the workgroup. In uniform control flow.
 fn joinable(lanes: u32, lane: u32) -> u32 {
     let size = subgroupAdd(1u);
     let in_order = subgroupAll(lane % size == subgroupExclusiveAdd(1u));
     return select(1u, min(lanes, size), in_order);
 }
 
-// The records of 2^k threads side by side as one, for each of them. In uniform control flow.
+// Joins the records of 2^k adjacent threads; each of them gets the result. In uniform control flow.
 fn joined(record: Record, lanes: u32) -> Record {
     var sum = record;
     // rounds: 5.

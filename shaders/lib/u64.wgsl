@@ -1,4 +1,4 @@
-// Whole numbers of 64 bits, modulo 2^64: x is the low word, y the high word. Signed ones are two's complements.
+// 64-bit integers, modulo 2^64: x is the low word, y the high word. Signed ones are in two's complement.
 
 alias U64 = vec2<u32>;
 
@@ -7,7 +7,7 @@ fn u64_add(a: U64, b: U64) -> U64 {
     return U64(low, a.y + b.y + select(0u, 1u, low < a.x));
 }
 
-// The number that adds up with another to 0.
+// The additive inverse of a number.
 fn u64_negative(value: U64) -> U64 {
     return u64_add(~value, U64(1u, 0u));
 }

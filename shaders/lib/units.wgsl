@@ -1,11 +1,11 @@
-// A unit is one workgroup's share of a batch. Units are numbered over all pages, in a grid of two dimensions: one has
-// 2^16 workgroups at most.
+// A unit is one workgroup's share of a batch. Units are numbered over all pages, in a two-dimensional grid, since a
+// dimension has at most 2^16 workgroups.
 
 fn unit_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
     return workgroup.y * workgroups.x + workgroup.x;
 }
 
-// The page that a unit belongs to, by binary search for the last page whose first unit is not behind it.
+// The page that a unit belongs to, by binary search for the last page whose first unit is not after it.
 fn page_of_unit(unit: u32) -> u32 {
     var low = 0u;
     var high = batch.page_count;

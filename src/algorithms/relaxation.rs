@@ -1,7 +1,7 @@
-//! What algorithms share that offer ways along weighted edges ([`Sssp`](super::Sssp),
-//! [`DeltaStepping`](super::DeltaStepping), [`Widest`](super::Widest)): a value of 32 bits for every vertex, whose
-//! order as whole numbers is that of what it stands for, whatever the type of the weights; and a set of vertices that
-//! an edge leads to whose `f32` weight is negative or no number.
+//! Code shared by the algorithms that relax weighted edges ([`Sssp`](super::Sssp),
+//! [`DeltaStepping`](super::DeltaStepping), [`Widest`](super::Widest)): a 32-bit value for every vertex, whose order as
+//! integers is that of the distances or widths, whatever the type of the weights; and the set of vertices with an
+//! incoming edge whose `f32` weight is negative or NaN.
 
 use crate::algorithms::bfs::check_sources;
 use crate::model::algorithm::{Graph, Refusal, State};
@@ -44,7 +44,7 @@ pub(super) fn refused(state: &State, weights: WeightType) -> Option<&Bits> {
     (weights == WeightType::F32).then(|| state.attributes.bits(REFUSED))
 }
 
-/// Returns an error if a vertex is in that set; `what` is the result that other weights would give.
+/// Returns an error if a vertex is in that set; `what` names the computed values, in the plural.
 pub(super) fn verdict(state: &State, weights: WeightType, what: &str) -> Result<(), Refusal> {
     let Some(vertex) = refused(state, weights).and_then(|refused| refused.next_set(0)) else { return Ok(()) };
     let reason =

@@ -1,5 +1,5 @@
-//! When each vertex was first active: kept in main memory at the end of every superstep, so that a traversal whose
-//! answer it is (the levels of a breadth-first search) needs no attribute for it on any device.
+//! The superstep in which each vertex was first active: recorded in main memory at the end of every superstep, so that
+//! a traversal whose result it is (the levels of a breadth-first search) needs no attribute for it on any device.
 
 use crate::model::attributes::zeroed;
 use rayon::prelude::*;
@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-/// The superstep in which each of some vertices was first active. Two bytes a vertex, and two more once a superstep has
-/// a number that needs them.
+/// The superstep in which each vertex of a range was first active. Two bytes a vertex, and two more once a superstep's
+/// number needs them.
 #[derive(Debug)]
 pub struct Activations {
     vertices: Range<u64>,
@@ -18,31 +18,31 @@ pub struct Activations {
     high: OnceLock<Vec<AtomicU16>>,
 }
 
-/// Vertices that are copied by one thread at a time.
+/// The number of vertices that one thread copies at a time.
 const PIECE: u64 = 1 << 16;
 
 impl Activations {
-    /// None of these vertices has been active.
+    /// Creates the record of a range of vertices, none of which has been active.
     pub fn new(vertices: &Range<u64>) -> Self {
         let low = zeroed(vertices.end - vertices.start);
         Self { vertices: vertices.clone(), low, high: OnceLock::new() }
     }
 
-    /// Main memory for so many vertices at the most, in bytes.
+    /// Maximum main memory for this number of vertices, in bytes.
     pub fn memory_bytes(vertices: u64) -> u64 {
-        // A search has no more supersteps than there are vertices.
+        // A search has at most as many supersteps as vertices.
         if vertices <= u16::MAX.into() { 2 * vertices } else { 4 * vertices }
     }
 
-    /// Notes that a vertex is active in a superstep, unless it has been before.
+    /// Records that a vertex is active in a superstep, unless it has been active before.
     pub fn note(&self, vertex: u32, superstep: u32) {
         if self.superstep(vertex).is_none() {
             self.set(vertex, superstep + 1);
         }
     }
 
-    /// Notes that those of 32 vertices whose bits are set are active in a superstep, unless they have been before;
-    /// `first` is the first of the 32. Others' vertices are passed over.
+    /// Records that those of 32 vertices whose bits are set are active in a superstep, unless they have been active
+    /// before; `first` is the first of the 32. Vertices outside of the range are skipped.
     #[cfg(feature = "gpu")]
     pub fn note_word(&self, first: u32, bits: u32, superstep: u32) {
         let mut left = bits;
@@ -60,7 +60,7 @@ impl Activations {
         self.get(vertex).checked_sub(1)
     }
 
-    /// Copies what is held of vertices that are held there too.
+    /// Copies the values of the vertices that both records contain.
     pub fn copy_to(&self, other: &Self) {
         let (start, end) = (self.vertices.start.max(other.vertices.start), self.vertices.end.min(other.vertices.end));
         (0..end.saturating_sub(start).div_ceil(PIECE)).into_par_iter().for_each(|piece| {

@@ -1,4 +1,4 @@
-//! What an algorithm is: attributes, an edge function, a vertex phase, and when it is done.
+//! An algorithm: attributes, an edge function, a vertex phase, and a condition for its end.
 //!
 //! ```text
 //!  attributes() ─▶ seeds(), initialise(vertices) ─▶ first() ─▶ Step ─┐
@@ -8,9 +8,9 @@
 //!             └─▶ None: converged
 //! ```
 //!
-//! An algorithm knows neither pages nor devices: paging, caching and the distribution of work are written once, for
-//! all. What it keeps between supersteps lies in attributes or in the numbers of a [`Step`], so that every device can
-//! be given it, and a [checkpoint](crate::checkpoint) has it.
+//! An algorithm knows neither pages nor devices: paging, caching and the distribution of work are implemented once, for
+//! all algorithms. Its state between supersteps is in attributes or in the numbers of a [`Step`], so that it can be
+//! copied to every device and into a [checkpoint](crate::checkpoint).
 
 use crate::model::Parameters;
 pub use crate::model::answer::{Answer, AnswerValues};
@@ -24,34 +24,34 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use topostream_formats::{Direction, VertexId};
 
-/// Words beside the attributes, as many as an algorithm wants: what edges look up that is no value of a vertex. The
-/// shader calls a table's words `NAME_load(place)`, and so on as for an attribute.
+/// An array of words beside the attributes, for data that edges look up and that is not a value of a vertex. Its length
+/// is up to the algorithm. The shader reads a table's words by `NAME_load(place)`, and so on as for an attribute.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What the shader calls it.
+    /// The name in the shader.
     pub name: &'static str,
-    /// What is in it.
+    /// The contents.
     pub contents: Contents,
 }
 
-/// What is in a table.
+/// The contents of a table.
 #[derive(Clone, Debug)]
 pub enum Contents {
-    /// These words, for every device; they are only read.
+    /// The same words for every device; they are only read.
     Given(Arc<Vec<u32>>),
-    /// So many words of each device's own, zero when a run begins. No device sees another's.
+    /// This number of words for each device, zero when a run begins. Devices do not see each other's.
     Own(u64),
 }
 
 impl Table {
-    /// Whether each device has its own.
+    /// Whether each device has its own words.
     pub(crate) fn is_own(&self) -> bool {
         matches!(self.contents, Contents::Own(_))
     }
 }
 
 impl Contents {
-    /// How many words it has.
+    /// The number of words.
     pub fn words(&self) -> u64 {
         match self {
             Self::Given(words) => words.len() as u64,
@@ -60,43 +60,43 @@ impl Contents {
     }
 }
 
-/// How many supersteps an algorithm takes, as far as that is known before a run.
+/// The number of supersteps of an algorithm, as far as it is known before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Supersteps {
-    /// So many.
+    /// Exactly this many.
     Exactly(u32),
-    /// So many, or fewer where values settle before.
+    /// At most this many; fewer if values converge earlier.
     AtMost(u32),
-    /// As many as the graph takes.
+    /// Unknown before the run; it depends on the graph.
     Unknown,
 }
 
-/// Which ends of an edge an edge function writes to.
+/// The ends of an edge that an edge function writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// The neighbour.
     Neighbour,
-    /// The vertex whose list it is.
+    /// The vertex of the list.
     List,
     /// Either.
     Both,
-    /// Any vertex, of an end or not: every device is shown every page.
+    /// Any vertex, whether or not it is an end of the edge: every device processes every page.
     Any,
 }
 
-/// Where a run begins, beside what holds for all vertices.
+/// The state at the start of a run, beside the initial values that all vertices share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seeds {
     /// For traversals, the vertices that are active in the first superstep.
     pub active: Vec<u32>,
-    /// Values that differ from the attribute's first value.
+    /// Values that differ from the attribute's initial value.
     pub values: Vec<Seed>,
 }
 
-/// The first value of one vertex.
+/// The initial value of one vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seed {
-    /// The attribute's place in the declaration; not one of fixed-point sums.
+    /// The attribute's index in the declaration; fixed-point sums are not allowed.
     pub attribute: usize,
     /// The vertex.
     pub vertex: u32,
@@ -107,44 +107,44 @@ pub struct Seed {
 /// The list that is being read.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
-    /// Whose list it is.
+    /// The vertex of the list.
     pub vertex: u32,
-    /// How long the whole list is.
+    /// The length of the whole list.
     pub degree: u64,
-    /// Whether the whole list is read at once, by one thread. Otherwise each part is opened and closed, perhaps at the
-    /// same time: parts of long lists, and of lists that are grouped for shards.
+    /// Whether one thread reads the whole list at once. Otherwise each part is opened and closed, possibly
+    /// concurrently: parts of long lists, and of lists that are grouped for shards.
     pub whole: bool,
 }
 
 /// The edge function of one superstep, in three parts: before, for, and after the neighbours of a list.
 pub trait Kernel: Sync {
-    /// What is carried through a list.
+    /// The state that is carried through a list.
     type Record;
 
-    /// Begins a list; `None` passes it over.
+    /// Begins a list; `None` skips it.
     fn open(&self, list: List) -> Option<Self::Record>;
 
-    /// Takes a neighbour and the weight's bits (0 without weights). `Break` passes over the rest of the list.
+    /// Processes a neighbour and the weight's bits (0 without weights). `Break` skips the rest of the list.
     fn edge(&self, record: &mut Self::Record, neighbour: u32, weight: u32) -> ControlFlow<()>;
 
-    /// Asks for what [`edge`](Self::edge) will touch of a neighbour, some edges ahead. A hint: it may be left out, and
-    /// may come for neighbours that are never visited.
+    /// Prefetches the data that [`edge`](Self::edge) will access for a neighbour, some edges ahead. A hint: it may be
+    /// omitted, and may be called for neighbours that are never visited.
     fn prefetch(&self, _neighbour: u32) {}
 
     /// Ends the list, or the part of it that was read.
     fn close(&self, _record: Self::Record) {}
 }
 
-/// Why a run that came to its end has no answer: what was found at a vertex.
+/// The reason why a completed run has no answer: a problem found at a vertex.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The vertex; users are told its original id.
+    /// The vertex; users see its original id.
     pub vertex: VertexId,
-    /// What is wrong there, to follow `vertex 7: `.
+    /// The problem, to follow `vertex 7: `.
     pub reason: String,
 }
 
-/// An algorithm that streams a graph. Only the CPU device, which runs the edge function, knows its type: for everybody
+/// An algorithm that streams a graph. Only the CPU device, which runs the edge function, knows its type; everywhere
 /// else it is a `dyn Algorithm`.
 pub trait Algorithm: Send + Sync + 'static {
     /// The edge function over the state of a run.
@@ -152,48 +152,48 @@ pub trait Algorithm: Send + Sync + 'static {
     where
         Self: Sized;
 
-    /// For reports.
+    /// The name in reports.
     fn name(&self) -> &'static str;
 
-    /// What is kept for every vertex, over a store with or without in-lists.
+    /// The attributes of every vertex, for a store with or without in-lists.
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute>;
 
-    /// What it looks up beside them, on every device; no traversal has tables of its own.
+    /// The tables that it reads beside them, on every device; a traversal has no tables of a device's own.
     fn tables(&self) -> Vec<Table> {
         Vec::new()
     }
 
-    /// Whether what edges write must stay with the vertex's owner: several devices then share a run as under
-    /// Strategy-S, whatever is asked for.
+    /// Whether the values that edges write must stay with the vertex's owner: several devices then share a run as under
+    /// Strategy-S, whichever strategy is requested.
     fn is_owned(&self) -> bool {
         false
     }
 
-    /// Whether vertices are activated in a superstep for the next one, and so whether it needs frontiers. A vertex's
-    /// writable attributes then change only in supersteps that activate it too. By default whoever visits frontiers is
-    /// one.
+    /// Whether vertices are activated in a superstep for the next one, so that frontiers are needed. A vertex's
+    /// writable attributes then change only in supersteps that also activate it. By default an algorithm that visits
+    /// frontiers is a traversal.
     fn is_traversal(&self) -> bool {
         [false, true]
             .iter()
             .any(|&has_in_lists| self.visits(has_in_lists).iter().any(|visit| visit.1 == Visit::Frontier))
     }
 
-    /// Whether its values go one way only, and end as the same (within its tolerance, where it has one) whichever lists
-    /// are read first, and however often: its supersteps may leave lists to later ones. A traversal, or one that says
-    /// what becomes of vertices that are [left out](Self::left_out).
+    /// Whether its values change monotonically and converge to the same result (within its tolerance, if it has one) in
+    /// whatever order and however often lists are read: its supersteps may defer lists to later ones. Such an algorithm
+    /// is a traversal, or declares the set of vertices that are [left out](Self::left_out).
     fn is_monotone(&self) -> bool {
         false
     }
 
-    /// In an algorithm that is no traversal and whose supersteps over the vertices of a set ([`Visit::Within`]) may
-    /// leave lists to later ones, the bit attribute that their vertices are put into. The vertex phase has them stay in
-    /// the set with what they have to tell, and takes them out of this one.
+    /// For an algorithm that is not a traversal and whose supersteps over the vertices of a set ([`Visit::Within`]) may
+    /// defer lists to later ones: the bit attribute that the vertices of deferred lists are put into. The vertex phase
+    /// keeps them in the visited set with their pending values, and removes them from this one.
     fn left_out(&self) -> Option<usize> {
         None
     }
 
-    /// Whether the superstep in which a vertex is first active is a part of a traversal's answer: it is noted in main
-    /// memory as supersteps end, takes no attribute, and is [`State::first_active`] in the end.
+    /// Whether the superstep in which a vertex is first active is part of a traversal's answer: it is recorded in main
+    /// memory at the end of supersteps, needs no attribute, and is available as [`State::first_active`] after the run.
     fn keeps_activations(&self) -> bool {
         false
     }
@@ -203,7 +203,7 @@ pub trait Algorithm: Send + Sync + 'static {
         false
     }
 
-    /// Says what is wrong with parameters on this graph, before anything is allocated.
+    /// Checks parameters for this graph, before anything is allocated.
     ///
     /// # Errors
     /// A sentence for the user.
@@ -211,12 +211,12 @@ pub trait Algorithm: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Which lists of which vertices supersteps may visit, over a store with or without in-lists: what a device can
-    /// prepare for. One at least.
+    /// The lists and vertices that supersteps may visit, for a store with or without in-lists; devices prepare for
+    /// these. At least one.
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)>;
 
-    /// Which ends of an edge the edge function writes to, in supersteps that read lists along their edges, or against
-    /// them. Where a device holds some vertices only, it is shown the pages that may write to those.
+    /// The ends of an edge that the edge function writes to, in supersteps that read lists along their edges, or
+    /// against them. A device that holds some vertices only processes the pages that may write to those.
     fn writes(&self, direction: Direction) -> Ends {
         match direction {
             Direction::Out => Ends::Neighbour,
@@ -224,66 +224,67 @@ pub trait Algorithm: Send + Sync + 'static {
         }
     }
 
-    /// Sets first values that are not the same for all vertices, once [`seeds`](Self::seeds) are set; the sums over all
-    /// are given to [`first`](Self::first). Only algorithms that are no traversals have them.
+    /// Sets initial values that differ between vertices, after [`seeds`](Self::seeds) are set; the sums over all
+    /// vertices are passed to [`first`](Self::first). Only for algorithms that are not traversals.
     fn initialise(&self, _state: &State, _vertices: Range<u64>) -> Scalars {
         Scalars::default()
     }
 
-    /// Where it begins, once the first values that are declared are set.
+    /// The state in which it starts, after the declared initial values are set.
     fn seeds(&self) -> Seeds {
         Seeds::default()
     }
 
-    /// Whole sets that bit attributes begin with, by the attribute's place in the declaration, beside seeds: for sets
-    /// that are large. Of attributes that edges do not write.
+    /// Whole sets that bit attributes start with, by the attribute's index in the declaration, beside seeds: for large
+    /// sets. Only for attributes that edges do not write.
     fn seed_sets(&self) -> Vec<(usize, &Bits)> {
         Vec::new()
     }
 
-    /// What it was asked for: everything that its answer depends on, beside the graph. Runs of an algorithm that does
-    /// not say so cannot be [checkpointed](crate::checkpoint).
+    /// Its parameters: everything that its answer depends on, beside the graph. Runs of an algorithm that returns
+    /// `None` cannot be [checkpointed](crate::checkpoint).
     fn parameters(&self) -> Option<Parameters> {
         None
     }
 
-    /// Writes what it keeps between supersteps that lies neither in attributes nor in the [`Step`]; the same bytes each
-    /// time until the run goes on. What [tables of a device's own](Contents::Own) hold between supersteps is not kept.
+    /// Writes the state between supersteps that is in neither attributes nor the [`Step`]; the same bytes each time
+    /// until the run continues. The contents of [tables of a device's own](Contents::Own) between supersteps are not
+    /// saved.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Any error of the writer.
     fn keep(&self, _out: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 
-    /// Takes what [`keep`](Self::keep) has written, before a run goes on with a superstep from a state that was kept:
-    /// then neither [`first`](Self::first) nor [`initialise`](Self::initialise) is called. What only a forger can have
-    /// written must be refused where it would lead to a panic.
+    /// Restores the state that [`keep`](Self::keep) has written, before a run continues with a superstep from a saved
+    /// state: neither [`first`](Self::first) nor [`initialise`](Self::initialise) is called then. Forged data must be
+    /// rejected if it would lead to a panic.
     ///
     /// # Errors
-    /// What is wrong with what was kept, for the user.
+    /// A description, for the user, of what is wrong with the saved state.
     fn recall(&self, _state: &State, _step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
         Ok(())
     }
 
-    /// Main memory that the algorithm itself holds, beside what it declares, in bytes.
+    /// Main memory of the algorithm itself, beside what it declares, in bytes.
     fn held_bytes(&self) -> u64 {
         0
     }
 
-    /// How many supersteps it takes over a graph with edges, as far as its parameters say: what predictions of time
-    /// rest on.
+    /// The number of supersteps over a graph with edges, as far as its parameters determine it: the basis of time
+    /// predictions.
     fn supersteps(&self) -> Supersteps {
         Supersteps::Unknown
     }
 
-    /// The first superstep; by default what [`visits`](Self::visits) begins with.
+    /// The first superstep; by default the first of [`visits`](Self::visits).
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         let (direction, visit) = *self.visits(graph.has_in_lists).first()?;
         Some(Step::new(0, direction, visit))
     }
 
-    /// The algorithm for GPUs; without it, it runs on the CPU device only.
+    /// The algorithm for GPUs; if `None`, it runs on the CPU device only.
     fn shader(&self) -> Option<Shader> {
         None
     }
@@ -293,38 +294,37 @@ pub trait Algorithm: Send + Sync + 'static {
     where
         Self: Sized;
 
-    /// What happens to vertices after all edges of a superstep; the sums are given to [`next`](Self::next). Only
-    /// algorithms that are no traversals have one.
+    /// Processes vertices after all edges of a superstep; the sums are passed to [`next`](Self::next). Only for
+    /// algorithms that are not traversals.
     fn vertex_phase(&self, _state: &State, _step: &Step, _vertices: Range<u64>) -> Scalars {
         Scalars::default()
     }
 
-    /// The next superstep, or none when the algorithm is done. By default a traversal goes on with what
-    /// [`visits`](Self::visits) ends with for as long as vertices are activated, and others are done after one
-    /// superstep.
+    /// The next superstep, or `None` when the algorithm is done. By default a traversal continues with the last of
+    /// [`visits`](Self::visits) as long as vertices are activated, and other algorithms are done after one superstep.
     fn next(&self, graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
         let (direction, visit) = *self.visits(graph.has_in_lists).last()?;
         let superstep = step.superstep + 1;
         (summary.activated > 0).then_some(Step { superstep, direction, visit, ..*step })
     }
 
-    /// Whether the results, once it is done, are right: it may have met edges that it has no rule for.
+    /// Checks the results at the end of the run: the algorithm may have met edges that it cannot handle.
     ///
     /// # Errors
-    /// A vertex where they are not.
+    /// A vertex whose result is wrong.
     fn verdict(&self, _state: &State) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// The results, once it is done.
+    /// The results, at the end of the run.
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>>;
 
-    /// What is to be said of the whole graph, once it is done: a line, without its end.
+    /// A line about the whole graph at the end of the run, without a line break.
     fn remark(&self, _state: &State) -> Option<String> {
         None
     }
 
-    /// How many edges count as traversed, for algorithms whose speed is given so (Graph500's TEPS).
+    /// The number of edges that count as traversed, for algorithms whose speed is measured by it (Graph500's TEPS).
     fn traversed_edges(&self, _state: &State) -> Option<u64> {
         None
     }

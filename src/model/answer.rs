@@ -1,7 +1,7 @@
 //! The results of an algorithm: named columns with one value for every vertex, of three types.
 //!
-//! An algorithm gives a function from vertices to values. It is compiled with the loop over the vertices, so that
-//! columns are read in chunks, as slices:
+//! An algorithm provides a function from vertices to values. It is compiled together with the loop over the vertices,
+//! so that columns are read in chunks, as slices:
 //!
 //! ```
 //! use topostream::model::answer::{Answer, AnswerValues};
@@ -16,12 +16,12 @@
 use std::fmt;
 use topostream_formats::VertexId;
 
-/// Values that an iterator reads at a time.
+/// The number of values that an iterator reads at a time.
 const CHUNK: usize = 1 << 12;
 
 /// A column of an algorithm's results.
 pub struct Answer<'a> {
-    /// The column's name, in files too.
+    /// The column's name, also used in files.
     pub name: &'static str,
     /// The values.
     pub values: AnswerValues<'a>,
@@ -38,17 +38,17 @@ pub enum AnswerValues<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// A column of numbers.
+    /// Creates a column of numbers.
     pub fn f64(name: &'static str, value: impl Fn(u32) -> f64 + Sync + 'a) -> Self {
         Self { name, values: AnswerValues::F64(Values::new(value)) }
     }
 
-    /// A column of integers, which some vertices may lack.
+    /// Creates a column of integers, which may be missing for some vertices.
     pub fn integer(name: &'static str, value: impl Fn(u32) -> Option<u64> + Sync + 'a) -> Self {
         Self { name, values: AnswerValues::Integer(Values::new(value)) }
     }
 
-    /// A column of vertices, which some vertices may lack.
+    /// Creates a column of vertices, which may be missing for some vertices.
     pub fn vertex(name: &'static str, value: impl Fn(u32) -> Option<u32> + Sync + 'a) -> Self {
         Self { name, values: AnswerValues::Vertex(Values::new(move |vertex| value(vertex).map(VertexId))) }
     }
@@ -71,10 +71,10 @@ impl fmt::Debug for Answer<'_> {
     }
 }
 
-/// The values of a column, for any thread. They are computed when they are read: a column takes no memory of its own.
+/// The values of a column, for any thread. They are computed when they are read: a column uses no memory of its own.
 pub struct Values<'a, T>(Box<dyn Source<T> + 'a>);
 
-/// Reads values one at a time or many; the loop over many is compiled with the function.
+/// Reads one value or many; the loop over many is compiled together with the function.
 trait Source<T>: Sync {
     fn get(&self, vertex: u32) -> T;
     fn read(&self, first: u32, into: &mut [T]);
@@ -94,7 +94,7 @@ impl<T, F: Fn(u32) -> T + Sync> Source<T> for F {
 }
 
 impl<'a, T> Values<'a, T> {
-    /// Values by a function.
+    /// Creates values from a function.
     pub fn new(value: impl Fn(u32) -> T + Sync + 'a) -> Self {
         Self(Box::new(value))
     }
@@ -117,7 +117,7 @@ impl<'a, T> Values<'a, T> {
         })
     }
 
-    /// Writes the values of as many vertices as the slice is long, beginning with `first`.
+    /// Writes the values of consecutive vertices, beginning with `first`, until the slice is full.
     pub fn read(&self, first: u32, into: &mut [T]) {
         self.0.read(first, into);
     }

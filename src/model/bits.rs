@@ -1,4 +1,4 @@
-//! A bit for every vertex, set by many threads at once, and quick to walk where few are set.
+//! A bit for every vertex, set concurrently by many threads, and fast to iterate when few are set.
 
 use crate::model::Part;
 use crate::model::attributes::zeroed;
@@ -6,18 +6,18 @@ use rayon::prelude::*;
 use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Vertices of one word.
+/// Vertices in one word.
 const WORD: u64 = 64;
-/// Vertices of one summary bit: a word's worth of words.
+/// Vertices in one summary bit: those of 64 words.
 const BLOCK: u64 = WORD * WORD;
 
-/// A bit set over `0..len` with a summary: one bit for every 4096 that says whether any of them may be set.
+/// A bit set over `0..len` with a summary: one bit for every 4096 vertices that says whether any of them may be set.
 #[derive(Debug)]
 pub struct Bits {
     words: Vec<AtomicU64>,
     summary: Vec<AtomicU64>,
     len: u64,
-    /// The vertices that may be inserted; of the others, none counts as missing.
+    /// The vertices that may be inserted; others never count as missing.
     own: Range<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Bits {
         Self { words: zeroed(words), summary: zeroed(summary), len, own: 0..len }
     }
 
-    /// An empty set that edges may add a part's own vertices to.
+    /// An empty set to which edges may add a part's own vertices.
     pub(crate) fn of_part(part: &Part) -> Self {
         Self { own: part.writable(), ..Self::new(part.vertices) }
     }
@@ -38,7 +38,7 @@ impl Bits {
         len.div_ceil(WORD) * 8 + len.div_ceil(BLOCK).div_ceil(WORD) * 8
     }
 
-    /// How many vertices there are, in the set or not.
+    /// The number of vertices, in the set or not.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -54,20 +54,20 @@ impl Bits {
         self.words[(vertex / 64) as usize].load(Relaxed) >> (vertex % 64) & 1 != 0
     }
 
-    /// Adds a vertex, if it may be written here; true for exactly one of those who add it at the same time. Tests
-    /// before it writes: on skewed graphs most are there already.
+    /// Adds a vertex, if it may be written here; returns true for exactly one of several concurrent callers. Tests
+    /// before it writes: on skewed graphs most vertices are in the set already.
     #[inline(always)]
     pub fn insert(&self, vertex: u32) -> bool {
         self.own.contains(&u64::from(vertex)) && self.learn(vertex)
     }
 
-    /// Takes a vertex out.
+    /// Removes a vertex.
     #[inline(always)]
     pub fn remove(&self, vertex: u32) {
         self.words[(vertex / 64) as usize].fetch_and(!(1 << (vertex % 64)), Relaxed);
     }
 
-    /// Adds a vertex, whosever it is: what another device has told.
+    /// Adds a vertex of any owner, as received from another device.
     #[inline(always)]
     pub(crate) fn learn(&self, vertex: u32) -> bool {
         let (word, bit) = (&self.words[(vertex / 64) as usize], 1 << (vertex % 64));
@@ -85,7 +85,7 @@ impl Bits {
         before & bit == 0
     }
 
-    /// Adds what another set over as many vertices has, whosever it is.
+    /// Adds the vertices of another set of the same length, of any owner.
     pub(crate) fn learn_all(&self, other: &Self) {
         for (at, word) in other.words.iter().enumerate() {
             let bits = word.load(Relaxed);
@@ -97,7 +97,7 @@ impl Bits {
         }
     }
 
-    /// Empties the set; takes time in proportion to what is in it.
+    /// Empties the set, in time proportional to its contents.
     pub fn clear(&self) {
         for (at, summary) in self.summary.iter().enumerate() {
             let mut blocks = summary.swap(0, Relaxed);
@@ -126,7 +126,7 @@ impl Bits {
         None
     }
 
-    /// The first block from `from` on that the summary has.
+    /// The first block from `from` on whose summary bit is set.
     fn next_block(&self, from: u64) -> Option<u64> {
         let mut at = from;
         while ((at / WORD) as usize) < self.summary.len() {
@@ -183,7 +183,7 @@ impl Bits {
         }
     }
 
-    /// Adds the vertices of a range that another set over as many has.
+    /// Adds the vertices of a range that are in another set of the same length.
     pub(crate) fn learn_from(&self, other: &Self, range: RangeInclusive<u32>) {
         let (first, last) = range.into_inner();
         for word in first / 64..=last / 64 {
@@ -201,7 +201,7 @@ impl Bits {
         }
     }
 
-    /// Adds what words of 32 bits have, the first of which is the set's word `first` of 32.
+    /// Adds the bits of 32-bit words; the first of them is the set's 32-bit word `first`.
     #[doc(hidden)]
     pub fn set_words(&self, first: usize, words: &[u32]) {
         for (at, &bits) in (first..).zip(words).filter(|(_, bits)| **bits != 0) {
@@ -216,18 +216,18 @@ impl Bits {
         (self.words[at as usize / 2].load(Relaxed) >> (at % 2 * 32)) as u32
     }
 
-    /// Takes out those of 32 vertices whose bits are set.
+    /// Removes those of 32 vertices whose bits are set.
     pub(crate) fn forget(&self, at: u32, bits: u32) {
         self.words[at as usize / 2].fetch_and(!(u64::from(bits) << (at % 2 * 32)), Relaxed);
     }
 
-    /// How many vertices are in the set, and the sum of `value` over them.
+    /// The number of vertices in the set, and the sum of `value` over them.
     pub(crate) fn census(&self, value: impl Fn(u32) -> u64 + Sync) -> (u64, u64) {
         self.census_of(0..self.len, value, |count| count())
     }
 
-    /// The number of these vertices that are in the set, and the sum of `value` over them. Where there are many, they
-    /// are counted by parallel iterators within `install`, which runs its argument on a pool of threads.
+    /// The number of these vertices that are in the set, and the sum of `value` over them. Large ranges are counted by
+    /// parallel iterators within `install`, which runs its argument on a pool of threads.
     pub(crate) fn census_of(
         &self,
         vertices: Range<u64>,

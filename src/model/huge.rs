@@ -1,9 +1,9 @@
-//! Arrays in huge pages, where the system has them.
+//! Arrays in huge pages, if the system has them.
 //!
-//! Vertex attributes are read and written at random. In pages of 4 KiB the translation cache covers a few MiB of them,
-//! in huge pages of 2 MiB a few GiB.
+//! Vertex attributes are read and written at random. With pages of 4 KiB the TLB covers a few MiB of them, with huge
+//! pages of 2 MiB a few GiB.
 
-/// An empty vector with room for `capacity` values, in huge pages where the system grants them.
+/// Returns an empty vector with room for `capacity` values, in huge pages if the system grants them.
 pub fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {
     let vec = Vec::with_capacity(capacity);
     #[cfg(target_os = "linux")]
@@ -11,7 +11,7 @@ pub fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {
     vec
 }
 
-/// Asks for huge pages in the whole pages of a range. A hint: nothing depends on the answer.
+/// Requests huge pages for the whole pages of a range. A hint: nothing depends on the result.
 #[cfg(target_os = "linux")]
 fn advise(start: usize, bytes: usize) {
     const PAGE: usize = 4096;

@@ -1,15 +1,15 @@
-//! What an algorithm is: its declaration, its values and the graph that it sees. No pages, no devices.
+//! The definition of an algorithm: its declaration, its values and the graph that it sees. No pages, no devices.
 //!
 //! | module | contents |
 //! | --- | --- |
 //! | [`algorithm`] | the trait that an algorithm implements, and the supersteps that it is asked for |
-//! | [`attributes`] | a value for each vertex: types, roles, and arrays in main memory |
+//! | [`attributes`] | the values of each vertex: types, roles, and arrays in main memory |
 //! | [`bits`], [`vertex_set`] | sets of vertices |
 //! | `activations` | the superstep in which each vertex was first active |
 //! | `part` | the range of vertices that a device holds |
 //! | `numbers` | numbers and functions that Rust and WGSL share |
 //! | `parameters`, `sound` | what a checkpoint records about an algorithm, and checks of what it restores |
-//! | `shader` | an algorithm's WGSL, and the constants that it is given |
+//! | `shader` | an algorithm's WGSL, and its constants |
 //! | `state` | a graph as algorithms see it, and the values of its vertices |
 //! | `step` | a superstep as plain data |
 //! | `huge`, `prefetch` | hints to the system and the processor about arrays that are accessed at random |

@@ -1,38 +1,38 @@
-//! What an algorithm was asked for, as checkpoints record it.
+//! The parameters of an algorithm, as checkpoints record them.
 
 use super::bits::Bits;
 use std::fmt::Debug;
 use topostream_formats::VertexId;
 use topostream_formats::checksum::Crc32c;
 
-/// What an algorithm was asked for, by name: two with the same come to the same answer on the same graph.
+/// The parameters of an algorithm, by name: runs with equal parameters have the same result on the same graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameters(Vec<(String, String)>);
 
-/// Vertices that are named one by one; of more, their checksum is.
+/// The maximum number of vertices that are listed one by one; for longer lists a checksum is recorded.
 const NAMED_MAX: usize = 8;
 
 impl Parameters {
-    /// None.
+    /// No parameters.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// One more. Numbers must be written in full, as `{:?}` does.
+    /// Adds a parameter. Numbers must be written in full, as `{:?}` does.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Debug) -> Self {
         self.0.push((name.into(), format!("{value:?}")));
         self
     }
 
-    /// Vertices, in this order.
+    /// Adds vertices, in this order.
     #[must_use]
     pub fn with_vertices(self, name: &str, vertices: &[VertexId]) -> Self {
         let numbers: Vec<u32> = vertices.iter().map(|vertex| vertex.0).collect();
         self.with_numbers(name, &numbers)
     }
 
-    /// A value for each of some vertices, in this order.
+    /// Adds a value for each of some vertices, in this order.
     #[must_use]
     pub fn with_values(mut self, name: &str, values: &[(VertexId, f32)]) -> Self {
         let words: Vec<u32> = values.iter().flat_map(|(vertex, value)| [vertex.0, value.to_bits()]).collect();
@@ -46,7 +46,7 @@ impl Parameters {
         self
     }
 
-    /// Numbers, in this order.
+    /// Adds numbers, in this order.
     #[must_use]
     pub fn with_numbers(mut self, name: &str, numbers: &[u32]) -> Self {
         let value = match numbers.len() {
@@ -57,7 +57,7 @@ impl Parameters {
         self
     }
 
-    /// A set of vertices.
+    /// Adds a set of vertices.
     #[must_use]
     pub fn with_set(mut self, name: &str, set: &Bits) -> Self {
         let (count, _) = set.census(|_| 0);
@@ -72,7 +72,7 @@ impl Parameters {
         self.0
     }
 
-    /// Those of another algorithm that this one is made of.
+    /// Adds the parameters of another algorithm that this one contains.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.0.extend(others.0);

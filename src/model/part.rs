@@ -1,4 +1,4 @@
-//! Which vertices are a device's own, where several devices share a run.
+//! The vertices that a device owns, if several devices share a run.
 
 use crate::model::attributes::{Attribute, Merge, Role};
 use std::ops::Range;
@@ -6,29 +6,31 @@ use std::ops::Range;
 /// A device's part of a run.
 ///
 /// Under Strategy-P (`sharded` is false) the device holds the values of all vertices; its own are those whose vertex
-/// phase it runs, and whose values it tells at the end. Under Strategy-S it holds what edges write for its own vertices
-/// only: what an edge function writes to others is dropped, since their owner sees the same edge.
+/// phase it runs, and whose values it sends at the end. Under Strategy-S it holds the values that edges write for its
+/// own vertices only: writes of an edge function to other vertices are dropped, since their owner processes the same
+/// edge.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
     /// Vertices of the graph.
     pub vertices: u64,
-    /// The vertices that are its own; may be none.
+    /// The vertices that it owns; may be empty.
     pub own: Range<u64>,
-    /// Whether it holds what edges write for its own vertices only.
+    /// Whether it holds the values that edges write for its own vertices only.
     pub sharded: bool,
 }
 
-/// Vertices of a word of every bit set, on every device: where parts of attributes that are held begin.
+/// The number of vertices in a word of every bit set, on every device: the held parts of attributes begin at multiples
+/// of it.
 const WORD: u64 = 64;
 
 impl Part {
-    /// The part of a device that is alone.
+    /// The part of a single device.
     #[doc(hidden)]
     pub fn whole(vertices: u64) -> Self {
         Self { vertices, own: 0..vertices, sharded: false }
     }
 
-    /// Whether nobody else has a part.
+    /// Whether this is the only part.
     pub fn is_whole(&self) -> bool {
         !self.sharded && self.own == (0..self.vertices)
     }
@@ -42,28 +44,27 @@ impl Part {
         }
     }
 
-    /// The vertices whose degrees are looked at: the vertex phase's, and those of a census.
+    /// The vertices whose degrees are read: by the vertex phase and by a census.
     #[doc(hidden)]
     pub fn own_words(&self) -> Range<u64> {
         self.own.start / WORD * WORD..self.own.end
     }
 
-    /// Whether an attribute of this role has, beside the values that are held, what the owners of other vertices have
-    /// last told of theirs.
+    /// Whether an attribute of this role also has a copy of the values that the owners of other vertices last sent.
     #[doc(hidden)]
     pub fn has_seen(&self, role: Role) -> bool {
         self.sharded && role == Role::Writable
     }
 
-    /// The vertices whose values it has to have where a run goes on from a checkpoint. What is added up with other
-    /// devices' values is its owner's only.
+    /// The vertices whose values it needs when a run continues from a checkpoint. Values that are added up across
+    /// devices are restored at their owner only.
     pub(crate) fn recalled(&self, attribute: &Attribute) -> Range<u64> {
         let written = attribute.role.is_written();
         let held_elsewhere = self.sharded && written && !self.has_seen(attribute.role);
         if held_elsewhere || (written && attribute.merge == Merge::Add) { self.own.clone() } else { 0..self.vertices }
     }
 
-    /// Whether a vertex is its own.
+    /// Whether it owns a vertex.
     #[inline(always)]
     pub fn owns(&self, vertex: u32) -> bool {
         self.own.contains(&u64::from(vertex))

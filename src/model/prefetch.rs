@@ -1,13 +1,13 @@
-//! Asking the processor for a cache line before it is needed.
+//! Prefetching of cache lines.
 //!
-//! Edge functions touch attributes at random. Loads overlap by themselves, but a locked addition waits for the line of
-//! the one before it; asked for some edges ahead, the lines are there when their turn comes.
+//! Edge functions access attributes at random. Loads overlap by themselves, but a locked addition waits for the line of
+//! the previous one. If lines are prefetched some edges ahead, they are in the cache in time.
 
-/// How many edges ahead: the latency of main memory over the time of an edge, with room to spare. Far fewer come too
-/// late; twice as many gain hardly anything.
+/// The prefetch distance in edges: the latency of main memory over the time of an edge, with a margin. A much shorter
+/// distance is too late; twice the distance gains hardly anything.
 pub(crate) const EDGES_AHEAD: usize = 64;
 
-/// Asks for the line that holds `values[index]`. A hint: nothing depends on it, not even that the index is in range.
+/// Prefetches the line that holds `values[index]`. A hint: nothing depends on it, and the index may be out of range.
 #[inline(always)]
 pub(crate) fn line_of<T>(values: &[T], index: usize) {
     let address = values.as_ptr().wrapping_add(index);

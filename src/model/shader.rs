@@ -1,21 +1,21 @@
-//! An algorithm's text for GPUs, the constants that it is given, and whether it is run without checks.
+//! An algorithm's WGSL, its constants, and whether it runs without bounds checks.
 
 use std::fmt;
 
-/// The edge function and the vertex phase in WGSL, for GPUs. shaders/README.md says which functions it has.
+/// The edge function and the vertex phase in WGSL, for GPUs. shaders/README.md lists its functions.
 ///
-/// Kernels of a third party's text have every index of an array checked, and every loop bounded: a wrong text gives
-/// wrong values, and reads and writes nothing but its own buffers. Who has proved that it needs no checks may [leave
-/// them out](Self::unchecked).
+/// In kernels with third-party text every array index is checked, and every loop is bounded: incorrect text gives wrong
+/// values, but accesses nothing except its own buffers. An author who has proved that no checks are needed may [disable
+/// them](Self::unchecked).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shader {
-    /// The file's name, for messages.
+    /// The file's name, for error messages.
     pub file: &'static str,
     /// The text.
     pub text: &'static str,
     /// Options of the algorithm, which the text sees as `const NAME: bool`.
     pub switches: Vec<(&'static str, bool)>,
-    /// Numbers that the algorithm's Rust knows too, which the text sees as `const NAME: u32` or `const NAME: f32`.
+    /// Numbers shared with the algorithm's Rust code, which the text sees as `const NAME: u32` or `const NAME: f32`.
     pub constants: Vec<(&'static str, Constant)>,
     checked: bool,
 }
@@ -23,7 +23,7 @@ pub struct Shader {
 /// A number that Rust and WGSL share.
 #[derive(Clone, Copy, Debug)]
 pub enum Constant {
-    /// A whole number.
+    /// An integer.
     U32(u32),
     /// A finite float: WGSL has no others.
     F32(f32),
@@ -54,7 +54,7 @@ impl From<f32> for Constant {
 }
 
 impl fmt::Display for Constant {
-    /// As a literal of WGSL.
+    /// Formats it as a WGSL literal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::U32(value) => write!(f, "{value}u"),
@@ -64,31 +64,31 @@ impl fmt::Display for Constant {
 }
 
 impl Shader {
-    /// A text, and the file that messages name.
+    /// Creates a shader from a text, and the file name for error messages.
     pub fn new(file: &'static str, text: &'static str) -> Self {
         Self { file, text, switches: Vec::new(), constants: Vec::new(), checked: true }
     }
 
-    /// The same with options of the algorithm.
+    /// Adds options of the algorithm.
     #[must_use]
     pub fn with_switches(self, switches: Vec<(&'static str, bool)>) -> Self {
         Self { switches, ..self }
     }
 
-    /// The same with numbers of the algorithm.
+    /// Adds constants of the algorithm.
     #[must_use]
     pub fn with_constants(mut self, constants: impl IntoIterator<Item = (&'static str, Constant)>) -> Self {
         self.constants.extend(constants);
         self
     }
 
-    /// The same with the kinds of superstep of an algorithm, numbered in their order from 0.
+    /// Adds the kinds of superstep of an algorithm as constants, numbered in their order from 0.
     #[must_use]
     pub fn with_modes(self, names: impl IntoIterator<Item = &'static str>) -> Self {
         self.with_constants(names.into_iter().zip((0..).map(Constant::U32)))
     }
 
-    /// The same without checks, where the device's interface is Vulkan.
+    /// Disables the checks if the device's interface is Vulkan.
     ///
     /// # Safety
     /// Whatever graph and parameters the algorithm is run with, no hook gives an accessor of an attribute or a table a
@@ -99,13 +99,13 @@ impl Shader {
         Self { checked: false, ..self }
     }
 
-    /// One of this program's own. Their hooks pass on vertices of lists that have been checked, and table places that
-    /// the host has laid out for these vertices.
+    /// Creates a shader of this program. Its hooks pass on vertices of lists that have been checked, and table indices
+    /// that the host has computed for these vertices.
     pub(crate) fn of_program(file: &'static str, text: &'static str, switches: Vec<(&'static str, bool)>) -> Self {
         Self { switches, checked: false, ..Self::new(file, text) }
     }
 
-    /// Whether kernels of it have checks.
+    /// Whether its kernels have checks.
     pub fn is_checked(&self) -> bool {
         self.checked
     }

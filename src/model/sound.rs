@@ -1,10 +1,10 @@
-//! What algorithms look at before they go on from a checkpoint: numbers that they use as places must be some.
+//! Checks before an algorithm continues from a checkpoint: numbers that it uses as indices must be in range.
 
 use crate::model::algorithm::State;
 use crate::model::attributes::U32Column;
 use rayon::prelude::*;
 
-/// Whether a number of a step is a place among so many.
+/// Checks that a number of a step is an index below `count`.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -15,10 +15,10 @@ pub fn place(number: u32, count: usize) -> Result<(), String> {
     }
 }
 
-/// More than any level or number of hops, and little enough to be counted on from.
+/// More than any level or number of hops, and small enough to be incremented.
 pub const FAR: usize = 1 << 31;
 
-/// Whether every vertex has a value that is one of a vertex, or is allowed otherwise.
+/// Checks that every vertex has a value that is a vertex or is otherwise allowed.
 ///
 /// # Errors
 /// A sentence for the user.

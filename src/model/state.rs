@@ -15,11 +15,11 @@ use topostream_formats::values::StoredValues;
 /// A graph as algorithms see it.
 #[derive(Debug)]
 pub struct Graph {
-    /// How many vertices there are.
+    /// The number of vertices.
     pub vertices: u64,
-    /// How many directed edges there are.
+    /// The number of directed edges.
     pub edges: u64,
-    /// False where every edge stands in the lists of both of its ends.
+    /// False if every edge is in the lists of both of its ends.
     pub directed: bool,
     /// The type of the weights, if there are any.
     pub weights: Option<WeightType>,
@@ -27,7 +27,7 @@ pub struct Graph {
     pub has_in_lists: bool,
     /// The lengths of the out-lists.
     pub out_degrees: StoredValues<u32>,
-    /// The vertices with out-edges, once somebody has asked for them.
+    /// The vertices with out-edges, computed on first use.
     pub outgoing: OnceLock<Vec<u32>>,
 }
 
@@ -40,7 +40,7 @@ impl Graph {
         })
     }
 
-    /// Which of [`outgoing`](Self::outgoing) are among these vertices, by place.
+    /// The range of indices of [`outgoing`](Self::outgoing) whose vertices are in this range.
     pub(crate) fn outgoing_among(&self, vertices: &Range<u64>) -> Range<usize> {
         let place = |vertex: u64| self.outgoing().partition_point(|&one| u64::from(one) < vertex);
         place(vertices.start)..place(vertices.end)
@@ -53,26 +53,26 @@ impl Graph {
     }
 }
 
-/// The values of all vertices, in main memory: what a run holds on the CPU device, and what any device leaves at the
-/// end.
+/// The values of all vertices, in main memory: the state of a run on the CPU device, and the result of any device at
+/// the end.
 #[derive(Debug)]
 pub struct State {
     /// The graph.
     pub graph: Arc<Graph>,
-    /// The vertices that are this device's own.
+    /// The vertices that this device owns.
     pub part: Part,
     /// The algorithm's attributes, as declared.
     pub attributes: Attributes,
     /// For traversals, the vertices that are active in even and in odd supersteps.
     frontiers: Option<[Bits; 2]>,
-    /// When vertices were first active, where the algorithm wants to know; of its own vertices.
+    /// The supersteps in which the device's own vertices were first active, if the algorithm needs them.
     activations: Option<Arc<Activations>>,
-    /// The device's own tables, by their place in the declaration; none for those that are given.
+    /// The device's own tables, by their index in the declaration; empty for those whose contents are given.
     tables: Vec<Vec<AtomicU32>>,
 }
 
 impl State {
-    /// Allocates what an algorithm declares, zeroed.
+    /// Allocates the attributes and frontiers of an algorithm, zeroed.
     #[doc(hidden)]
     pub fn new(graph: Arc<Graph>, declared: &[Attribute], traversal: bool, part: Part) -> Self {
         let frontiers = traversal.then(|| [Bits::of_part(&part), Bits::of_part(&part)]);
@@ -80,7 +80,7 @@ impl State {
         Self { graph, attributes, frontiers, activations: None, part, tables: Vec::new() }
     }
 
-    /// The same with room for the device's own tables.
+    /// Adds memory for the device's own tables.
     pub(crate) fn with_tables(self, declared: &[Table]) -> Self {
         let own = |table: &Table| match table.contents {
             Contents::Given(_) => Vec::new(),
@@ -89,38 +89,38 @@ impl State {
         Self { tables: declared.iter().map(own).collect(), ..self }
     }
 
-    /// The same with room for when its own vertices were first active, where that is wanted.
+    /// Adds memory for the supersteps in which its own vertices were first active, if they are needed.
     #[doc(hidden)]
     pub fn with_activations(self, wanted: bool) -> Self {
         let activations = wanted.then(|| Arc::new(Activations::new(&self.part.own)));
         Self { activations, ..self }
     }
 
-    /// The same with what has been noted elsewhere.
+    /// Adds activations that were recorded elsewhere.
     #[cfg(feature = "gpu")]
     pub(crate) fn with_noted(self, activations: Option<Arc<Activations>>) -> Self {
         Self { activations, ..self }
     }
 
-    /// The superstep in which a vertex was first active, if it was, once the run is over.
+    /// The superstep in which a vertex was first active, if it was, after the run.
     ///
     /// # Panics
-    /// Where the algorithm does not [want to know](crate::model::algorithm::Algorithm::keeps_activations).
+    /// If the algorithm does not [record it](crate::model::algorithm::Algorithm::keeps_activations).
     pub fn first_active(&self, vertex: u32) -> Option<u32> {
         self.activations.as_ref().expect("kept where the algorithm says so").superstep(vertex)
     }
 
-    /// Where it is noted when vertices were first active.
+    /// The record of the supersteps in which vertices were first active.
     pub(crate) fn activations(&self) -> Option<&Activations> {
         self.activations.as_deref()
     }
 
-    /// A table of the device's own, by its place in the declaration.
+    /// A table of the device's own, by its index in the declaration.
     pub fn table(&self, place: usize) -> &[AtomicU32] {
         &self.tables[place]
     }
 
-    /// Sets the values where a run begins. What will be added up with other devices' values is its owner's only.
+    /// Sets the initial values of a run. Values that are added up across devices are set at their owner only.
     pub(crate) fn plant(&self, declared: &[Attribute], seeds: &Seeds) {
         let here = |seed: &&Seed| declared[seed.attribute].merge != Merge::Add || self.part.owns(seed.vertex);
         for seed in seeds.values.iter().filter(here) {
@@ -131,7 +131,7 @@ impl State {
         }
     }
 
-    /// Adds the sets with which bit attributes begin.
+    /// Adds the sets that bit attributes start with.
     pub(crate) fn plant_sets(&self, declared: &[Attribute], sets: &[(usize, &Bits)]) {
         for &(place, set) in sets {
             assert!(!declared[place].role.is_written(), "sets are planted where edges do not write");
@@ -139,7 +139,7 @@ impl State {
         }
     }
 
-    /// Copies the values of its own vertices to a state that holds all.
+    /// Copies the values of its own vertices to a state that holds all vertices.
     pub(crate) fn copy_own(&self, declared: &[Attribute], all: &Self) {
         (0..declared.len()).for_each(|place| self.attributes.copy(place, &self.part.own, &all.attributes));
         if let (Some(noted), Some(all)) = (&self.activations, &all.activations) {
@@ -147,8 +147,8 @@ impl State {
         }
     }
 
-    /// Copies those values to a device's state that it must have when a run goes on from here with a superstep: its
-    /// own, and what it would have been told of the others'.
+    /// Copies to a device's state the values that it needs when a run continues from here with a superstep: those of
+    /// its own vertices, and what it would have received for the others.
     pub(crate) fn give(&self, declared: &[Attribute], superstep: u32, device: &Self) {
         for (place, attribute) in declared.iter().enumerate() {
             self.attributes.copy(place, &device.part.recalled(attribute), &device.attributes);

@@ -1,42 +1,42 @@
-//! A superstep as plain data: which lists it reads, the numbers that it needs, and what it came to.
+//! A superstep as plain data: the lists that it reads, its numbers, and its results.
 
 use topostream_formats::Direction;
 
-/// A few sums over vertices, or a few numbers that a superstep needs; what they mean is the algorithm's.
+/// A few sums over vertices, or a few numbers that a superstep needs; their meaning is up to the algorithm.
 pub type Scalars = [f64; 4];
 
-/// Whole numbers that a superstep needs: phases, levels, vertices, bits.
+/// Integers that a superstep needs: phases, levels, vertices, bits.
 pub type Integers = [u32; 4];
 
-/// Whose lists a superstep reads.
+/// The vertices whose lists a superstep reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Visit {
-    /// Every vertex's.
+    /// All vertices.
     All,
-    /// Those of the active vertices.
+    /// The active vertices.
     Frontier,
-    /// Those of vertices that are in a bit attribute (by its place in the declaration) which edges do not write: first
-    /// values and vertex phases say who is in.
+    /// The vertices in a bit attribute (by its index in the declaration) that edges do not write: initial values and
+    /// vertex phases define the set.
     Within(usize),
-    /// Those of vertices that are not in a bit attribute.
+    /// The vertices that are not in a bit attribute.
     Without(usize),
-    /// No vertex's: the superstep reads no page and is a vertex phase only. Of algorithms that are no traversals, with
-    /// [`Direction::Out`]; [`Algorithm::visits`](crate::model::algorithm::Algorithm::visits) need not name it.
+    /// No vertices: the superstep reads no page and is a vertex phase only. For algorithms that are not traversals,
+    /// with [`Direction::Out`]; [`Algorithm::visits`](crate::model::algorithm::Algorithm::visits) need not list it.
     None,
 }
 
 /// One superstep, as plain data.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// Counted from 0.
+    /// The number of the superstep, from 0.
     pub superstep: u32,
-    /// Which lists are read.
+    /// The lists that are read.
     pub direction: Direction,
-    /// Whose.
+    /// The vertices whose lists are read.
     pub visit: Visit,
-    /// Numbers that the edge function and the vertex phase need; GPUs have them rounded to `f32`.
+    /// Numbers that the edge function and the vertex phase need; GPUs receive them rounded to `f32`.
     pub scalars: Scalars,
-    /// Whole numbers that they need; every device has them as they are.
+    /// Integers that they need; every device receives them unchanged.
     pub integers: Integers,
 }
 
@@ -51,32 +51,32 @@ impl Step {
         Self::new(superstep, Direction::Out, Visit::None)
     }
 
-    /// Whether devices are prepared for it, where an algorithm that is a traversal or not has declared these visits.
+    /// Whether devices are prepared for it, given the declared visits and whether the algorithm is a traversal.
     pub(crate) fn is_among(&self, visits: &[(Direction, Visit)], traversal: bool) -> bool {
         let without_pages = self.visit == Visit::None && self.direction == Direction::Out && !traversal;
         without_pages || visits.contains(&(self.direction, self.visit))
     }
 
-    /// The same with these numbers.
+    /// Sets the numbers.
     #[must_use]
     pub fn with_scalars(self, scalars: Scalars) -> Self {
         Self { scalars, ..self }
     }
 
-    /// The same with these whole numbers.
+    /// Sets the integers.
     #[must_use]
     pub fn with_integers(self, integers: Integers) -> Self {
         Self { integers, ..self }
     }
 }
 
-/// What a superstep came to.
+/// The results of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     /// The sums of the vertex phase, in vertex order: the same bits on every run.
     pub totals: Scalars,
-    /// How many vertices are active in the next superstep.
+    /// The number of vertices that are active in the next superstep.
     pub activated: u64,
-    /// The lengths of their out-lists, added up.
+    /// The sum of the lengths of their out-lists.
     pub activated_edges: u64,
 }

@@ -1,4 +1,4 @@
-//! Sets of vertices of one graph: from a file of original ids, or from what a run has found.
+//! Sets of vertices of one graph: from a file of original ids, or from the result of a run.
 
 use crate::error::{Error, Result};
 use crate::model::bits::Bits;
@@ -15,16 +15,16 @@ pub struct VertexSet {
 /// Main memory for reading a file of ids.
 const READING_BYTES: u64 = 4 << 20;
 
-/// Ids that are looked up together where that takes a pass over all vertices.
+/// The number of ids that are looked up together if that takes a pass over all vertices.
 const IDS_AT_ONCE: usize = 1 << 20;
 
 impl VertexSet {
-    /// An empty set of vertices of a graph with so many.
+    /// Creates an empty set of vertices of a graph with this number of vertices.
     pub fn new(vertices: u64) -> Self {
         Self { bits: Bits::new(vertices) }
     }
 
-    /// The vertices below `vertices` that a function says are in.
+    /// The vertices below `vertices` for which a function returns true.
     pub fn of(vertices: u64, mut is_in: impl FnMut(u32) -> bool) -> Self {
         let set = Self::new(vertices);
         for vertex in (0..vertices).map(|vertex| vertex as u32) {
@@ -35,20 +35,20 @@ impl VertexSet {
         set
     }
 
-    /// Reads a file of original ids, one a line, plain or compressed, with `#` and `%` for comments; an id may come
-    /// more than once. Takes some megabytes beside the set, however long the file is.
+    /// Reads a file of original ids, one a line, plain or compressed, with `#` and `%` for comments; ids may be
+    /// repeated. Takes some megabytes beside the set, however long the file is.
     ///
     /// # Errors
-    /// By line, where it holds something else; the first id, in the file or in some part of it, that the graph does not
-    /// have.
+    /// With the line, if the file contains anything else; the first id, in the file or in some part of it, that the
+    /// graph does not have.
     pub fn read(path: &Path, store: &Store) -> Result<Self> {
         Self::read_file(&InputFile::new(path), store)
     }
 
-    /// The same of a file that may be a pipe.
+    /// The same for a file that may be a pipe.
     ///
     /// # Errors
-    /// As of [`Self::read`].
+    /// The same as of [`Self::read`].
     pub fn read_file(file: &InputFile, store: &Store) -> Result<Self> {
         let (path, set, ids) = (file.path(), Self::new(store.vertices()), store.ids()?);
         let mut file = VertexValues::open_file(file, READING_BYTES)?;
@@ -91,7 +91,7 @@ impl VertexSet {
         Ok(())
     }
 
-    /// Main memory that [`read`](Self::read) takes beside the set and original ids, in bytes.
+    /// Main memory that [`read`](Self::read) takes beside the set and the original ids, in bytes.
     pub fn reading_bytes() -> u64 {
         READING_BYTES + 8 * IDS_AT_ONCE as u64
     }
@@ -101,31 +101,31 @@ impl VertexSet {
         Bits::memory_bytes(vertices)
     }
 
-    /// Adds a vertex; whether it was not there.
+    /// Adds a vertex; returns whether it was not in the set.
     ///
     /// # Panics
-    /// Where the graph has no such vertex; likewise in [`contains`](Self::contains).
+    /// If the graph has no such vertex; likewise in [`contains`](Self::contains).
     pub fn insert(&self, vertex: VertexId) -> bool {
         self.bits.learn(vertex.0)
     }
 
-    /// Whether a vertex is in.
+    /// Whether a vertex is in the set.
     #[inline(always)]
     pub fn contains(&self, vertex: VertexId) -> bool {
         self.bits.contains(vertex.0)
     }
 
-    /// How many are in.
+    /// The number of vertices in the set.
     pub fn count(&self) -> u64 {
         self.bits.census(|_| 0).0
     }
 
-    /// How many vertices the graph has.
+    /// The number of vertices of the graph.
     pub fn vertices(&self) -> u64 {
         self.bits.len()
     }
 
-    /// Those that are in, ascending.
+    /// The vertices in the set, ascending.
     pub fn iter(&self) -> impl Iterator<Item = VertexId> {
         let next = |from: u64| self.bits.next_set(from);
         let after = move |vertex: &u64| next(vertex + 1);

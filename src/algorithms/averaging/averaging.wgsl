@@ -1,10 +1,10 @@
-// Averaging: value[v] is made of the mean of in-neighbours' values by weight. In the first superstep all values are 1,
-// so that sums are those of weights, and stay as norm[v]. With HELD seeds (sources) stay at the value that norm[v] has
-// from the beginning. With FLOAT refused[v] says that the weight of an edge to v is negative, infinite or no number, or
-// that their sum is too large.
+// Averaging: value[v] is computed from the mean of in-neighbours' values by weight. In the first superstep all values
+// are 1, so the sums are those of weights, and are stored as norm[v]. With HELD seeds (sources) keep the value that
+// norm[v] has from the beginning. With FLOAT refused[v] says that the weight of an edge to v is negative, infinite or
+// NaN, or that their sum is too large.
 
 struct Record {
-    // What each out-neighbour is given by weight, or what all in-neighbours have given so far.
+    // The value that each out-neighbour receives by weight (push), or the sum over in-neighbours so far (pull).
     value: f32,
 }
 
@@ -16,7 +16,7 @@ fn list_open(list: List) -> Record {
     return record;
 }
 
-// Pull looks at its neighbour's value, push only at which vertex it is.
+// Pull reads its neighbour's value; push needs no more than the neighbour.
 fn list_gather(neighbour: u32) -> u32 {
     if PULL {
         return bitcast<u32>(value_load(neighbour));
@@ -48,7 +48,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
     return true;
 }
 
-// What two threads have gathered of one list.
+// Joins the records of two threads that share a list.
 fn list_join(a: Record, b: Record) -> Record {
     return Record(a.value + b.value);
 }
@@ -67,7 +67,7 @@ fn list_close(record: Record, list: List) {
     }
 }
 
-// First values are all alike.
+// The first values are the same for all vertices.
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>(0.0);
 }
@@ -92,7 +92,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     return vec4<f32>(abs(after - before), 0.0, 0.0, 0.0);
 }
 
-// Sets a vertex's first value, given the sum of its weights; 1 if that is refused.
+// Sets a vertex's first value, given the sum of its weights; returns 1 if that is rejected.
 fn first_value(vertex: u32, norm: f32, is_seed: bool) -> f32 {
     if HELD {
         if is_seed {

@@ -5,7 +5,7 @@
 //!
 //!  heat        x'[v] = (1 - alpha) x[v] + alpha mean[v]                  sources are fixed, all others start at 0
 //!  circuit     x'[v] = mean[v]                                           likewise
-//!  adsorption  x'[v] = (1 - inject - abandon) mean[v] + inject s[v]      s is 1 at seeds and 0 elsewhere, and x begins as s
+//!  adsorption  x'[v] = (1 - inject - abandon) mean[v] + inject s[v]      s is 1 at seeds, 0 elsewhere; x starts as s
 //! ```
 //!
 //! - Heat simulation is a kernel of CuSha (Khorasani et al., HPDC 2014) and of systems that use its benchmark list,

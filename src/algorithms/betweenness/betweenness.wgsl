@@ -1,13 +1,13 @@
-// Betweenness, one source after another: share[v] is the number of shortest paths to v on the way out, and (1 +
-// delta[v]) / paths on the way back. On the way out `marked` are the vertices that have been reached, on the way back
-// those one level farther than the level that is read.
+// Betweenness, one source after another: share[v] is the number of shortest paths to v in the forward phase, and (1 +
+// delta[v]) / paths in the backward phase. In the forward phase `marked` are the vertices that have been reached, in
+// the backward phase those one level farther than the level that is read.
 
-// A superstep (step.integers.x) goes a level OUT, makes the TURN behind the farthest level, comes a level BACK, or may
-// BEGIN with a source. PATHS_MAX is the largest number of paths by its bits: infinity and what is no number are above
-// it as well.
+// A superstep (step.integers.x) goes a level OUT, makes the TURN after the farthest level, comes a level BACK, or may
+// BEGIN with a source. PATHS_MAX is the largest number of paths by its bits: the bits of infinity and NaN are above it
+// as well.
 
 struct Record {
-    // What each neighbour gets on the way out; what neighbours have given on the way back.
+    // The value that each neighbour receives in the forward phase; the sum over neighbours in the backward phase.
     sum: f32,
 }
 
@@ -51,7 +51,7 @@ fn mark_if(vertex: u32, is_in: bool) {
     }
 }
 
-// Whose lists are read next.
+// Marks the vertices whose lists are read next.
 fn visit_if(vertex: u32, is_in: bool) {
     if is_in {
         visited_insert(vertex);
@@ -60,10 +60,10 @@ fn visit_if(vertex: u32, is_in: bool) {
     }
 }
 
-// How many vertices have been reached, and how many by too many paths.
+// Returns the number of vertices that have been reached, and the number of those with too many paths.
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let mode = step.integers.x;
-    // The level that was read; of a turn, the farthest.
+    // The level that was read; for a turn, the farthest.
     let level = step.integers.z;
     if mode == BEGIN {
         let is_source = vertex == step.integers.y;

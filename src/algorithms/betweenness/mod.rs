@@ -18,7 +18,7 @@
 //! digits.
 //!
 //! For each source a run has two supersteps a level that read the lists of that level, and two that read nothing; each
-//! costs a vertex phase over all vertices. Exact betweenness is for graphs of some ten thousand vertices.
+//! costs a vertex phase over all vertices. Exact betweenness is practical for graphs of about ten thousand vertices.
 //!
 //! 16.25 bytes a vertex: four numbers and two bits.
 
@@ -70,7 +70,7 @@ const PATHS_MAX: u32 = 0x7b80_0000;
 const REACHED: usize = 0;
 const TOO_MANY: usize = 1;
 
-/// What a superstep does, in a step's first integer.
+/// The kind of a superstep, in the first integer of its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Moves one level out.

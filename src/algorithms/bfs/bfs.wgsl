@@ -1,6 +1,6 @@
 // Breadth-first search: the level of a vertex is the superstep in which it is active, parent[v] a predecessor one level
 // up. Top-down, an active vertex reaches its out-neighbours; bottom-up, a vertex that is not reached looks for an
-// active in-neighbour. AGAINST the edges, out- and in-neighbours change places.
+// active in-neighbour. AGAINST the edges, out- and in-neighbours are swapped.
 
 struct Record {
     unused: u32,
@@ -27,7 +27,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
     return true;
 }
 
-// Whether there is more to look for.
+// Whether the search for an active in-neighbour continues.
 fn look(list: List, neighbour: u32) -> bool {
     if is_active(neighbour) {
         reach(list.vertex, neighbour);

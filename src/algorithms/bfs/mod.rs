@@ -5,8 +5,8 @@
 //! A vertex that is reached in a superstep is active in the next, whose number is its level: devices do not store
 //! levels. Devices keep a bit for each vertex that is reached, beside the frontiers, and 4 bytes with parents.
 //!
-//! Top-down, the lists of active vertices are read, and only the pages that hold them. Where the store has in-lists, a
-//! superstep may go bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at
+//! Top-down, the lists of active vertices are read, and only the pages that hold them. If the store has in-lists, a
+//! superstep may run bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at
 //! the first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds).
 //!
 //! Against the edges, the two kinds of lists change roles: in-lists are read top-down. If the store has none, every
@@ -32,7 +32,7 @@ pub struct Bfs {
     pub sources: Vec<VertexId>,
     /// Whether parents are kept.
     pub parents: bool,
-    /// Whether supersteps may go bottom-up where the store has in-lists.
+    /// Whether supersteps may run bottom-up if the store has in-lists.
     pub bottom_up: bool,
     /// The maximum number of hops, if there is a limit.
     pub hops_max: Option<u32>,

@@ -1,5 +1,5 @@
 // Local clustering coefficients: links[v] is the number of edges between neighbours of v. entries[starts[x]] to
-// entries[starts[x + 1]] are neighbours of x, ascending. With ORIENTED they are those that come behind it in the order
+// entries[starts[x + 1]] are neighbours of x, ascending. With ORIENTED they are those that come after it in the order
 // of degrees, and each triangle is found once. A list that is SEARCH_RATIO times as long as another is searched, not
 // read.
 
@@ -7,7 +7,7 @@ struct Record {
     // Neighbours of the list's vertex.
     begin: u32,
     end: u32,
-    // Triangles that it comes first in.
+    // Triangles in which it comes first.
     met: u32,
 }
 
@@ -54,7 +54,7 @@ fn comes_before(vertex: u32, other: u32) -> bool {
     return degree < others_degree || (degree == others_degree && vertex < other);
 }
 
-// Tells every vertex that is in both lists; returns how many there are.
+// Adds to every vertex that is in both lists; returns their number.
 fn meet(one: u32, one_end: u32, other: u32, other_end: u32) -> u32 {
     if one_end - one > other_end - other {
         return meet_longer(other, other_end, one, one_end);

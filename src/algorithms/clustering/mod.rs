@@ -14,7 +14,7 @@
 //!   order of degrees, over lists of the neighbours that come later; it adds to its three vertices. No such list is
 //!   longer than the square root of twice the edges.
 //!
-//! Writable attributes are 8 bytes a vertex, and 4 more where the graph is undirected; tables take 4 bytes a vertex and
+//! Writable attributes are 8 bytes a vertex, and 4 more if the graph is undirected; tables take 4 bytes a vertex and
 //! 4 an edge of the range.
 
 #[cfg(feature = "cli")]
@@ -51,9 +51,9 @@ pub struct Clustering {
 
 /// Results for each vertex.
 struct Found {
-    /// Edges between the vertex's neighbours; empty if there was no earlier range.
+    /// The number of edges between the vertex's neighbours; empty if there was no earlier range.
     links: Vec<u64>,
-    /// The vertex's neighbours.
+    /// The number of the vertex's neighbours.
     neighbours: Vec<AtomicU32>,
 }
 
@@ -110,7 +110,7 @@ impl Found {
         let count = |vertex: u32, more| _ = self.neighbours[vertex as usize].fetch_add(more, Relaxed);
         table.entries.par_iter().for_each(|&vertex| count(vertex, 1));
         if !directed {
-            // The table has each edge at one of its ends.
+            // The table holds each edge at one of its ends.
             let starts = table.starts.par_windows(2).enumerate();
             starts.for_each(|(vertex, starts)| count(vertex as u32, starts[1] - starts[0]));
         }
@@ -221,7 +221,7 @@ impl Clustering {
     /// device; by default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
     ///
     /// # Errors
-    /// As of [`Engine::run`].
+    /// The same as of [`Engine::run`].
     pub fn run(engine: &Engine, table_bytes: Option<u64>, observer: &mut Observer<'_>) -> Result<Run<Self>> {
         let store = engine.store();
         let directed = store.manifest().directed;
@@ -275,7 +275,7 @@ impl Clustering {
     /// pages.
     ///
     /// # Errors
-    /// As of [`run`](Self::run).
+    /// The same as of [`run`](Self::run).
     pub fn planned(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
         let (vertices, directed) = (engine.store().vertices(), engine.store().manifest().directed);
         let Ranges { ranges, entries_max, .. } = Ranges::of(engine, table_bytes, &(0..0))?;
@@ -303,7 +303,8 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// All ranges, or the remaining ones of a run whose tables already included those in `counted`.
+    /// All ranges, or the remaining ones of a resumed run: they begin with `counted`, whose neighbours are already
+    /// counted.
     fn of(engine: &Engine, table_bytes: Option<u64>, counted: &Range<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
@@ -323,7 +324,7 @@ impl Ranges {
         };
         let mut ranges: Vec<_> =
             among(counted.start..counted.end).chain(among(counted.end..store.vertices())).collect();
-        // A part without vertices has no ranges, unless it is all there is.
+        // A part without vertices has no ranges, unless it is the only part.
         let empty = ranges.iter().filter(|range| range.is_empty()).count();
         if empty < ranges.len() {
             ranges.retain(|range| !range.is_empty());

@@ -1,8 +1,8 @@
-// Connected components: label[v] is the least vertex that v is connected to. Labels travel along edges, the lesser one
-// winning. With BOTH_ENDS an edge stands in one list only, and lowers whichever of its ends has the greater label.
+// Connected components: label[v] is the smallest vertex that v is connected to. Labels propagate along edges, and the
+// smaller one wins. With BOTH_ENDS an edge is in one list only, and lowers whichever of its ends has the larger label.
 
 struct Record {
-    // The least label that the vertex or a neighbour had.
+    // The smallest label that the vertex or a neighbour had.
     least: u32,
 }
 

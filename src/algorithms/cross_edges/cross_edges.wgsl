@@ -1,5 +1,5 @@
-// Edges from one set of vertices into another: count[v] is how many out-neighbours of v are among the dests. Only lists
-// of the sources are visited.
+// Edges from one set of vertices into another: count[v] is the number of out-neighbours of v among the dests. Only
+// lists of the sources are visited.
 
 struct Record {
     count: u32,

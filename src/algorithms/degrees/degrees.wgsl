@@ -1,4 +1,4 @@
-// Degrees: in_degree[v] is how many edges end at v. Where it is not COUNTED nothing is read.
+// Degrees: in_degree[v] is the number of edges that end at v. Unless COUNTED nothing is read.
 
 struct Record {
     unused: u32,

@@ -26,7 +26,7 @@ pub struct Degrees {
     in_degrees: InDegrees,
 }
 
-/// Where in-degrees come from.
+/// The source of in-degrees.
 #[derive(Debug)]
 enum InDegrees {
     /// An edge is in the lists of both ends: in-degrees equal out-degrees.

@@ -1,7 +1,7 @@
-// PageRank by residuals: rank[v] is what has arrived at v and been passed on, residual[v] what has arrived since. Where
-// that is more than a threshold it moves to the rank, and share[v] is what each out-neighbour is given of it in the
-// next superstep. Sums are in fixed point: the same bits whichever thread comes first. Residuals are positive or
-// negative: two's complements.
+// PageRank by residuals: rank[v] is what has arrived at v and been passed on, residual[v] what has arrived since. A
+// residual above a threshold moves to the rank, and share[v] is the part of it that each out-neighbour receives in the
+// next superstep. Sums are in fixed point: the same bits in whatever order threads add. Residuals are positive or
+// negative, in two's complement.
 
 struct Record {
     given: U64,
@@ -23,7 +23,7 @@ fn list_open(list: List) -> Record {
 }
 
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
-    // Where all lists are read, many have nothing to give.
+    // If all lists are read, many vertices have nothing to pass on.
     if ((*record).given.x | (*record).given.y) == 0u {
         return false;
     }
@@ -38,10 +38,10 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>(0.0);
 }
 
-// How many pass something on, and how much.
+// Returns the number of vertices that pass something on, and the amount.
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let waiting = u64_add(residual_load(vertex), signed_from(step.scalars.z));
-    // Its share is still to be given.
+    // Its share has not been passed on yet.
     if left_out_test(vertex) {
         left_out_remove(vertex);
         residual_store(vertex, waiting);

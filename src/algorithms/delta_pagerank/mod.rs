@@ -95,7 +95,7 @@ const LEVELLED_MAX: u32 = 64;
 /// The start value does not fall below this fraction of (1 - d) / n, times 1 - d.
 const LEVELLED_TO: f64 = 0.25;
 
-/// 1.0 in fixed point with 63 fractional bits. Residuals are from -1 to 1: two's complements.
+/// 1.0 in fixed point with 63 fractional bits. Residuals are from -1 to 1, in two's complement.
 const ONE: f64 = (1u64 << 63) as f64;
 
 fn to_fixed(value: f64) -> u64 {

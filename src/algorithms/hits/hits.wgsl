@@ -1,8 +1,8 @@
-// HITS: authority[v] is made of the hubs that lead to v, hub[v] of the authorities that v leads to. step.integers.x is
-// the mode; step.scalars.x is 1 over the sum of the vector that the superstep reads.
+// HITS: authority[v] is computed from the hubs that lead to v, hub[v] from the authorities that v leads to.
+// step.integers.x is the mode; step.scalars.x is 1 over the sum of the vector that the superstep reads.
 
 struct Record {
-    // The hub's value, which each neighbour is given, or the sum of the neighbours' authority values so far.
+    // The hub's value, which each neighbour receives, or the sum of the neighbours' authority values so far.
     value: f32,
 }
 

@@ -49,7 +49,7 @@ const AUTHORITY: usize = 1;
 const SUM: usize = 2;
 const SCALED_HUB: usize = 3;
 
-/// What a superstep does, by `integers[0]` of its step.
+/// The kind of a superstep, in `integers[0]` of its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     /// Hubs add their values to those of their neighbours.

@@ -1,15 +1,15 @@
-// Core numbers: degree[v] is how many edges lead from v to vertices that have not gone, and once v has gone its core
-// number. Those that went in the last vertex phase take themselves from their neighbours' degrees. With BOTH_ENDS an
-// edge stands in one list only, which is read for either of its ends.
+// Core numbers: degree[v] is the number of edges between v and vertices that have not been removed, and after v has
+// been removed its core number. Vertices removed in the last vertex phase are subtracted from their neighbours'
+// degrees. With BOTH_ENDS an edge is in one list only, which is read for either of its ends.
 
-// A superstep (step.integers.x) may COUNT loops, and edges at their other ends, as out-lists have lengths; or PEEL away
-// edges of vertices that went; PEEL_LAST, the last superstep of a round, also chooses the vertices that go next. LEAP
-// and SEARCH look for the least degree, three numbers of strides above the level.
+// A superstep (step.integers.x) may COUNT loops, and edges at their other ends, since the lengths of out-lists are
+// known; or PEEL away edges of removed vertices; PEEL_LAST, the last superstep of a round, also selects the vertices to
+// be removed next. LEAP and SEARCH look for the smallest degree, three numbers of strides above the level.
 
 struct Record {
-    // Whether the vertex is taken from its neighbours' degrees.
+    // Whether the vertex is subtracted from its neighbours' degrees.
     goes: bool,
-    // How many neighbours are taken from its own.
+    // The number of neighbours that are subtracted from its own degree.
     lost: u32,
 }
 
@@ -27,7 +27,7 @@ fn list_open(list: List) -> Record {
 
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     if neighbour == list.vertex {
-        // In its length a loop has been counted.
+        // The length of the list includes the loop.
         (*record).lost += select(0u, 1u, is_counting());
         return true;
     }
@@ -59,7 +59,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-// The degree at which vertices go, or above which the least one is looked for.
+// The degree up to which vertices are removed, or above which the smallest one is searched for.
 fn level() -> u32 {
     return step.integers.y;
 }
@@ -88,7 +88,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     return vec4<f32>(at_most(vertex, stride, SEARCH_0), at_most(vertex, stride, SEARCH_1), at_most(vertex, stride, SEARCH_2), 0.0);
 }
 
-// Who went, who would go one level up, and who is left.
+// Counts the vertices that were removed, those that would be removed one level up, and those that are left.
 fn peel(vertex: u32) -> vec4<f32> {
     let above = degree_load(vertex) - min(degree_load(vertex), level());
     if above > 0u {
@@ -100,7 +100,7 @@ fn peel(vertex: u32) -> vec4<f32> {
     return vec4<f32>(1.0, 0.0, 0.0, 0.0);
 }
 
-// 1 where a vertex's degree is no more than so many strides above the level.
+// 1 if a vertex's degree is at most this number of strides above the level.
 fn at_most(vertex: u32, stride: u32, times: u32) -> f32 {
     let above = degree_load(vertex) - level();
     return select(0.0, 1.0, above / stride < times || above == stride * times);

@@ -45,19 +45,19 @@ pub struct KCore {
     pub in_lists: bool,
 }
 
-/// Places in the declaration.
+/// Indices of the declared attributes.
 const DEGREE: usize = 0;
-/// Vertices that have gone: edges no longer change their degrees, which are core numbers.
+/// Vertices that have been removed: edges no longer change their degrees, which are core numbers.
 const GONE: usize = 1;
-/// Those that went in the last vertex phase.
+/// Those that were removed in the last vertex phase.
 const WENT: usize = 2;
 
-/// What a superstep does, in a step's first integer.
+/// The kind of a superstep, in the first integer of its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Counts edges, as far as lengths of out-lists do not say, then whoever has none goes.
+    /// Counts edges that the lengths of out-lists do not include, then removes vertices without edges.
     Count,
-    /// Takes away edges of those who went; others are to come.
+    /// Removes edges of removed vertices; more follow in the next superstep.
     Peel,
     /// Removes edges, then selects the vertices to be removed next.
     PeelLast,

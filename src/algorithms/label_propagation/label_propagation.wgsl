@@ -1,8 +1,8 @@
-// Label propagation: label[v] becomes the label that most neighbours of v had, of several the smallest. Labels are
-// counted in a table, in which the vertices of a range have room for as many as they have neighbours: pairs of a label
-// and one, and its number. Without WHOLE there are several ranges, and upcoming[v] keeps what was chosen until all have
-// had their turn. With BOTH_ENDS an edge stands in one list only. With RANKED a vertex's first label is not its own
-// number.
+// Label propagation: label[v] becomes the most frequent label among the neighbours of v, the smallest in case of a tie.
+// Labels are counted in a table, in which each vertex of a range has room for one pair for each of its neighbours: a
+// label plus one, and its count. Without WHOLE there are several ranges, and upcoming[v] holds the chosen label until
+// all ranges have been processed. With BOTH_ENDS an edge is in one list only. With RANKED a vertex's first label is not
+// its own number.
 
 struct Record {
     label: u32,
@@ -32,7 +32,7 @@ fn is_counted(vertex: u32) -> bool {
     return own && vertex >= bounds_load(number) && vertex < bounds_load(number + 1u);
 }
 
-// Where a vertex's room begins in the table, in pairs of words; of the vertex behind it, where it ends.
+// The start of a vertex's room in the table, in pairs of words; for the next vertex, its end.
 fn place_of(vertex: u32) -> u32 {
     return starts_load(vertex) - starts_load(bounds_load(range_number()));
 }
@@ -44,7 +44,7 @@ fn count(vertex: u32, label: u32) {
     let begin = place_of(vertex);
     let end = place_of(vertex + 1u);
     let key = label + 1u;
-    // SPREAD scatters labels over places.
+    // SPREAD distributes labels over slots.
     var at = begin + (label * SPREAD) % (end - begin);
     // rounds: places of the room, a few as a rule; where loops are limited, four places each.
     loop {
@@ -69,7 +69,7 @@ fn count(vertex: u32, label: u32) {
     }
 }
 
-// Counts a label at a place of the table, unless another label has it.
+// Counts a label in a slot of the table, unless another label occupies it.
 fn is_counted_at(at: u32, key: u32) -> bool {
     let seen = counts_load(2u * at);
     let free = seen == 0u;
@@ -112,7 +112,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     return vec4<f32>(1.0, 0.0, 0.0, 0.0);
 }
 
-// The label that was counted most often; the room is empty from here on.
+// Returns the most frequent label, and empties the room.
 fn choice(vertex: u32, otherwise: u32) -> u32 {
     if !is_counted(vertex) {
         return otherwise;
@@ -136,13 +136,13 @@ fn choice(vertex: u32, otherwise: u32) -> u32 {
     return choice.label;
 }
 
-// A label, and how often it was counted.
+// A label and its count.
 struct Choice {
     label: u32,
     number: u32,
 }
 
-// The label of a place, where it was counted more often than the best one so far; the place is empty from here on.
+// The label in a slot if it is more frequent than the best one so far; empties the slot.
 fn better_at(best: Choice, at: u32) -> Choice {
     var better = best;
     let key = counts_load(2u * at);
@@ -167,7 +167,7 @@ fn better_below(best: Choice, at: u32, end: u32) -> Choice {
     return best;
 }
 
-// Has those vertices read whose turn is next.
+// Marks the vertices whose lists are read next.
 fn give_turn(vertex: u32) {
     var number = range_number() + 1u;
     if step.integers.y > 0u {

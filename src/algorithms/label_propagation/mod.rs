@@ -77,7 +77,7 @@ const COUNTS: usize = 2;
 
 /// The size of the table of counts in bytes, unless another is requested.
 const TABLE_BYTES: u64 = 1 << 30;
-/// Where ranges end.
+/// Main memory for the bounds of ranges, in bytes.
 const BOUNDS_BYTES: u64 = 64 << 10;
 /// Spreads labels over places (Knuth's multiplicative hash).
 const SPREAD: u32 = 2_654_435_761;
@@ -224,7 +224,7 @@ impl LabelPropagation {
     /// device; by default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
     ///
     /// # Errors
-    /// As of [`Engine::run`].
+    /// The same as of [`Engine::run`].
     pub fn run(
         engine: &Engine,
         iterations: u32,
@@ -238,7 +238,7 @@ impl LabelPropagation {
     /// without in-lists all pages are read.
     ///
     /// # Errors
-    /// As of [`Engine::run`].
+    /// The same as of [`Engine::run`].
     pub fn new(engine: &Engine, iterations: u32, table_bytes: Option<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;
@@ -491,7 +491,7 @@ impl Algorithm for LabelPropagation {
     fn recall(&self, state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
         sound::place(step.integers[0], self.ranges() as usize)?;
         let label = state.attributes.u32(LABEL);
-        // Another device marks labels differently or not at all: all labels count as new here.
+        // The run that wrote the checkpoint may have marked other labels or none: all labels count as new here.
         if state.graph.vertices <= NEW.into() {
             (0..state.graph.vertices as u32).into_par_iter().for_each(|vertex| {
                 let plain = label.get(vertex) & !NEW;

@@ -72,7 +72,7 @@ pub struct NeighbourSum<'a> {
     value: &'a F32Column,
     sum: &'a F32Column,
     weights: Option<WeightType>,
-    /// The set of refused vertices, where weights are `f32`.
+    /// The set of vertices with a rejected weight, if weights are `f32`.
     refused: Option<&'a Bits>,
     pull: bool,
 }

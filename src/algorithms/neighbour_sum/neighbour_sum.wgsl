@@ -1,7 +1,7 @@
 // The sum of in-neighbours' values: sum[v] is the sum of weight(u -> v) * value[u].
 
 struct Record {
-    // The value that each out-neighbour is given (push), or the sum of what has been received so far (pull).
+    // The value that each out-neighbour receives (push), or the sum of what has been received so far (pull).
     value: f32,
 }
 
@@ -24,7 +24,7 @@ fn list_gather(neighbour: u32) -> u32 {
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     var factor = 1.0;
     if FLOAT {
-        // Infinite, or not a number.
+        // Infinite or NaN.
         let is_refused = (weight & FLOAT_INFINITY) == FLOAT_INFINITY;
         factor = bitcast<f32>(select(weight, 0u, is_refused));
         if is_refused {
@@ -47,7 +47,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
     return true;
 }
 
-// The records of two threads that share a list.
+// Joins the records of two threads that share a list.
 fn list_join(a: Record, b: Record) -> Record {
     return Record(a.value + b.value);
 }

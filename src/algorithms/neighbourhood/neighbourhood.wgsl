@@ -1,5 +1,5 @@
-// Neighbourhoods whichever way edges point: level[v] is the number of hops from a source. Two supersteps to a hop, the
-// second one over in-lists; the vertices that have got their level then are the outermost ones of the next hop.
+// Neighbourhoods that ignore the direction of edges: level[v] is the number of hops from a source. Two supersteps to a
+// hop, the second one over in-lists; the vertices whose level was set then are the outermost ones of the next hop.
 
 struct Record {
     unused: u32,

@@ -1,5 +1,5 @@
 // A neural network: value[v] becomes an activation function of sum[v], unless held[v]. step.integers.x is the function,
-// step.scalars.x the tolerance. Totals: vertices that change by the tolerance or more; vertices that are refused.
+// step.scalars.x the tolerance. Totals: vertices that change by the tolerance or more; vertices that are rejected.
 
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>(0.0);
@@ -31,7 +31,7 @@ fn activation(x: f32) -> f32 {
     }
 }
 
-// The hyperbolic tangent. Near 0 the quotient of exponentials has few right digits: Taylor's series has them all.
+// The hyperbolic tangent. Near 0 the quotient of exponentials loses precision; Taylor's series does not.
 fn tangent(x: f32) -> f32 {
     let square = x * x;
     let series = 1.0 + square * (-1.0 / 3.0 + square * (2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0))));

@@ -54,7 +54,7 @@ pub enum Stop {
 /// The lists that are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Traffic {
-    /// Pull where the store has in-lists, else push.
+    /// Pull if the store has in-lists, otherwise push.
     #[default]
     Auto,
     /// Along out-lists.
@@ -179,13 +179,13 @@ impl PageRank {
         Shader::of_program("src/algorithms/pagerank/pagerank.wgsl", text, switches)
     }
 
-    /// Gives vertices their first ranks.
+    /// Sets the first ranks of vertices.
     pub(in crate::algorithms) fn begin(state: &State, vertices: Range<u64>, rank: impl Fn(u32) -> f64) -> Scalars {
         let dangling = vertices.map(|vertex| Self::set_rank(state, vertex as u32, rank(vertex as u32))).sum();
         [dangling, 0.0, 0.0, 0.0]
     }
 
-    /// Sets the next ranks of vertices; those where walks `begin` include the base rank.
+    /// Sets the next ranks of vertices; the base rank is added where `begins` returns true.
     pub(in crate::algorithms) fn update(
         &self,
         state: &State,

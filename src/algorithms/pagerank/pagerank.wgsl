@@ -1,10 +1,10 @@
-// PageRank: rank[v] = base + damping * (sum of rank[u] / out_degree[u] over edges u -> v). A rank is kept as the share
-// that each out-neighbour receives (the rank itself where there is none). With EXACT, sums are in fixed point, push and
-// pull alike: the same bits whichever thread comes first. With PERSONAL, walks begin at the seeds, and only those have
-// the base.
+// PageRank: rank[v] = base + damping * (sum of rank[u] / out_degree[u] over edges u -> v). A rank is stored as the
+// share that each out-neighbour receives (the rank itself if there is none). With EXACT, sums are in fixed point, for
+// push and pull alike: the same bits in whatever order threads add. With PERSONAL, walks begin at the seeds, and only
+// those have the base.
 
 struct Record {
-    // What each out-neighbour is given, or what all in-neighbours have given so far.
+    // The share that each out-neighbour receives (push), or the sum over in-neighbours so far (pull).
     exact: Fixed,
     single: f32,
 }
@@ -20,7 +20,7 @@ fn list_open(list: List) -> Record {
     return record;
 }
 
-// Pull looks at its neighbour's share, push only at which vertex it is.
+// Pull reads its neighbour's share; push needs no more than the neighbour.
 fn list_gather(neighbour: u32) -> u32 {
     if PULL {
         return bitcast<u32>(share_load(neighbour));
@@ -46,7 +46,7 @@ fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: 
     return true;
 }
 
-// What two threads have gathered of one list.
+// Joins the records of two threads that share a list.
 fn list_join(a: Record, b: Record) -> Record {
     return Record(fixed_add(a.exact, b.exact), a.single + b.single);
 }
@@ -79,7 +79,7 @@ fn list_close(record: Record, list: List) {
 
 fn vertex_initialise(vertex: u32) -> vec4<f32> {
     if PERSONAL {
-        // What seeds have at first was set before.
+        // The first values of seeds have been set before.
         return set_rank(vertex, share_load(vertex));
     } else {
         return set_rank(vertex, 1.0 / (f32(step.vertices_last) + 1.0));
@@ -98,7 +98,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
         base = select(0.0, base, seed_test(vertex));
     }
     let totals = set_rank(vertex, base + step.scalars.y * sum);
-    // Last, so that no read waits behind it.
+    // Last, so that no read waits for it.
     if EXACT {
         sum_store(vertex, Fixed());
     } else {
@@ -107,7 +107,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     return totals;
 }
 
-// Sets a vertex's rank; returns what of it is dangling, and by how much it has changed.
+// Sets a vertex's rank; returns the rank if it is dangling, and its change.
 fn set_rank(vertex: u32, rank: f32) -> vec4<f32> {
     let degree = degree_out(vertex);
     let parts = f32(max(degree, 1u));

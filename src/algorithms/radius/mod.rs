@@ -58,7 +58,7 @@ use topostream_formats::Direction;
 pub struct Radius {
     passes: u32,
     seed: u32,
-    /// Eight bitmaps a vertex, or two.
+    /// Whether a vertex has eight bitmaps; otherwise it has two.
     wide: bool,
     /// N from the first hop on, of each pass: collected by vertex phases, and kept for
     /// [`effective_diameter`](Self::effective_diameter).
@@ -96,9 +96,9 @@ const PASSES_MAX: u32 = 256;
 const CHANGED: usize = 0;
 const PAIRS: usize = 1;
 
-/// Vertices that a bitmap stands for, over two to the power of its bits.
+/// The number of vertices that a bitmap stands for, divided by two to the power of its bits.
 const SCALE: f64 = 0.794_023_6;
-/// The polynomial by which few bits stand for fewer vertices.
+/// The polynomial that corrects the estimate for few bits.
 const FEW: [f64; 3] = [0.566_261_2, 0.13, 0.04];
 
 /// Returns the estimated number of vertices that have set this number of bits, averaged over passes, in this number of

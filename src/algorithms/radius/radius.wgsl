@@ -1,6 +1,6 @@
-// Radius: bitmaps of each vertex, now0 and so on, of which every vertex within some hops has set a bit by its hash. A
-// superstep reaches a hop farther: next0 and so on are the bitmaps of all out-neighbours together. With WIDE there are
-// eight, else two.
+// Radius: bitmaps of each vertex, now0 and so on, in which every vertex within some hops has set a bit by its hash. A
+// superstep extends them by a hop: next0 and so on are the merged bitmaps of all out-neighbours. With WIDE there are
+// eight, otherwise two.
 
 struct Record {
     low: vec4<u32>,
@@ -95,14 +95,15 @@ fn count_bits(low: vec4<u32>, high: vec4<u32>) -> u32 {
     return counts.x + counts.y + counts.z + counts.w;
 }
 
-// How many vertices have set so many bits.
+// The estimated number of vertices that have set this number of bits.
 fn estimate(bits: u32) -> f32 {
     let bitmaps = BITMAPS;
     let b = f32(bits) / bitmaps;
     return bitmaps * SCALE * (exp2(b) - exp(-(FEW_0 + (FEW_1 + FEW_2 * b) * b) * b));
 }
 
-// A vertex's own bit: the first bits of its hash are the bitmap, the zeros that another hash ends with the place.
+// A vertex's own bit: the first bits of its hash select the bitmap, the number of trailing zeros of another hash the
+// bit.
 fn begin_pass(vertex: u32, seed: u32) {
     let bitmap = mixed(vertex ^ mixed(seed)) >> BITMAP_SHIFT;
     let place = min(countTrailingZeros(mixed(vertex ^ mixed(seed + 1u))), 31u);
@@ -116,11 +117,11 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-// How many vertices' bitmaps have changed, and the estimates of all vertices together.
+// Returns the number of vertices whose bitmaps have changed, and the sum of the estimates of all vertices.
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let old_low = now_low(vertex);
     let old_high = now_high(vertex);
-    // Hops so far; at none, a pass ends and another begins.
+    // The number of hops; at 0, a pass ends and another begins.
     if step.integers.x == 0u {
         finish_pass(vertex, count_bits(old_low, old_high));
         return vec4<f32>();

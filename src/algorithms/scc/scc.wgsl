@@ -1,8 +1,8 @@
 // Strongly connected components by colours: label[v] is the largest colour that reaches v along edges. The vertex that
-// a colour is from is a root, and its component are the vertices of its colour from which edges lead to it.
+// a colour belongs to is a root; its component consists of the vertices of that colour that reach it along edges.
 
-// A superstep (step.integers.x) may PAINT along edges, FIND_ROOTS, CONFIRM against edges what is in a root's component,
-// or RESTART with what is left.
+// A superstep (step.integers.x) may PAINT along edges, FIND_ROOTS, CONFIRM against edges the members of a root's
+// component, or RESTART with the remaining vertices.
 
 struct Record {
     label: u32,
@@ -44,7 +44,7 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return visit_next(vertex, true);
 }
 
-// Whether a vertex's list is read next: counted.
+// Marks whether a vertex's list is read next, and counts it.
 fn visit_next(vertex: u32, is_in: bool) -> vec4<f32> {
     if is_in {
         visited_insert(vertex);

@@ -1,7 +1,7 @@
-// Shortest paths by buckets: dist[v] is the least sum of weights along edges from the source, as 32 bits that order as
-// distances do. pending[v] says that it has become less since v's list was read; visited[v] that the list is read now.
-// With FLOAT distances are those of a float from 0 on; refused[v] then says that the weight of an edge to v is negative
-// or no number.
+// Shortest paths by buckets: dist[v] is the smallest sum of weights along edges from the source, as 32 bits in the same
+// order as distances. pending[v] says that it has decreased since v's list was read; visited[v] that the list is read
+// now. With FLOAT distances are the bits of non-negative floats; refused[v] then says that the weight of an edge to v
+// is negative or NaN.
 
 struct Record {
     dist: u32,
@@ -36,9 +36,9 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>();
 }
 
-// How many lists are read next, and how many wait for a later bucket.
+// Returns the number of lists that are read next, and the number that wait for a later bucket.
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    // Where the bucket ends.
+    // The end of the bucket.
     let end = step.integers.x;
     let waits = pending_test(vertex);
     if waits && dist_load(vertex) < end {

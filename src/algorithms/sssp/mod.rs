@@ -1,4 +1,4 @@
-//! Single-source shortest paths: `distance[v]` is the least sum of weights along out-edges from the source to `v`.
+//! Single-source shortest paths: `distance[v]` is the smallest sum of weights along out-edges from the source to `v`.
 //!
 //! The algorithm of Bellman (Quarterly of Applied Mathematics 1958) and Ford (RAND P-923, 1956), over frontiers:
 //! vertices whose distance has decreased relax their out-edges, and the smallest distance wins. A distance is stored as

@@ -1,6 +1,6 @@
-// Shortest paths: dist[v] is the least sum of weights along edges from the source, as 32 bits that order as distances
-// do. With FLOAT they are those of a float from 0 on; refused[v] then says that the weight of an edge to v is negative
-// or no number.
+// Shortest paths: dist[v] is the smallest sum of weights along edges from the source, as 32 bits in the same order as
+// distances. With FLOAT they are the bits of non-negative floats; refused[v] then says that the weight of an edge to v
+// is negative or NaN.
 
 struct Record {
     dist: u32,

@@ -1,6 +1,6 @@
-// Widest paths: width[v] is the largest, over paths from the source, of the least weight on the path, as 32 bits that
-// order as weights do. With FLOAT they are those of a float from 0 on; refused[v] then says that the weight of an edge
-// to v is negative or no number.
+// Widest paths: width[v] is the largest, over paths from the source, of the smallest weight on the path, as 32 bits in
+// the same order as weights. With FLOAT they are the bits of non-negative floats; refused[v] then says that the weight
+// of an edge to v is negative or NaN.
 
 struct Record {
     width: u32,

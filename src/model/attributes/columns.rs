@@ -1,4 +1,4 @@
-//! The arrays of attributes in main memory, by type: what edge functions, vertex phases and answers read and write.
+//! The arrays of attributes in main memory, by type: read and written by edge functions, vertex phases and answers.
 
 use super::Cells;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -20,37 +20,34 @@ pub struct Fixed63Column(pub(super) Cells<AtomicU64>);
 pub struct U64Column(pub(super) Cells<AtomicU64>);
 
 impl U32Column {
-    /// Asks for a vertex's value ahead of its use.
+    /// Prefetches a vertex's value.
     #[inline(always)]
     pub fn prefetch(&self, vertex: u32) {
         self.0.prefetch(vertex);
     }
 
-    /// Lowers a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it
-    /// writes.
+    /// Atomically lowers a vertex's value; returns whether that has changed it. Tests before it writes.
     #[inline(always)]
     pub fn min(&self, vertex: u32, value: u32) -> bool {
         let Some(cell) = self.0.at(vertex) else { return false };
         value < cell.load(Relaxed) && value < cell.fetch_min(value, Relaxed)
     }
 
-    /// Raises a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it
-    /// writes.
+    /// Atomically raises a vertex's value; returns whether that has changed it. Tests before it writes.
     #[inline(always)]
     pub fn max(&self, vertex: u32, value: u32) -> bool {
         let Some(cell) = self.0.at(vertex) else { return false };
         value > cell.load(Relaxed) && value > cell.fetch_max(value, Relaxed)
     }
 
-    /// Sets bits of a vertex's value, whoever else does at the same time; whether that has changed it. Tests before it
-    /// writes.
+    /// Atomically sets bits of a vertex's value; returns whether that has changed it. Tests before it writes.
     #[inline(always)]
     pub fn or(&self, vertex: u32, bits: u32) -> bool {
         let Some(cell) = self.0.at(vertex) else { return false };
         bits & !cell.load(Relaxed) != 0 && bits & !cell.fetch_or(bits, Relaxed) != 0
     }
 
-    /// Adds to a vertex's value modulo 2^32, whoever else does at the same time, if it may be written here.
+    /// Atomically adds to a vertex's value modulo 2^32, if it may be written here.
     #[inline(always)]
     pub fn add(&self, vertex: u32, term: u32) {
         if let Some(cell) = self.0.at(vertex) {
@@ -74,7 +71,7 @@ impl U32Column {
 }
 
 impl F32Column {
-    /// Asks for a vertex's value ahead of its use.
+    /// Prefetches a vertex's value.
     #[inline(always)]
     pub fn prefetch(&self, vertex: u32) {
         self.0.prefetch(vertex);
@@ -94,7 +91,7 @@ impl F32Column {
         }
     }
 
-    /// Adds to a vertex's value, whoever else does at the same time, if it may be written here.
+    /// Atomically adds to a vertex's value, if it may be written here.
     #[inline(always)]
     pub fn add(&self, vertex: u32, term: f32) {
         let sum = |bits: u32| Some((f32::from_bits(bits) + term).to_bits());
@@ -103,7 +100,7 @@ impl F32Column {
         }
     }
 
-    /// A vertex's value; it is zero from here on.
+    /// Returns a vertex's value and resets it to zero.
     #[inline(always)]
     pub fn take(&self, vertex: u32) -> f32 {
         let value = self.get(vertex);
@@ -128,7 +125,7 @@ impl Fixed63Column {
         self.0.known(vertex).load(Relaxed) as f64 / ONE
     }
 
-    /// A vertex's sum; it is zero from here on.
+    /// Returns a vertex's sum and resets it to zero.
     #[inline(always)]
     pub fn take(&self, vertex: u32) -> f64 {
         let cell = self.0.known(vertex);
@@ -137,7 +134,7 @@ impl Fixed63Column {
         sum as f64 / ONE
     }
 
-    /// Adds to a vertex's sum, whoever else does at the same time, if it may be written here.
+    /// Atomically adds to a vertex's sum, if it may be written here.
     #[inline(always)]
     pub fn add(&self, vertex: u32, fixed: u64) {
         if let Some(cell) = self.0.at(vertex) {
@@ -145,13 +142,13 @@ impl Fixed63Column {
         }
     }
 
-    /// Asks for a vertex's sum ahead of its use.
+    /// Prefetches a vertex's sum.
     #[inline(always)]
     pub fn prefetch(&self, vertex: u32) {
         self.0.prefetch(vertex);
     }
 
-    /// Sets a vertex's sum, if it may be written here: for whoever has all of its terms.
+    /// Sets a vertex's sum, if it may be written here: for callers that have all of its terms.
     #[inline(always)]
     pub fn set(&self, vertex: u32, fixed: u64) {
         if let Some(cell) = self.0.at(vertex) {
@@ -167,7 +164,7 @@ impl U64Column {
         self.0.known(vertex).load(Relaxed)
     }
 
-    /// Adds to a vertex's value modulo 2^64, whoever else does at the same time, if it may be written here.
+    /// Atomically adds to a vertex's value modulo 2^64, if it may be written here.
     #[inline(always)]
     pub fn add(&self, vertex: u32, term: u64) {
         if let Some(cell) = self.0.at(vertex) {
@@ -183,7 +180,7 @@ impl U64Column {
         }
     }
 
-    /// Asks for a vertex's value ahead of its use.
+    /// Prefetches a vertex's value.
     #[inline(always)]
     pub fn prefetch(&self, vertex: u32) {
         self.0.prefetch(vertex);

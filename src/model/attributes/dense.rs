@@ -1,5 +1,5 @@
-//! Attributes as words, for what devices tell each other: see [`Move`](crate::device::exchange::Move) for where the
-//! words of a range lie.
+//! Attributes as words, for the exchange between devices: see [`Move`](crate::device::exchange::Move) for the layout of
+//! the words of a range.
 
 use super::{Attributes, Cells, Column, F32Column, Fixed63Column, Merge, PARALLEL_MIN, U32Column, U64Column};
 use crate::model::bits::Bits;
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// What is done with the words of others.
+/// How received words are applied.
 #[derive(Clone, Copy)]
 enum Take {
     Merge(Merge),
@@ -35,13 +35,14 @@ impl Attributes {
         }
     }
 
-    /// Merges what another device has put.
+    /// Merges values received from another device.
     #[doc(hidden)]
     pub fn merge(&self, place: usize, merge: Merge, vertices: &Range<u64>, from: &[AtomicU32]) {
         self.receive(place, Take::Merge(merge), vertices, from);
     }
 
-    /// Replaces values by what another device has put; where they are held elsewhere, what is known of them.
+    /// Replaces values by those received from another device; for vertices that are held elsewhere, replaces the copy
+    /// of them.
     #[doc(hidden)]
     pub fn take(&self, place: usize, vertices: &Range<u64>, from: &[AtomicU32]) {
         self.receive(place, Take::Replace, vertices, from);
@@ -71,14 +72,15 @@ impl Attributes {
         }
     }
 
-    /// Writes the values of these vertices, one behind the other, of an attribute of one word a vertex.
+    /// Writes the values of these vertices consecutively, for an attribute of one word a vertex.
     pub(crate) fn pack(&self, place: usize, vertices: &[u32], to: &[AtomicU32]) {
         let cells = self.words(place);
         let pairs = vertices.par_iter().zip(&to[..vertices.len()]).with_min_len(PARALLEL_MIN);
         pairs.for_each(|(&vertex, word)| word.store(cells.known(vertex).load(Relaxed), Relaxed));
     }
 
-    /// Replaces values by what another device has packed; where they are held elsewhere, what is known of them.
+    /// Replaces values by those packed by another device; for vertices that are held elsewhere, replaces the copy of
+    /// them.
     pub(crate) fn unpack(&self, place: usize, vertices: &[u32], from: &[AtomicU32]) {
         let cells = self.words(place);
         let pairs = vertices.par_iter().zip(&from[..vertices.len()]).with_min_len(PARALLEL_MIN);
@@ -102,7 +104,7 @@ impl Attributes {
         }
     }
 
-    /// Copies the values of some vertices to where all are held.
+    /// Copies the values of some vertices to attributes that hold all vertices.
     pub(crate) fn copy(&self, place: usize, vertices: &Range<u64>, to: &Self) {
         const PIECE: u64 = 1 << 16;
         let (first, end) = (vertices.start, vertices.end);
@@ -115,7 +117,7 @@ impl Attributes {
         });
     }
 
-    /// Sets the values of some vertices as a device with memory of its own has them: the words of a `Move::Put`.
+    /// Sets the values of some vertices from the memory of a device that has its own: the words of a `Move::Put`.
     #[doc(hidden)]
     pub fn set_words(&self, place: usize, vertices: &Range<u64>, words: &[u32]) {
         let words: Vec<AtomicU32> = words.iter().map(|&word| AtomicU32::new(word)).collect();
@@ -127,7 +129,7 @@ impl Attributes {
         self.words(place).known(vertex).load(Relaxed)
     }
 
-    /// Takes in another device's value: merged where it is held here, else as what is known of it.
+    /// Applies another device's value: merged if the vertex is held here, otherwise stored in the copy.
     pub(crate) fn meet(&self, place: usize, merge: Merge, vertex: u32, value: u32) {
         let cells = self.words(place);
         let Some(cell) = cells.at(vertex) else { return cells.seen[vertex as usize].store(value, Relaxed) };
@@ -147,7 +149,7 @@ impl Attributes {
 }
 
 impl<T> Cells<T> {
-    /// Where what another device has told of a vertex goes.
+    /// The place that a value received from another device is stored in.
     fn place(&self, vertex: u32) -> &T {
         self.at(vertex).unwrap_or_else(|| &self.seen[vertex as usize])
     }
@@ -186,12 +188,12 @@ impl Take {
     }
 }
 
-/// The words of 32 bits that a range of vertices touches.
+/// The 32-bit words that a range of vertices touches.
 fn bit_words(vertices: &Range<u64>) -> Range<u64> {
     vertices.start / 32..vertices.end.div_ceil(32)
 }
 
-/// Which bits of a word of 32 are of vertices in the range.
+/// The bits of a 32-bit word whose vertices are in the range.
 fn bits_of_word(vertices: &Range<u64>, word: u32) -> u32 {
     let first = vertices.start.saturating_sub(32 * u64::from(word));
     let end = (vertices.end - 32 * u64::from(word)).min(32);
@@ -199,7 +201,7 @@ fn bits_of_word(vertices: &Range<u64>, word: u32) -> u32 {
 }
 
 impl Bits {
-    /// Merges a word of 32 bits, as far as the mask says, or replaces it.
+    /// Merges the masked bits of a 32-bit word, or replaces them.
     fn receive(&self, at: u32, mask: u32, word: u32, replace: bool) {
         if replace {
             self.forget(at, mask & !word);

@@ -1,4 +1,4 @@
-//! Vertex attributes: what an algorithm keeps for every vertex, declared as data so that any device can lay it out.
+//! Vertex attributes: the values of every vertex, declared as data so that any device can choose their layout.
 
 mod columns;
 mod dense;
@@ -18,10 +18,11 @@ pub enum AttributeType {
     U32,
     /// Single-precision floats.
     F32,
-    /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: exact addition, so that a
-    /// sum is the same bits in whatever order its terms come.
+    /// Sums of non-negative numbers below 2 as 64-bit fixed point with 63 fractional bits: addition is exact, so a sum
+    /// has the same bits whatever the order of its terms.
     Fixed63,
-    /// Unsigned 64-bit integers, or signed ones as two's complements: edges add to them modulo 2^64. They begin at 0.
+    /// Unsigned 64-bit integers, or signed ones in two's complement: edges add to them modulo 2^64. Their initial value
+    /// is 0.
     U64,
     /// One bit.
     Bit,
@@ -39,7 +40,7 @@ impl AttributeType {
         }
     }
 
-    /// Bits of a value: 1, 32 or 64.
+    /// The size of a value in bits: 1, 32 or 64.
     pub fn bits(self) -> u64 {
         match self {
             Self::Bit => 1,
@@ -53,37 +54,37 @@ impl AttributeType {
         self.bits() == 64
     }
 
-    /// The words of 4 bytes that the values of these vertices lie in, where vertex 0 begins the first: of bits, the
-    /// words at both ends may hold other vertices' too.
+    /// The 4-byte words that hold the values of these vertices, if vertex 0 is at the start of the first word; for
+    /// bits, the words at both ends may hold other vertices too.
     pub fn word_range(self, vertices: &Range<u64>) -> Range<u64> {
         vertices.start * self.bits() / 32..(vertices.end * self.bits()).div_ceil(32)
     }
 
-    /// How many words the first so many vertices take.
+    /// The number of words for this number of vertices, from vertex 0.
     pub fn words(self, vertices: u64) -> u64 {
         (vertices * self.bits()).div_ceil(32)
     }
 
-    /// How many vertices' values so many words hold.
+    /// The number of vertices whose values fit in this number of words.
     pub fn vertices_in(self, words: u64) -> u64 {
         words * 32 / self.bits()
     }
 }
 
-/// What the edge function does with an attribute. The first three are GTS's WA: they must be resident on the device,
-/// and are what Strategy-S splits.
+/// How the edge function uses an attribute. The first three are GTS's WA: they must be resident on the device, and are
+/// split under Strategy-S.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Written and read at random. Where several devices share a run, what is read of another device's vertex may be
-    /// its value at the end of the last superstep.
+    /// Written and read at random. If several devices share a run, the value read for another device's vertex may be
+    /// that of the end of the last superstep.
     Writable,
-    /// Written at random, and read by vertex phases, answers and whoever writes it only.
+    /// Written at random, and read only by vertex phases, answers and the operations that write it.
     Accumulated,
-    /// Written and read of the vertex only whose list it is.
+    /// Written and read only for the vertex of the list.
     Own,
     /// Only read, at random: it must be resident on the device, but need not be merged.
     Gathered,
-    /// Only read, and only of the vertex whose list it is: it may be streamed with its page (GTS: RA).
+    /// Only read, and only for the vertex of the list: it may be streamed with its page (GTS: RA).
     ReadOnly,
 }
 
@@ -95,7 +96,7 @@ impl Role {
     }
 }
 
-/// How the values that two devices hold of an attribute become one at the end of a superstep.
+/// How two devices' values of an attribute are merged at the end of a superstep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Merge {
     /// Their sum.
@@ -104,21 +105,21 @@ pub enum Merge {
     Min,
     /// The larger.
     Max,
-    /// Either bit.
+    /// The bitwise or.
     Or,
 }
 
-/// The first value of an attribute.
+/// The initial value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
-    /// The same bits for every vertex; 0 for bits and for numbers of 64 bits.
+    /// The same bits for every vertex; 0 for bits and for 64-bit numbers.
     Bits(u32),
-    /// Each vertex's own number; of [`AttributeType::U32`] only.
+    /// Each vertex's own number; for [`AttributeType::U32`] only.
     Vertex,
 }
 
 impl Initial {
-    /// The bits of a vertex's first value.
+    /// The bits of a vertex's initial value.
     #[doc(hidden)]
     pub fn of(self, vertex: u32) -> u32 {
         match self {
@@ -131,20 +132,20 @@ impl Initial {
 /// The declaration of one attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attribute {
-    /// For messages, and for the accessors that shaders get.
+    /// The name in messages, and in the accessors that shaders get.
     pub name: &'static str,
     /// Its type.
     pub of: AttributeType,
-    /// What happens to it within a superstep.
+    /// Its use within a superstep.
     pub role: Role,
-    /// How two devices' values become one.
+    /// How two devices' values are merged.
     pub merge: Merge,
-    /// What it is at first.
+    /// Its initial value.
     pub initial: Initial,
 }
 
 impl Attribute {
-    /// Words of 4 bytes that a dense move of these vertices takes.
+    /// The number of 4-byte words that a dense move of these vertices takes.
     pub(crate) fn words(&self, vertices: &Range<u64>) -> u64 {
         let words = self.of.word_range(vertices);
         words.end - words.start
@@ -172,13 +173,13 @@ enum Column {
     Bit(Bits),
 }
 
-/// The values of the vertices that may be written here, and what is known of the others.
+/// The values of the vertices that may be written here, and copies of the others.
 #[derive(Debug)]
 struct Cells<T> {
     /// The first vertex with a cell.
     first: u32,
     cells: Vec<T>,
-    /// What their owners have last told of all vertices; empty where nobody asks.
+    /// The values of all vertices that their owners last sent; empty if unused.
     seen: Vec<T>,
 }
 
@@ -191,13 +192,13 @@ impl<T: Default> Cells<T> {
 }
 
 impl<T> Cells<T> {
-    /// Where a vertex's value is written; none for other devices' vertices.
+    /// The cell that a vertex's value is written to; `None` for other devices' vertices.
     #[inline(always)]
     fn at(&self, vertex: u32) -> Option<&T> {
         self.cells.get(vertex.wrapping_sub(self.first) as usize)
     }
 
-    /// Where a vertex's value is read.
+    /// The cell that a vertex's value is read from.
     #[inline(always)]
     fn known(&self, vertex: u32) -> &T {
         self.at(vertex).unwrap_or_else(|| &self.seen[vertex as usize])
@@ -210,7 +211,7 @@ impl<T> Cells<T> {
 }
 
 impl Attributes {
-    /// Allocates what a part of the vertices needs of the attributes, zeroed.
+    /// Allocates the values that a part of the vertices needs, zeroed.
     #[doc(hidden)]
     pub fn new(declared: &[Attribute], part: &Part) -> Self {
         let column = |attribute: &Attribute| match attribute.of {
@@ -224,7 +225,7 @@ impl Attributes {
         Self(declared.iter().map(column).collect())
     }
 
-    /// Sets the first values, as declared. What will be added up with other devices' values is its owner's only.
+    /// Sets the initial values, as declared. Values that are added up across devices are set at their owner only.
     pub(crate) fn set_initial(&self, declared: &[Attribute], part: &Part) {
         for (column, attribute) in
             self.0.iter().zip(declared).filter(|(_, attribute)| attribute.initial != Initial::Bits(0))
@@ -239,7 +240,7 @@ impl Attributes {
         }
     }
 
-    /// Sets one value by its bits; where its owner is another device, as if it had been told so.
+    /// Sets one value by its bits; if another device is the owner, as if it had sent the value.
     pub(crate) fn set_bits(&self, place: usize, vertex: u32, bits: u32) {
         self.0[place].set_bits(vertex, bits);
         self.0[place].see(vertex, bits);
@@ -286,10 +287,10 @@ impl Attributes {
     }
 }
 
-/// What is done for many vertices is shared out in parts of at least so many.
+/// The minimum number of items of a parallel task.
 const PARALLEL_MIN: usize = 1 << 14;
 
-/// Zeros for every vertex.
+/// Returns `count` zeros.
 pub(crate) fn zeroed<T: Default>(count: u64) -> Vec<T> {
     let mut zeros = crate::model::huge::vec_with_capacity(count as usize);
     zeros.resize_with(count as usize, T::default);
@@ -310,7 +311,7 @@ impl Column {
         }
     }
 
-    /// Notes what a vertex's owner has told, where that is asked for.
+    /// Stores a value received from a vertex's owner, if copies are kept.
     fn see(&self, vertex: u32, bits: u32) {
         if let Self::U32(U32Column(cells)) | Self::F32(F32Column(cells)) = self
             && let Some(cell) = cells.seen.get(vertex as usize)
@@ -336,7 +337,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The values of a range end where those of the next one begin, whatever words they share.
+    /// The values of a range end where those of the next one begin, even if they share words.
     #[test]
     fn sizes_go_together() {
         use AttributeType::{Bit, F32, Fixed63, U32, U64};
@@ -352,7 +353,7 @@ mod tests {
         }
     }
 
-    /// Whole numbers of 64 bits are added modulo 2^64: signed ones are two's complements.
+    /// 64-bit integers are added modulo 2^64; signed ones are in two's complement.
     #[test]
     fn signed_numbers_add_up() {
         let column = U64Column(Cells::new(&Part::whole(2), Role::Accumulated));
