@@ -52,6 +52,26 @@ fn declares(algorithm: &Declared, names: &[&str]) -> bool {
     names.iter().all(|name| declared.iter().any(|one| one.name == *name))
 }
 
+/// The expressions of whether a vertex's list is read, and of which of 32 vertices' lists the next superstep reads.
+fn visited(algorithm: &Declared, options: &ModuleOptions) -> (String, String) {
+    match options.visit {
+        Visit::All => ("true".into(), "0xffffffffu".into()),
+        Visit::None => ("false".into(), "0u".into()),
+        Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
+        // What others' vertices are in is heard later than pages are looked for: each device looks for its own
+        // vertices' pages.
+        Visit::Within(place) => {
+            let name = algorithm.attributes[place].name;
+            (format!("{name}_test(vertex)"), format!("own_bits(word) & {name}_word(word)"))
+        }
+        Visit::Without(place) => {
+            let name = algorithm.attributes[place].name;
+            let own = if options.sharded { ("is_own(vertex) && ", "own_bits(word) & ") } else { ("", "") };
+            (format!("{}!{name}_test(vertex)", own.0), format!("{}~{name}_word(word)", own.1))
+        }
+    }
+}
+
 /// Constants and functions.
 pub(super) fn text(
     algorithm: &Declared,
@@ -96,22 +116,7 @@ pub(super) fn text(
     switches.sort();
     text.extend(switches.iter().map(|(name, value)| format!("const {name} = {value};\n")));
     text.extend(algorithm.shader.constants.iter().map(|(name, value)| format!("const {name} = {value};\n")));
-    let (vertex, word) = match options.visit {
-        Visit::All => ("true".into(), "0xffffffffu".into()),
-        Visit::None => ("false".into(), "0u".into()),
-        Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
-        // What others' vertices are in is heard later than pages are looked for: each device looks for its own
-        // vertices' pages.
-        Visit::Within(place) => {
-            let name = algorithm.attributes[place].name;
-            (format!("{name}_test(vertex)"), format!("own_bits(word) & {name}_word(word)"))
-        }
-        Visit::Without(place) => {
-            let name = algorithm.attributes[place].name;
-            let own = if options.sharded { ("is_own(vertex) && ", "own_bits(word) & ") } else { ("", "") };
-            (format!("{}!{name}_test(vertex)", own.0), format!("{}~{name}_word(word)", own.1))
-        }
-    };
+    let (vertex, word) = visited(algorithm, options);
     text +=
         &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
     text += "// Which of 32 vertices have lists that the next superstep reads.\n";
