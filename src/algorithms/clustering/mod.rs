@@ -5,7 +5,7 @@
 //! an error.
 //!
 //! A superstep reads every list and, for each edge, intersects two lists of neighbours in main or device memory:
-//! [tables](crate::pages::adjacency) of the neighbours among a range of vertices. Each vertex in both lists has the
+//! tables of the neighbours among a range of vertices. Each vertex in both lists has the
 //! edge between its neighbours. Ranges are chosen so that a table fits in the memory that it is given; the graph is
 //! read once for each range.
 //!
