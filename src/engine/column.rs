@@ -172,10 +172,10 @@ pub(super) fn read<T: ColumnValue>(
     memory::probe(&format!("column {column:?}"), vertices * size_of::<T>() as u64)?;
     let mut values = vec![T::default(); vertices as usize];
     let chunks = values.par_chunks_mut(CHUNK).enumerate();
-    chunks
-        .map(|(chunk, into)| T::read(&answer.values, (chunk * CHUNK) as u32, into))
-        .try_reduce(|| (), |(), ()| Ok(()))
-        .map_err(misfit)?;
+    let read = chunks.map(|(chunk, into)| T::read(&answer.values, (chunk * CHUNK) as u32, into));
+    // Of several vertices that do not fit, the first is reported, whichever thread is faster.
+    let results: Vec<_> = read.collect();
+    results.into_iter().collect::<Result<(), Misfit>>().map_err(misfit)?;
     Ok(Column(values))
 }
 
