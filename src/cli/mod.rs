@@ -238,7 +238,7 @@ fn listen(cancel: &Cancel) {
     ctrlc::set_handler(handler).ok();
 }
 
-/// A folder that is removed with its contents, at the latest when the program ends.
+/// Creates a temporary folder, which is removed with its contents when it is dropped or the program ends.
 fn temporary_folder(parent: &Path, what: &str) -> Result<TemporaryFolder, Failure> {
     let failed = |error| Failure::Other(format!("{}: make a temporary folder in: {error}", parent.display()));
     TemporaryFolder::create(parent, what).map_err(failed)

@@ -258,7 +258,7 @@ impl Rates {
         Self::decode(&bytes, path)
     }
 
-    /// Decodes the bytes of a file; `path` is for messages.
+    /// Decodes the bytes of a file of rates. Errors name `path`.
     ///
     /// # Errors
     /// The errors of [`Self::read`].

@@ -109,7 +109,7 @@ fn names_missing_file(message: &str) -> bool {
     name.is_some_and(|name| !name.trim().is_empty())
 }
 
-/// The beginning of a file, for messages.
+/// The first bytes of a file, escaped, for the report of a defect.
 fn preview(bytes: &[u8]) -> String {
     bytes.iter().take(160).flat_map(|byte| std::ascii::escape_default(*byte)).map(char::from).collect()
 }

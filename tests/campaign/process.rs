@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[allow(dead_code, reason = "not every campaign looks at everything")]
 #[derive(Debug)]
 pub struct Ended {
-    /// What was run, for messages.
+    /// The command line, for the report of a defect.
     pub line: String,
     pub code: Option<i32>,
     pub signal: Option<i32>,

@@ -34,8 +34,8 @@ impl Found {
     }
 }
 
-/// Runs what `make` gives in every way, by default in the usual ones, and has `check` look at what was found; it is
-/// told the way, for messages.
+/// Runs the algorithm that `make` creates on every kind of device and team (by default on the usual ones), and passes
+/// each result to `check`, with the name of the team for its messages.
 pub fn everywhere<A: Algorithm>(store: &TestStore, make: impl Fn(&Engine) -> A, check: impl Fn(&Found, &str)) {
     everywhere_by(store, |engine| engine.run(make(engine)), check);
 }

@@ -44,7 +44,7 @@ fn every(text: &str) -> Result<Every, String> {
 }
 
 impl CheckpointArgs {
-    /// Opens the folder, where one was given. What is to be said goes to stderr, beside the spinner.
+    /// Opens the checkpoint folder, if one was given. Warnings are printed to stderr, above the spinner.
     pub fn open(&self, spinner: &ProgressBar) -> Result<Option<Arc<Checkpoints>>, Failure> {
         let Some(folder) = &self.checkpoint else { return Ok(None) };
         let spinner = spinner.clone();

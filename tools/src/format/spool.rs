@@ -12,7 +12,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 /// A temporary file of edges. It has no name: it vanishes with the process.
 pub struct Spool {
     folder: PathBuf,
-    /// What the edges come from, for messages.
+    /// The name of the input, which errors mention.
     input: String,
     file: BufWriter<File>,
     edges: u64,

@@ -74,9 +74,9 @@ pub struct DevicePlan {
 
 /// The run that a plan is made for.
 pub struct Request<'a> {
-    /// For messages.
+    /// The name of the device, which errors mention.
     pub device: &'a str,
-    /// For messages.
+    /// The name of the algorithm, which errors mention.
     pub algorithm: &'a str,
     /// The algorithm's attributes.
     pub attributes: &'a [Attribute],
