@@ -95,7 +95,7 @@ fn everything() -> Declared {
         attribute("wide", U64, Role::Writable),
     ];
     let shader = Shader::new("everything.wgsl", EVERYTHING);
-    Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
+    Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
 }
 
 /// A traversal with attributes of every kind that messages tell of.
@@ -123,7 +123,7 @@ fn told() -> Declared {
         attribute("heat", F32, Role::Writable, Merge::Min),
     ];
     let shader = Shader::new("told.wgsl", TOLD);
-    Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
+    Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
 }
 
 /// The catalogue's algorithms in every variation, each with what its supersteps visit.
@@ -197,7 +197,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
 fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
-        KernelName::Census | KernelName::PutOff => algorithm.traversal,
+        KernelName::Census | KernelName::Defer => algorithm.traversal,
         kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }

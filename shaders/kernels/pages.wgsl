@@ -2,7 +2,7 @@
 // word of the set. The pages of a long list have one vertex each, the same.
 //
 // `next-pages` sets the bit of every page that has a vertex to visit: its threads stop at the first one. In
-// `put-off` (with PUT_OFF) the active vertices of pages whose bits are set are left to later supersteps.
+// `defer` (with DEFER) the active vertices of pages whose bits are set are deferred to later supersteps.
 
 @compute @workgroup_size(WORKGROUP)
 fn main(
@@ -14,7 +14,7 @@ fn main(
     var number = unit_number(workgroup_id, workgroups) * (WORKGROUP / 32u) + lane / 32u;
     // rounds: pages / 2^15.
     for (; number < step.page_count; number += pages_a_round) {
-        if PUT_OFF {
+        if DEFER {
             if (atomicLoad(&next_pages[number / 32u]) >> (number % 32u) & 1u) == 0u {
                 continue;
             }
@@ -25,8 +25,8 @@ fn main(
         // rounds: words of a page's vertices / 32: 2^14 at most, where pages are few.
         for (var word = first / 32u + lane % 32u; word <= last / 32u; word += 32u) {
             let vertices = bits_between(word, first, last);
-            if PUT_OFF {
-                leave_out(word, vertices);
+            if DEFER {
+                defer_vertices(word, vertices);
             } else if (visit_word(word) & vertices) != 0u {
                 atomicOr(&next_pages[number / 32u], 1u << (number % 32u));
                 break;

@@ -17,7 +17,7 @@ use topostream_formats::edge::WeightType;
 pub struct PrintShader {
     #[command(flatten)]
     named: Named,
-    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages, put-off, fill, merge, collect,
+    /// The kernel: lists, segments, hubs, initialise, vertex-phase, census, next-pages, defer, fill, merge, collect,
     /// ship or apply
     kernel: KernelName,
     /// How neighbours are written

@@ -172,11 +172,11 @@ pub trait Device: Send {
     fn begin(&mut self, step: &Step) -> Result<()>;
 
     /// Keeps active vertices of pages that the superstep does not visit active in the next one, or notes that they
-    /// are [left out](crate::model::algorithm::Algorithm::left_out). Once at most between its beginning and its end.
+    /// are [deferred](crate::model::algorithm::Algorithm::deferred). Once at most between its beginning and its end.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).
-    fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> Result<()>;
+    fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()>;
 
     /// Starts on those of the pages that lie in the device's own memory; returns the others, in order. They are done by
     /// the [`end`](Self::end) of the superstep.
@@ -229,9 +229,9 @@ pub trait Device: Send {
 /// A device that shares a run with others. In a superstep, after all pages:
 ///
 /// ```text
-///  traversals:  begin_round(Collect …) · end_round ─▶ hear(Apply …) ─▶ begin_end · end (census)
-///  others:      rounds of Put and Merge, the last merges by hear ─▶ begin_end(Put …) · end (vertex phase)
-///               ─▶ hear(Take …)
+///  traversals:  begin_round(Collect …) · end_round ─▶ receive(Apply …) ─▶ begin_end · end (census)
+///  others:      rounds of Put and Merge, the last merges by receive ─▶ begin_end(Put …) · end (vertex phase)
+///               ─▶ receive(Take …)
 /// ```
 ///
 /// Methods that begin something do not block for long, so that all devices work at the same time. The vertex phase and
@@ -257,7 +257,7 @@ pub trait Member: Device {
     ///
     /// # Errors
     /// See [`begin_round`](Self::begin_round).
-    fn hear(&mut self, moves: Vec<Move>) -> Result<()>;
+    fn receive(&mut self, moves: Vec<Move>) -> Result<()>;
 
     /// Begins what [`Device::end`] waits for, with moves that are made after the vertex phase: what they write to the
     /// exchange memory is there for everybody once it has ended.

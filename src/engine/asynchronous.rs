@@ -28,7 +28,7 @@ pub struct Turn {
     /// The pages that it visits, in this order.
     pub taken: PagePlan,
     /// The pages that are deferred to a later superstep.
-    pub put_off: Vec<PageRef>,
+    pub deferred: Vec<PageRef>,
 }
 
 /// The position of reading in the file, and the pages of hubs.
@@ -104,19 +104,19 @@ impl Turns {
             before > 0
         });
         let count = taken.count();
-        let (taken, put_off) = order.split_at(count);
+        let (taken, deferred) = order.split_at(count);
         if let Some(last) = taken.iter().rfind(|list| !self.is_hubs(list)) {
             let page = last[0].page.0;
             // Lists behind the position are read in the other direction.
             self.descends ^= behind.iter().any(|list| list[0].page.0 == page);
             self.at = if self.descends { page } else { page + 1 };
         }
-        turn(taken, put_off)
+        turn(taken, deferred)
     }
 }
 
-fn turn(taken: &[&[PageRef]], put_off: &[&[PageRef]]) -> Turn {
-    Turn { taken: PagePlan { pages: taken.concat(), policy: Policy::Lru }, put_off: put_off.concat() }
+fn turn(taken: &[&[PageRef]], deferred: &[&[PageRef]]) -> Turn {
+    Turn { taken: PagePlan { pages: taken.concat(), policy: Policy::Lru }, deferred: deferred.concat() }
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
             [7, 1, 2],
             "the hub's page, then ascending; a list that is only partly in the buffer is deferred"
         );
-        assert_eq!(numbers(&first.put_off), [0, 3, 4, 5, 9]);
+        assert_eq!(numbers(&first.deferred), [0, 3, 4, 5, 9]);
         assert_eq!(numbers(&turn().taken.pages), [7, 2, 1]);
         assert_eq!(numbers(&turn().taken.pages), [7, 1, 2]);
     }
@@ -195,7 +195,7 @@ mod tests {
                         .collect::<Vec<_>>(),
                 );
                 let turn = turns.divide(active.clone(), &entries, |page| draw >> (page.page.0 % 5) & 3 == 0);
-                let mut all = [turn.taken.pages.clone(), turn.put_off].concat();
+                let mut all = [turn.taken.pages.clone(), turn.deferred].concat();
                 all.sort_unstable_by_key(|page| page.page.0);
                 assert_eq!(all, active);
                 assert!(!turn.taken.pages.is_empty());

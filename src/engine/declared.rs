@@ -41,11 +41,11 @@ fn defect(algorithm: &dyn Algorithm, has_in_lists: bool, store: &Store, declared
         .map(|attribute| format!("attribute {} is of {} and does not begin at 0", attribute.name, attribute.of.name()));
     let of_visit =
         |&(direction, visit): &(Direction, Visit)| visit_defect(algorithm, store, declared, direction, visit);
-    let place = algorithm.left_out().filter(|&place| !is_set(declared, place));
-    let left_out = place.map(|place| format!("`left_out` is attribute {place}, which is not a bit attribute"));
+    let place = algorithm.deferred().filter(|&place| !is_set(declared, place));
+    let deferred = place.map(|place| format!("`deferred` is attribute {place}, which is not a bit attribute"));
     let tables = algorithm.is_traversal() && algorithm.tables().iter().any(|table| table.is_own());
     let tables = tables.then(|| "a traversal cannot have tables of its own".into());
-    visits.iter().find_map(of_visit).or(left_out).or(tables).or(first)
+    visits.iter().find_map(of_visit).or(deferred).or(tables).or(first)
 }
 
 fn is_set(declared: &[Attribute], place: usize) -> bool {

@@ -269,7 +269,7 @@ impl Session<'_> {
     /// frontier.
     async fn superstep(&mut self, step: &Step) -> Result<(StepReport, Summary)> {
         let started = Instant::now();
-        let (PagePlan { pages, policy }, put_off) = self.plan_pages(step)?;
+        let (PagePlan { pages, policy }, deferred) = self.plan_pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
             direction: (step.visit != Visit::None).then_some(step.direction),
@@ -279,8 +279,8 @@ impl Session<'_> {
         };
         self.spans.phase("plan", started, 0);
         self.device.begin(step)?;
-        if !put_off.is_empty() {
-            self.device.put_off(step, &put_off)?;
+        if !deferred.is_empty() {
+            self.device.defer(step, &deferred)?;
         }
         // A superstep without pages leaves the device's cached pages as they are.
         let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };

@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
     /// In asynchronous relaxation, replaces a visit of all lists by one of the lists of a set, if the algorithm
     /// declares one: pages can then be deferred.
     pub(super) fn divisible(&self, step: Step) -> Step {
-        if step.visit != Visit::All || self.turns.is_none() || self.algorithm.left_out().is_none() {
+        if step.visit != Visit::All || self.turns.is_none() || self.algorithm.deferred().is_none() {
             return step;
         }
         let within = |visit: &(Direction, Visit)| visit.0 == step.direction && matches!(visit.1, Visit::Within(_));
@@ -84,7 +84,7 @@ impl<'a> Session<'a> {
         let plan = self.device.pages(step)?;
         let may = match step.visit {
             Visit::Frontier => true,
-            Visit::Within(_) => self.algorithm.left_out().is_some(),
+            Visit::Within(_) => self.algorithm.deferred().is_some(),
             Visit::All | Visit::Without(_) | Visit::None => false,
         };
         let Some(turns) = self.turns.as_mut().filter(|_| may && !plan.pages.is_empty()) else {
@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
         let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
         let pages = &self.pages;
         let turn = turns.divide(plan.pages, topology.directory().entries(), |page| pages.contains(page));
-        Ok((turn.taken, turn.put_off))
+        Ok((turn.taken, turn.deferred))
     }
 
     /// Returns a report with what is known at the start of a run.

@@ -180,7 +180,7 @@ pub trait Algorithm: Send + Sync + 'static {
 
     /// Whether its values change monotonically and converge to the same result (within its tolerance, if it has one) in
     /// whatever order and however often lists are read: its supersteps may defer lists to later ones. Such an algorithm
-    /// is a traversal, or declares the set of vertices that are [left out](Self::left_out).
+    /// is a traversal, or declares the set of vertices that are [deferred](Self::deferred).
     fn is_monotone(&self) -> bool {
         false
     }
@@ -188,7 +188,7 @@ pub trait Algorithm: Send + Sync + 'static {
     /// For an algorithm that is not a traversal and whose supersteps over the vertices of a set ([`Visit::Within`]) may
     /// defer lists to later ones: the bit attribute that the vertices of deferred lists are put into. The vertex phase
     /// keeps them in the visited set with their pending values, and removes them from this one.
-    fn left_out(&self) -> Option<usize> {
+    fn deferred(&self) -> Option<usize> {
         None
     }
 

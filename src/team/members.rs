@@ -51,7 +51,7 @@ pub struct Team {
     speeds: Speeds,
     reports: Vec<DeviceReport>,
     /// Pages to be deferred after the devices have exchanged their activations.
-    put_off: Vec<PageRef>,
+    deferred: Vec<PageRef>,
 }
 
 /// A page that some devices are working on.
@@ -101,7 +101,7 @@ impl Team {
             page_edges: None,
             speeds: Speeds::new(lanes),
             reports,
-            put_off: Vec::new(),
+            deferred: Vec::new(),
         }
     }
 
@@ -137,7 +137,7 @@ impl Team {
     /// Starts a round that writes nothing to the exchange memory, so no device has to wait for it.
     fn start_round(&mut self, round: &Round) -> Result<()> {
         let mut moves = round.iter();
-        self.each(|member| member.hear(moves.next().expect("a list of moves for each device").clone())).map(drop)
+        self.each(|member| member.receive(moves.next().expect("a list of moves for each device").clone())).map(drop)
     }
 
     /// Reduces: every device merges what the others have written to its own vertices.
@@ -348,8 +348,8 @@ impl Device for Team {
         self.each(|member| member.begin(step)).map(drop)
     }
 
-    fn put_off(&mut self, _step: &Step, pages: &[PageRef]) -> Result<()> {
-        self.put_off = pages.to_vec();
+    fn defer(&mut self, _step: &Step, pages: &[PageRef]) -> Result<()> {
+        self.deferred = pages.to_vec();
         Ok(())
     }
 
@@ -398,9 +398,9 @@ impl Device for Team {
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
         let mut merge = if self.plan.traversal { self.exchange_messages()? } else { self.reduce()? };
-        let put_off = std::mem::take(&mut self.put_off);
-        if !put_off.is_empty() {
-            self.each(|member| member.put_off(step, &put_off))?;
+        let deferred = std::mem::take(&mut self.deferred);
+        if !deferred.is_empty() {
+            self.each(|member| member.defer(step, &deferred))?;
         }
         let (put, take) = self.gathering();
         merge.bytes += self.bytes(&put) + self.bytes(&take);

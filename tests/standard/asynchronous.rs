@@ -61,7 +61,7 @@ fn grids_are_read_less_often() {
     check(&store, true, make, |found, way| assert!(found.column("component") == expected, "{way}: other components"));
 }
 
-/// Lists of several pages, which are put off and taken together.
+/// Lists of several pages, which are deferred and taken together.
 #[test]
 fn hubs() {
     let mut graph = generated(&mut Rmat::new(13, 12, 5).generate().unwrap());

@@ -42,8 +42,8 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
 fn vertex_update(vertex: u32) -> vec4<f32> {
     let waiting = u64_add(residual_load(vertex), signed_from(step.scalars.z));
     // Its share has not been passed on yet.
-    if left_out_test(vertex) {
-        left_out_remove(vertex);
+    if deferred_test(vertex) {
+        deferred_remove(vertex);
         residual_store(vertex, waiting);
         return vec4<f32>(1.0, 0.0, 0.0, 0.0);
     }

@@ -69,7 +69,7 @@ const RESIDUAL: usize = 2;
 /// The vertices that pass something on.
 const PUSHING: usize = 3;
 /// Those of them whose lists this superstep has deferred.
-const LEFT_OUT: usize = 4;
+const DEFERRED: usize = 4;
 
 /// Indices into a step's scalars.
 const THRESHOLD: usize = 0;
@@ -197,7 +197,7 @@ impl Algorithm for DeltaPageRank {
             attribute("share", F32, Role::ReadOnly, Merge::Max),
             attribute("residual", U64, Role::Accumulated, Merge::Add),
             attribute("pushing", Bit, Role::Gathered, Merge::Or),
-            attribute("left_out", Bit, Role::ReadOnly, Merge::Or),
+            attribute("deferred", Bit, Role::ReadOnly, Merge::Or),
         ]
     }
 
@@ -205,8 +205,8 @@ impl Algorithm for DeltaPageRank {
         true
     }
 
-    fn left_out(&self) -> Option<usize> {
-        Some(LEFT_OUT)
+    fn deferred(&self) -> Option<usize> {
+        Some(DEFERRED)
     }
 
     fn parameters(&self) -> Option<Parameters> {
@@ -246,13 +246,13 @@ impl Algorithm for DeltaPageRank {
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {
         let (ranks, shares) = (state.attributes.f32(RANK), state.attributes.f32(SHARE));
         let (residuals, pushing) = (state.attributes.u64(RESIDUAL), state.attributes.bits(PUSHING));
-        let left_out = state.attributes.bits(LEFT_OUT);
+        let deferred = state.attributes.bits(DEFERRED);
         let everywhere = to_fixed(step.scalars[EVERYWHERE]);
         let mut totals = Scalars::default();
         for vertex in vertices.map(|vertex| vertex as u32) {
             let waiting = residuals.get(vertex).wrapping_add(everywhere);
-            if left_out.contains(vertex) {
-                left_out.remove(vertex);
+            if deferred.contains(vertex) {
+                deferred.remove(vertex);
                 residuals.set(vertex, waiting);
                 totals[PUSHED] += 1.0;
                 continue;

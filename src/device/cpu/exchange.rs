@@ -21,7 +21,7 @@ impl<A: Algorithm> Member for CpuDevice<A> {
         Ok(())
     }
 
-    fn hear(&mut self, moves: Vec<Move>) -> Result<()> {
+    fn receive(&mut self, moves: Vec<Move>) -> Result<()> {
         self.begin_round(moves)
     }
 

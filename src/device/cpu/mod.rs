@@ -158,10 +158,10 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         Ok(())
     }
 
-    fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
+    fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
         let Shared { algorithm, state, store, .. } = &*self.shared;
-        let (active, next) = match (step.visit, algorithm.left_out()) {
-            (Visit::Within(set), Some(left_out)) => (state.attributes.bits(set), state.attributes.bits(left_out)),
+        let (active, next) = match (step.visit, algorithm.deferred()) {
+            (Visit::Within(set), Some(deferred)) => (state.attributes.bits(set), state.attributes.bits(deferred)),
             _ => (state.frontier(step.superstep), state.next_frontier(step.superstep)),
         };
         for page in pages {

@@ -175,11 +175,11 @@ impl Device for GpuDevice {
         self.messages.send(Message::Begin(*step)).map_err(|_| self.gone())
     }
 
-    fn put_off(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
+    fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
         let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
         let mut bits = vec![0; topology.page_count().div_ceil(32).max(1) as usize];
         pages.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
-        self.messages.send(Message::PutOff(step.direction, bits)).map_err(|_| self.gone())
+        self.messages.send(Message::Defer(step.direction, bits)).map_err(|_| self.gone())
     }
 
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
@@ -249,8 +249,8 @@ impl Member for GpuDevice {
         answer.map_or(Ok(()), |answer| self.wait(&answer)?)
     }
 
-    fn hear(&mut self, moves: Vec<Move>) -> Result<()> {
-        self.messages.send(Message::Hear(moves)).map_err(|_| self.gone())
+    fn receive(&mut self, moves: Vec<Move>) -> Result<()> {
+        self.messages.send(Message::Receive(moves)).map_err(|_| self.gone())
     }
 
     fn begin_end(&mut self, _step: &Step, told: Vec<Move>) -> Result<()> {

@@ -121,7 +121,7 @@ fn merged(
     };
     let shader = Shader::new("none.wgsl", "");
     let declared =
-        Declared { name: "none", shader, attributes: Vec::new(), traversal: false, tables: Vec::new(), left_out: None };
+        Declared { name: "none", shader, attributes: Vec::new(), traversal: false, tables: Vec::new(), deferred: None };
     let mut received = vec![0x5555_5555; BEGIN as usize];
     received.extend(other);
     received.resize(received.len().next_multiple_of(4) + 4, 0x5555_5555);

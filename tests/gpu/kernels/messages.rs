@@ -88,7 +88,7 @@ impl Case {
             loops_limited: false,
         };
         let declared =
-            Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), left_out: None };
+            Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), deferred: None };
         Self { declared, options, part, about, next: vec![0; words], columns }
     }
 

@@ -230,7 +230,7 @@ fn tally() -> Declared {
         attribute("done", AttributeType::Bit),
     ];
     let shader = Shader::new("tally.wgsl", TALLY);
-    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new(), left_out: None }
+    Declared { name: "tally", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
 }
 
 /// A set of vertices by chance, one of `every`.

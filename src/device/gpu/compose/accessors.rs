@@ -76,13 +76,13 @@ impl<'a> Accessors<'a> {
         for (place, attribute) in algorithm.attributes.iter().enumerate() {
             let is_written = attribute.role.is_written();
             let by_edges = kernel.is_over_pages() || by_messages;
-            let left_out = kernel == KernelName::PutOff && algorithm.left_out == Some(place);
+            let deferred = kernel == KernelName::Defer && algorithm.deferred == Some(place);
             let column = Column {
                 name: attribute.name.into(),
                 of: attribute.of,
                 resource: |place, chunk| Resource::Attribute { place, chunk },
                 place,
-                writable: kernel.is_over_vertices() || by_edges && is_written || left_out,
+                writable: kernel.is_over_vertices() || by_edges && is_written || deferred,
                 held: options.sharded && is_written,
                 merge: attribute.merge,
             };
@@ -92,7 +92,7 @@ impl<'a> Accessors<'a> {
         accessors.push("out_degrees".into(), AttributeType::U32, resource, false);
         if algorithm.traversal {
             accessors.push("frontier".into(), AttributeType::Bit, |_, chunk| Resource::Frontier(chunk), false);
-            let writable = kernel.is_over_pages() || by_messages || kernel == KernelName::PutOff;
+            let writable = kernel.is_over_pages() || by_messages || kernel == KernelName::Defer;
             accessors.push(
                 "next_frontier".into(),
                 AttributeType::Bit,
@@ -147,7 +147,7 @@ impl<'a> Accessors<'a> {
         let may = operation.fits(of) && (writable || operation.reads());
         let may = may && (!matches!(operation, Take | Remove) || self.kernel.is_over_vertices());
         let may = may && (self.kernel == KernelName::Apply || operation != Learn);
-        let may = may && (matches!(self.kernel, KernelName::Apply | KernelName::PutOff) || operation != Join);
+        let may = may && (matches!(self.kernel, KernelName::Apply | KernelName::Defer) || operation != Join);
         may.then_some((column, operation))
     }
 

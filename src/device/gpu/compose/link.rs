@@ -40,7 +40,7 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
             ("shaders/kernels/vertex_phase.wgsl", include_str!("../../../../shaders/kernels/vertex_phase.wgsl"))
         }
         KernelName::Census => ("shaders/kernels/census.wgsl", include_str!("../../../../shaders/kernels/census.wgsl")),
-        KernelName::NextPages | KernelName::PutOff => {
+        KernelName::NextPages | KernelName::Defer => {
             ("shaders/kernels/pages.wgsl", include_str!("../../../../shaders/kernels/pages.wgsl"))
         }
         KernelName::Fill => ("shaders/kernels/fill.wgsl", include_str!("../../../../shaders/kernels/fill.wgsl")),

@@ -47,8 +47,8 @@ pub enum KernelName {
     Census,
     /// Finds the pages that the next superstep visits.
     NextPages,
-    /// Leaves active vertices of pages to later supersteps.
-    PutOff,
+    /// Defers active vertices of pages to later supersteps.
+    Defer,
     /// Sets a buffer's words to a value.
     Fill,
     /// Merges another device's words into an attribute's.
@@ -75,7 +75,7 @@ impl KernelName {
         Self::VertexPhase,
         Self::Census,
         Self::NextPages,
-        Self::PutOff,
+        Self::Defer,
         Self::Fill,
         Self::Merge,
         Self::Pack,
@@ -95,7 +95,7 @@ impl KernelName {
             Self::VertexPhase => "vertex-phase",
             Self::Census => "census",
             Self::NextPages => "next-pages",
-            Self::PutOff => "put-off",
+            Self::Defer => "defer",
             Self::Fill => "fill",
             Self::Merge => "merge",
             Self::Pack => "pack",
@@ -147,8 +147,12 @@ impl FromStr for KernelName {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
+        let name = if name == "put-off" { Self::Defer.name() } else { name };
         let names = Self::ALL.map(Self::name).join(", ");
-        Self::ALL.into_iter().find(|kernel| kernel.name() == name).ok_or_else(|| format!("expected one of {names}"))
+        Self::ALL
+            .into_iter()
+            .find(|kernel| kernel.name() == if name == "put-off" { "defer" } else { name })
+            .ok_or_else(|| format!("expected one of {names}"))
     }
 }
 
@@ -241,7 +245,7 @@ pub struct Declared {
     /// Its tables.
     pub tables: Vec<DeclaredTable>,
     /// The bit attribute of vertices that a superstep leaves out, by its place.
-    pub left_out: Option<usize>,
+    pub deferred: Option<usize>,
 }
 
 /// A table as modules see it.
@@ -260,8 +264,8 @@ impl Declared {
         let table = |table: Table| DeclaredTable { name: table.name, own: matches!(table.contents, Contents::Own(_)) };
         let (attributes, tables) = (algorithm.attributes(has_in_lists), algorithm.tables());
         let tables = tables.into_iter().map(table).collect();
-        let left_out = algorithm.left_out();
-        Some(Self { name: algorithm.name(), shader, attributes, traversal, tables, left_out })
+        let deferred = algorithm.deferred();
+        Some(Self { name: algorithm.name(), shader, attributes, traversal, tables, deferred })
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("BY_LINE", staged && aligned && !visit_all),
         // Whether what edges write is held of own vertices only.
         ("SHARDED", options.sharded),
-        // Whether pages are looked at whose vertices are put off.
-        ("PUT_OFF", kernel == KernelName::PutOff),
+        // Whether pages are looked at whose vertices are deferred.
+        ("DEFER", kernel == KernelName::Defer),
         // Whether messages tell of sets.
         ("MESSAGE_FLAGS", messages::counts(algorithm, kernel, options).0 > 0),
     ];
@@ -121,11 +121,12 @@ pub(super) fn text(
         &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
     text += "// Which of 32 vertices have lists that the next superstep reads.\n";
     text += &format!("fn visit_word(word: u32) -> u32 {{\n    return {word};\n}}\n");
-    let (from, to) = match (options.visit, algorithm.left_out) {
+    let (from, to) = match (options.visit, algorithm.deferred) {
         (Visit::Within(_), Some(place)) => ("visit".into(), algorithm.attributes[place].name),
         _ => ("frontier".to_owned(), "next_frontier"),
     };
-    text += "// Leaves those of 32 vertices whose bits are set to later supersteps, as far as they are active.\n";
-    text += &format!("fn leave_out(word: u32, bits: u32) {{\n    {to}_join(word, {from}_word(word) & bits);\n}}\n");
+    text += "// Defers those of 32 vertices whose bits are set to later supersteps, if they are active.\n";
+    text +=
+        &format!("fn defer_vertices(word: u32, bits: u32) {{\n    {to}_join(word, {from}_word(word) & bits);\n}}\n");
     text + &messages::text(algorithm, kernel, options)
 }

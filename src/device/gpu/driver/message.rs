@@ -28,8 +28,8 @@ pub enum Message {
     Initialise(Sender<Result<(Scalars, NextPages)>>),
     /// Begins a superstep.
     Begin(Step),
-    /// Leaves the active vertices of some pages, a bit each, to the next superstep.
-    PutOff(Direction, Vec<u32>),
+    /// Defers the active vertices of some pages, a bit each, to the next superstep.
+    Defer(Direction, Vec<u32>),
     /// Starts on those of the pages that are in device memory; the answer is the others.
     Resident(Vec<PageRef>, Policy, Sender<Vec<PageRef>>),
     /// A page to be worked on.
@@ -41,7 +41,7 @@ pub enum Message {
     /// Makes the moves of a round.
     Round(Vec<Move>, Sender<Result<()>>),
     /// Makes moves that write nothing to the exchange memory.
-    Hear(Vec<Move>),
+    Receive(Vec<Move>),
     /// Ends a superstep, with moves after its vertex phase.
     End(Vec<Move>, Sender<Ended>),
     /// Asks for the values of the device's own vertices at the end of a run; the last answer is `None`.

@@ -153,9 +153,8 @@ impl Driver {
                 drop(reply.send(self.explained(result)));
             }
             Message::Begin(step) => self.begin(&step),
-            Message::PutOff(direction, bits) => {
-                if let Err(error) = self.sound().and_then(|()| superstep::put_off(&mut self.context, direction, &bits))
-                {
+            Message::Defer(direction, bits) => {
+                if let Err(error) = self.sound().and_then(|()| superstep::defer(&mut self.context, direction, &bits)) {
                     self.fail(error);
                 }
             }
@@ -184,8 +183,8 @@ impl Driver {
                 self.collect(take);
                 drop(reply.send(self.explained(result)));
             }
-            Message::Hear(moves) => {
-                if let Err(error) = self.launch_all(take).and_then(|()| self.hear(&moves)) {
+            Message::Receive(moves) => {
+                if let Err(error) = self.launch_all(take).and_then(|()| self.receive(&moves)) {
                     self.fail(error);
                 }
             }
@@ -340,8 +339,8 @@ impl Driver {
     }
 
     /// Makes moves that write nothing to the exchange memory, without waiting for them.
-    fn hear(&mut self, moves: &[Move]) -> Result<()> {
-        shared(&self.exchange, &self.context)?.hear(&mut self.context, moves)
+    fn receive(&mut self, moves: &[Move]) -> Result<()> {
+        shared(&self.exchange, &self.context)?.receive(&mut self.context, moves)
     }
 
     // ---- Errors and the end -----------------------------------------------------------------------------------------

@@ -79,16 +79,16 @@ pub(super) fn set(context: &mut Context, step: Step) {
     context.gpu().queue().write_buffer(&context.buffers.step, 0, bytemuck::bytes_of(&layout));
 }
 
-/// Leaves the active vertices of some pages, a bit each, to the next superstep.
+/// Defers the active vertices of some pages, a bit each, to the next superstep.
 ///
 /// # Errors
 /// What the device says.
-pub(super) fn put_off(context: &mut Context, direction: Direction, pages: &[u32]) -> Result<()> {
+pub(super) fn defer(context: &mut Context, direction: Direction, pages: &[u32]) -> Result<()> {
     let graph = context.graph_buffers();
     let groups = graph.pages(direction).div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX);
     context.gpu().queue().write_buffer(graph.next_pages(direction), 0, bytemuck::cast_slice(pages));
     let (mut encoder, visit) = (context.encoder(), context.step.visit);
-    context.pass(&mut encoder, KernelName::PutOff, (direction, visit), groups, |_| None)?;
+    context.pass(&mut encoder, KernelName::Defer, (direction, visit), groups, |_| None)?;
     context.gpu().queue().submit([encoder.finish()]);
     Ok(())
 }

@@ -127,7 +127,7 @@ impl Exchange {
     ///
     /// # Errors
     /// What the device says.
-    pub fn hear(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
+    pub fn receive(&self, context: &mut Context, moves: &[Move]) -> Result<()> {
         if self.mirrored {
             self.mirror_in(context, moves);
         }
