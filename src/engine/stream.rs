@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::pages::StripeReport;
 use crate::pages::backlog::Backlog;
 use crate::pages::cache::{PageCache, Policy};
-use crate::pages::fetch::{CANCEL_TICK, Fetcher, Frame, LET_GO, PageFilled, PageRead, PageRef};
+use crate::pages::fetch::{CANCEL_TICK, Fetcher, Frame, PageFilled, PageRead, PageRef, SHUT_DOWN_TIMEOUT};
 use crate::pages::memory::MemoryPlan;
 use crate::pages::meters::StripeMeters;
 use crate::report::StepReport;
@@ -105,7 +105,7 @@ impl PageStream {
     /// # Errors
     /// [`Error::Read`] or [`Error::Store`] with the page that failed [`TRIES_MAX`] times; [`Error::Fetcher`]; errors of
     /// the device; [`Error::Interrupted`] once `cancel` is set. After an error, reads in flight are waited for, at most
-    /// for [`LET_GO`].
+    /// for [`SHUT_DOWN_TIMEOUT`].
     pub async fn visit(
         &mut self,
         device: &mut dyn Device,
@@ -117,7 +117,7 @@ impl PageStream {
         let result = Visit::begin(self, device, spans, (pages, policy), report).until_done(cancel).await;
         if result.is_err() {
             // The kernel may still write to frames, which must not be freed before.
-            self.fetcher.let_go(Instant::now() + LET_GO);
+            self.fetcher.shut_down(Instant::now() + SHUT_DOWN_TIMEOUT);
         }
         result
     }
@@ -219,7 +219,7 @@ impl<'a> Visit<'a> {
                 Ok(())
             }
             Err(source) => {
-                self.stream.cache.give_up(frame);
+                self.stream.cache.release(frame);
                 self.try_again(page, |tries| Error::Read { page: page.page, tries, source })
             }
         }
@@ -237,13 +237,13 @@ impl<'a> Visit<'a> {
                 // keeps the pages that were used last, and pages that it evicts are read faster from here than from
                 // disk.
                 match kept && self.policy == Policy::Scan {
-                    true => self.stream.cache.give_up(frame),
+                    true => self.stream.cache.release(frame),
                     false => self.stream.cache.put_back(page, frame, self.policy),
                 }
                 Ok(())
             }
             Err(error) => {
-                self.stream.cache.give_up(frame);
+                self.stream.cache.release(frame);
                 self.try_again(page, |_| Error::Store(error))
             }
         }

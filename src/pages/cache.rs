@@ -93,7 +93,7 @@ impl<F> PageCache<F> {
     }
 
     /// Returns a frame that holds no page.
-    pub fn give_up(&mut self, frame: F) {
+    pub fn release(&mut self, frame: F) {
         self.free.push(frame);
     }
 

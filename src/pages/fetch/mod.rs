@@ -92,7 +92,7 @@ pub trait Fetcher: Send {
 
     /// Abandons all reads. Waits until the system no longer writes to their frames, but not beyond the time `until`.
     /// Frames that the system may still write to then are leaked. Nothing may be submitted afterwards.
-    fn let_go(&mut self, until: Instant);
+    fn shut_down(&mut self, until: Instant);
 }
 
 /// The kind of fetcher to open.
@@ -116,7 +116,7 @@ pub const IN_FLIGHT_MAX: usize = 64;
 pub const CANCEL_TICK: Duration = Duration::from_millis(100);
 
 /// The maximum wait for reads in flight when a run ends early.
-pub const LET_GO: Duration = Duration::from_secs(5);
+pub const SHUT_DOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Opens a fetcher of the given kind, with one ring or a share of the threads for each stripe. Must be called within a
 /// tokio runtime with I/O and time enabled.

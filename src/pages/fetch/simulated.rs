@@ -165,7 +165,7 @@ impl Fetcher for SimulatedFetcher {
         self.in_flight.len()
     }
 
-    fn let_go(&mut self, _until: Instant) {
+    fn shut_down(&mut self, _until: Instant) {
         self.in_flight.clear();
     }
 }

@@ -60,7 +60,7 @@ impl Fetcher for StripedFetcher {
         self.fetchers.iter().map(|fetcher| fetcher.in_flight()).sum()
     }
 
-    fn let_go(&mut self, until: Instant) {
-        self.fetchers.iter_mut().for_each(|fetcher| fetcher.let_go(until));
+    fn shut_down(&mut self, until: Instant) {
+        self.fetchers.iter_mut().for_each(|fetcher| fetcher.shut_down(until));
     }
 }

@@ -1,6 +1,6 @@
 //! The portable fetcher: positioned reads on a few threads.
 
-use super::{Fetcher, LET_GO, PageFiles, PageFilled, PageRead};
+use super::{Fetcher, PageFiles, PageFilled, PageRead, SHUT_DOWN_TIMEOUT};
 use crate::error::{Error, Result};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl Fetcher for ThreadsFetcher {
 
     /// A thread in a read owns its frame, and the frame owns a reference to its pool. Both stay allocated until the
     /// thread returns from the read, even after `until`.
-    fn let_go(&mut self, until: Instant) {
+    fn shut_down(&mut self, until: Instant) {
         self.abandoned.store(true, Ordering::Relaxed);
         self.reads = None;
         while self.threads.iter().any(|thread| !thread.is_finished()) && Instant::now() < until {
@@ -117,6 +117,6 @@ impl Fetcher for ThreadsFetcher {
 
 impl Drop for ThreadsFetcher {
     fn drop(&mut self) {
-        self.let_go(Instant::now() + LET_GO);
+        self.shut_down(Instant::now() + SHUT_DOWN_TIMEOUT);
     }
 }

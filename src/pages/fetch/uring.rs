@@ -4,11 +4,11 @@
 //!
 //! A request that the kernel refuses with a transient error is submitted again after a pause. A lasting error makes the
 //! ring *dead*: it is not entered again, so the kernel never takes the requests that are still queued. Requests that it
-//! has taken may still write to their frames. `let_go` waits for them on the eventfd, which needs no system call on the
+//! has taken may still write to their frames. `shut_down` waits for them on the eventfd, which needs no system call on the
 //! ring. Frames whose requests do not complete are never freed.
 
 use super::open::FileRange;
-use super::{Fetcher, Frame, IN_FLIGHT_MAX, LET_GO, PageFiles, PageFilled, PagePool, PageRead, PageRef};
+use super::{Fetcher, Frame, IN_FLIGHT_MAX, PageFiles, PageFilled, PagePool, PageRead, PageRef, SHUT_DOWN_TIMEOUT};
 use crate::error;
 use io_uring::{IoUring, opcode, squeue, types};
 use std::collections::VecDeque;
@@ -124,7 +124,7 @@ impl UringFetcher {
             let entry = self.entry(slot);
             #[allow(unsafe_code)]
             // SAFETY: the request's memory is a part of a frame that `reads` owns until the request has completed; if
-            // `let_go` does not wait for that, it never frees the frame.
+            // `shut_down` does not wait for that, it never frees the frame.
             unsafe {
                 self.ring.submission().push(&entry).expect("the queue has room for every request in the ring");
             }
@@ -317,7 +317,7 @@ impl Fetcher for UringFetcher {
         self.in_flight
     }
 
-    fn let_go(&mut self, until: Instant) {
+    fn shut_down(&mut self, until: Instant) {
         if self.dead.is_none() {
             self.die(Error::from(ErrorKind::Interrupted));
         }
@@ -325,7 +325,7 @@ impl Fetcher for UringFetcher {
         while self.in_ring > 0
             && let Some(left) = until.checked_duration_since(Instant::now())
         {
-            wait_for(self.event.get_ref(), left.min(LET_GO_STEP));
+            wait_for(self.event.get_ref(), left.min(SHUT_DOWN_STEP));
             self.reap();
         }
         if self.in_ring > 0 {
@@ -340,7 +340,7 @@ impl Fetcher for UringFetcher {
 impl Drop for UringFetcher {
     fn drop(&mut self) {
         if self.in_ring > 0 {
-            self.let_go(Instant::now() + LET_GO);
+            self.shut_down(Instant::now() + SHUT_DOWN_TIMEOUT);
         }
     }
 }
@@ -348,9 +348,9 @@ impl Drop for UringFetcher {
 #[cfg(test)]
 mod tests;
 
-/// The maximum duration of one wait for completions in `let_go`. Some completions become visible only after a system
+/// The maximum duration of one wait for completions in `shut_down`. Some completions become visible only after a system
 /// call.
-const LET_GO_STEP: Duration = Duration::from_millis(20);
+const SHUT_DOWN_STEP: Duration = Duration::from_millis(20);
 
 /// Waits until the eventfd is signalled, at most for `longest`.
 fn wait_for(event: &OwnedFd, longest: Duration) {

@@ -173,7 +173,7 @@ impl Gpu {
         // The loss is told once what was submitted is done.
         let all = wgpu::PollType::Wait { submission_index: None, timeout: Some(LOSS_PATIENCE) };
         if let Err(words) = caught(|| self.device.poll(all)) {
-            self.gave_up(&words);
+            self.record_loss(&words);
         }
         match self.check() {
             Err(lost @ GpuError::Lost { .. }) => lost.into(),
@@ -187,7 +187,7 @@ impl Gpu {
     /// What [`Gpu::check`] says.
     pub fn poll(&self) -> Result<(), GpuError> {
         if let Err(words) = caught(|| self.device.poll(wgpu::PollType::Poll)) {
-            self.gave_up(&words);
+            self.record_loss(&words);
         }
         self.check()
     }
@@ -214,12 +214,12 @@ impl Gpu {
                 Ok(Err(error)) => {
                     return Err(self.health.record(self.health.fault("wait", &error.to_string())).into());
                 }
-                Err(words) => return Err(self.gave_up(&words).into()),
+                Err(words) => return Err(self.record_loss(&words).into()),
             }
         }
     }
 
-    /// Gives the device up, as a driver does after a reset: for tests of what happens then.
+    /// Loses the device, as after a driver reset: for tests.
     pub fn lose(&self) {
         self.device.destroy();
         // The loss is told once everything that was submitted is done.
@@ -234,7 +234,7 @@ impl Gpu {
     }
 
     /// A poll panicked: the device is lost, and the callback has said so unless it was called before.
-    fn gave_up(&self, words: &str) -> GpuError {
+    fn record_loss(&self, words: &str) -> GpuError {
         self.health.record(self.health.lost(words))
     }
 }

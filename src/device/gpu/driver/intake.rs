@@ -98,7 +98,7 @@ impl Intake {
         for page in pages {
             match self.arena.take(page) {
                 Some(slot) if !cache => {
-                    self.arena.give_up(slot);
+                    self.arena.release(slot);
                     others.push(page);
                 }
                 Some(slot) => {
@@ -155,7 +155,7 @@ impl Intake {
         let Err(error) = result else { return self.place(context, job) };
         let Job { page, frame, slot, .. } = job;
         if let Some(slot) = slot {
-            self.arena.give_up(slot);
+            self.arena.release(slot);
         }
         let frame = frame.expect("pages are checked in their frames");
         Taken::Done(PageDone { page, frame, kept: false, result: Err(error) })
@@ -288,11 +288,11 @@ impl Intake {
 
     /// The arena at the end of a run, without the pages that were on their way, some of which were `launched`. None
     /// where slots are lost: those of pages that are still with the worker threads, or were when the run failed.
-    pub fn give_up(mut self, launched: Vec<Job>, failed: bool) -> Option<Arena> {
+    pub fn into_arena(mut self, launched: Vec<Job>, failed: bool) -> Option<Arena> {
         let copying = self.copying.into_iter().flat_map(|(_, jobs)| jobs);
         for job in launched.into_iter().chain(copying).chain(self.waiting).chain(self.to_copy) {
             if let Some(slot) = job.slot {
-                self.arena.give_up(slot);
+                self.arena.release(slot);
             }
         }
         (self.checking == 0 && !failed).then_some(self.arena)

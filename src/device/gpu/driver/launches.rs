@@ -281,7 +281,7 @@ impl Launches {
     }
 
     /// All pages that are still here at the end of a run, and the unit rows.
-    pub fn give_up(self) -> (Vec<Job>, UnitRows) {
+    pub fn into_parts(self) -> (Vec<Job>, UnitRows) {
         let under_way = self.under_way.into_iter().flat_map(|launch| launch.jobs);
         (under_way.chain(self.ready.into_values().flatten()).collect(), self.rows)
     }

@@ -383,9 +383,9 @@ impl Driver {
             }
         }
         let Self { mut context, intake, launches, failed, .. } = self;
-        let (launched, rows) = launches.give_up();
+        let (launched, rows) = launches.into_parts();
         context.home.rows = Some(rows);
-        context.home.arena = intake.give_up(launched, failed);
+        context.home.arena = intake.into_arena(launched, failed);
         context.home
     }
 }

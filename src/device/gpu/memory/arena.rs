@@ -88,7 +88,7 @@ impl Arena {
     }
 
     /// Puts a slot back without a page.
-    pub fn give_up(&mut self, slot: Slot) {
-        self.cache.give_up(slot);
+    pub fn release(&mut self, slot: Slot) {
+        self.cache.release(slot);
     }
 }

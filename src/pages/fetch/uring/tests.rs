@@ -81,7 +81,7 @@ fn a_lasting_error_of_the_ring_ends_in_a_typed_error() {
             assert!(matches!(error, error::Error::Fetcher(_)) && text.contains("--fetcher threads"), "{text}");
             // Later polls return the error too.
             assert!(rig.all().await.is_err());
-            rig.fetcher.let_go(Instant::now() + LET_GO);
+            rig.fetcher.shut_down(Instant::now() + SHUT_DOWN_TIMEOUT);
             assert_eq!((rig.fetcher.in_ring, rig.fetcher.in_flight()), (0, 0));
         });
     }
@@ -100,7 +100,7 @@ fn a_ring_without_its_descriptor_ends_in_a_typed_error() {
     });
 }
 
-/// The ring dies after the kernel has taken some reads: `let_go` waits for them.
+/// The ring dies after the kernel has taken some reads: `shut_down` waits for them.
 #[test]
 fn reads_that_the_kernel_has_taken_are_waited_for() {
     run(async |mut rig| {
@@ -109,8 +109,8 @@ fn reads_that_the_kernel_has_taken_are_waited_for() {
         rig.fetcher.submit = |_| refuse(libc::EIO);
         rig.fetcher.die(Error::from_raw_os_error(libc::EIO));
         let waited = Instant::now();
-        rig.fetcher.let_go(waited + LET_GO);
-        assert!(waited.elapsed() < LET_GO, "the kernel has let go of every frame");
+        rig.fetcher.shut_down(waited + SHUT_DOWN_TIMEOUT);
+        assert!(waited.elapsed() < SHUT_DOWN_TIMEOUT, "the kernel has let go of every frame");
         assert_eq!(rig.fetcher.filled.len(), PAGES as usize);
         assert!(rig.fetcher.reads.iter().all(Option::is_none));
     });
@@ -123,7 +123,7 @@ fn reads_that_are_not_waited_for_keep_their_frames() {
         rig.fetcher.enter().unwrap();
         let pool = Arc::downgrade(rig.fetcher.reads[0].as_ref().unwrap().frame.pool());
         // The deadline has passed already, so no completion is waited for.
-        rig.fetcher.let_go(Instant::now());
+        rig.fetcher.shut_down(Instant::now());
         let kept = PAGES as usize - rig.fetcher.filled.len();
         drop(rig);
         assert_eq!(pool.upgrade().is_some(), kept > 0, "{kept} frames were not let go of");
