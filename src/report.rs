@@ -4,7 +4,7 @@ use crate::device::Work;
 pub use crate::device::{DeviceReport, Transfer};
 pub use crate::pages::StripeReport;
 pub use crate::predict::{Prediction, Terms};
-pub use crate::team::Sharing;
+pub use crate::team::TeamReport;
 use serde::Serialize;
 use topostream_formats::Direction;
 
@@ -42,7 +42,7 @@ pub struct RunReport {
     /// The bottleneck of the run.
     pub bound: Bound,
     /// How several devices shared the run; `None` for a single device.
-    pub sharing: Option<Sharing>,
+    pub sharing: Option<TeamReport>,
     /// The cost model's prediction for these pages and edges; `None` if the machine has not been measured.
     pub predicted: Option<Prediction>,
     /// The checkpoints, if enabled. In a resumed run, all other figures are those of the last session.
@@ -147,9 +147,11 @@ pub struct StepReport {
     /// Transfers between main memory and GPUs.
     pub transfer: Transfer,
     /// Bytes that devices exchanged at the end of the superstep: written to main memory, and read from it.
-    pub merged_bytes: u64,
+    #[serde(rename = "merged_bytes")]
+    pub exchanged_bytes: u64,
     /// Nanoseconds of this exchange.
-    pub merge_ns: u64,
+    #[serde(rename = "merge_ns")]
+    pub exchange_ns: u64,
 }
 
 /// The bottleneck of a run.
@@ -182,8 +184,8 @@ impl StepReport {
         self.vertex_ns += other.vertex_ns;
         self.plan_ns += other.plan_ns;
         self.transfer.add(&other.transfer);
-        self.merged_bytes += other.merged_bytes;
-        self.merge_ns += other.merge_ns;
+        self.exchanged_bytes += other.exchanged_bytes;
+        self.exchange_ns += other.exchange_ns;
     }
 
     /// Adds work on pages.

@@ -5,7 +5,7 @@ use super::{Failure, Outcome, print, tables};
 use clap::Args;
 use serde::Serialize;
 use topostream::model::algorithm::{Algorithm, Supersteps, Visit};
-use topostream::predict::{Needs, Prediction, Rates, Seat, Setting, Work, choose, predict, shares};
+use topostream::predict::{DeviceProfile, Environment, Needs, Prediction, Rates, Work, choose, predict, shares};
 use topostream::team::Strategy;
 use topostream::{Direction, Engine, EngineOptions};
 use topostream_tools::progress::Cancel;
@@ -130,7 +130,7 @@ impl Plan {
 /// The first device alone, then all of them by each strategy.
 fn rows(algorithm: &dyn Algorithm, work: &Work, engine: &Engine, rates: &Rates) -> Result<Vec<Row>, Failure> {
     let (store, options) = (engine.store(), engine.options());
-    let all = seats(options, usize::MAX)?.len();
+    let all = profiles(options, usize::MAX)?.len();
     let mut ways = vec![(1, Strategy::Replicate)];
     if all > 1 && !algorithm.is_owned() {
         ways.push((all, Strategy::Replicate));
@@ -140,13 +140,13 @@ fn rows(algorithm: &dyn Algorithm, work: &Work, engine: &Engine, rates: &Rates) 
     }
     let mut rows = Vec::new();
     for (count, strategy) in ways {
-        let mut seats = seats(options, count)?;
-        let names: Vec<String> = seats.iter().map(|seat| seat.name.clone()).collect();
-        let Some(shares) = shares(rates, work, &seats) else { return Err(unknown(rates, &names)) };
-        seats.iter_mut().zip(shares).for_each(|(seat, share)| seat.share = share);
-        let chosen = choose(Some(rates), algorithm, store, &options.asked(), &seats);
-        let setting = Setting::new(rates, algorithm, store, &options.asked(), seats, strategy);
-        let Some(prediction) = predict(work, &setting) else { return Err(unknown(rates, &names)) };
+        let mut profiles = profiles(options, count)?;
+        let names: Vec<String> = profiles.iter().map(|profile| profile.name.clone()).collect();
+        let Some(shares) = shares(rates, work, &profiles) else { return Err(unknown(rates, &names)) };
+        profiles.iter_mut().zip(shares).for_each(|(profile, share)| profile.share = share);
+        let chosen = choose(Some(rates), algorithm, store, &options.cost_options(), &profiles);
+        let environment = Environment::new(rates, algorithm, store, &options.cost_options(), profiles, strategy);
+        let Some(prediction) = predict(work, &environment) else { return Err(unknown(rates, &names)) };
         let fits = prediction.memory.as_ref().is_some_and(Needs::fit);
         let supersteps = Counted::of(algorithm, work);
         rows.push(Row { devices: names, auto: count == 1 || strategy == chosen, fits, supersteps, prediction });
@@ -173,22 +173,22 @@ fn unknown(rates: &Rates, names: &[String]) -> Failure {
 
 /// The devices that are asked for, or the first of them; none is opened. CPUs share their threads.
 #[cfg(feature = "gpu")]
-fn seats(options: &EngineOptions, most: usize) -> Result<Vec<Seat>, Failure> {
+fn profiles(options: &EngineOptions, most: usize) -> Result<Vec<DeviceProfile>, Failure> {
     let mut adapters = topostream::device::gpu::adapters::choose_all(&options.devices)?;
     adapters.truncate(most);
     let cpus = adapters.iter().filter(|adapter| adapter.is_none()).count();
-    let seat = |adapter: &Option<topostream::device::gpu::adapters::Adapter>| match adapter {
-        Some(adapter) => Seat::gpu(&adapter.report.name, adapter.report.memory_bytes, &options.gpu),
-        None => Seat::cpu((options.threads / cpus).max(1)),
+    let profile = |adapter: &Option<topostream::device::gpu::adapters::Adapter>| match adapter {
+        Some(adapter) => DeviceProfile::gpu(&adapter.report.name, adapter.report.memory_bytes, &options.gpu),
+        None => DeviceProfile::cpu((options.threads / cpus).max(1)),
     };
-    Ok(adapters.iter().map(seat).collect())
+    Ok(adapters.iter().map(profile).collect())
 }
 
 #[cfg(not(feature = "gpu"))]
-fn seats(options: &EngineOptions, most: usize) -> Result<Vec<Seat>, Failure> {
+fn profiles(options: &EngineOptions, most: usize) -> Result<Vec<DeviceProfile>, Failure> {
     options.devices.iter().try_for_each(topostream::device::DeviceChoice::without_gpu_support)?;
     let cpus = options.devices.len().min(most);
-    Ok(vec![Seat::cpu((options.threads / cpus).max(1)); cpus])
+    Ok(vec![DeviceProfile::cpu((options.threads / cpus).max(1)); cpus])
 }
 
 fn table(rows: &[Row]) -> String {

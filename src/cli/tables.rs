@@ -255,12 +255,12 @@ fn sharing(report: &RunReport) -> String {
     };
     let rows = sharing.devices.iter().enumerate().map(row);
     let assignment = sharing.assignment.map_or(String::new(), |assignment| format!(", {assignment} pages"));
-    let told = bytes(report.total.merged_bytes);
+    let told = bytes(report.total.exchanged_bytes);
     table(&["device", "own vertices", "pages", "edges", "share", "compute s"], rows)
         + &format!(
             "{}{assignment}: {told} sent and received in {} s\n",
             sharing.strategy,
-            seconds(report.total.merge_ns)
+            seconds(report.total.exchange_ns)
         )
 }
 
@@ -363,7 +363,7 @@ fn prediction(report: &RunReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use topostream::team::Sharing;
+    use topostream::team::TeamReport;
     use topostream::team::{Assignment, Strategy};
 
     #[test]
@@ -390,9 +390,10 @@ mod tests {
         let device =
             |edges| DeviceReport { device: "cpu".into(), own: (5, 9), pages: 2, edges, compute_ns: 1_500_000_000 };
         let (strategy, assignment) = (Strategy::Replicate, Some(Assignment::Modulo));
-        let sharing = Sharing { strategy, assignment, exchange_bytes: 4096, devices: vec![device(300), device(100)] };
+        let sharing =
+            TeamReport { strategy, assignment, exchange_bytes: 4096, devices: vec![device(300), device(100)] };
         let mut report = RunReport { sharing: Some(sharing), ..RunReport::default() };
-        report.total.merged_bytes = 3 << 20;
+        report.total.exchanged_bytes = 3 << 20;
         let text = run_report(&report);
         let row = text.lines().find(|line| line.trim_start().starts_with("1 cpu")).unwrap();
         assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["1", "cpu", "4", "2", "300", "75%", "1.500"], "{text}");

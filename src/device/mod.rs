@@ -86,12 +86,12 @@ pub struct StepEnd {
     /// Bytes moved and times; all zero for a device that computes where the pages lie.
     pub transfer: Transfer,
     /// Exchange between several devices.
-    pub merge: Merging,
+    pub exchange: ExchangeWork,
 }
 
 /// Exchange between devices that share a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Merging {
+pub struct ExchangeWork {
     /// Bytes written to main memory for others, and bytes read there, over all devices.
     pub bytes: u64,
     /// The time that it took, in nanoseconds.

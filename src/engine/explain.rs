@@ -2,7 +2,7 @@
 
 use super::EngineOptions;
 use crate::model::algorithm::{Algorithm, Visit};
-use crate::predict::{Hits, Kernel, Phase, Prediction, Rates, Seat, Setting, Work, pages, predict};
+use crate::predict::{DeviceProfile, Environment, Hits, Kernel, Phase, Prediction, Rates, Work, pages, predict};
 use crate::report::{RunReport, StepReport};
 use crate::team::assignment::fractions;
 use crate::team::{Assignment, Strategy};
@@ -18,23 +18,23 @@ pub fn explain(
     report: &RunReport,
 ) -> Option<Prediction> {
     let work = measured(algorithm, store, report);
-    let seat = |name: &str, share: f64| {
+    let profile = |name: &str, share: f64| {
         let memory_bytes = (!name.starts_with("cpu, ")).then_some(u64::MAX);
-        Seat { name: name.to_owned(), memory_bytes, cache_bytes: None, share }
+        DeviceProfile { name: name.to_owned(), memory_bytes, cache_bytes: None, share }
     };
-    let (seats, strategy, assignment) = match &report.sharing {
-        None => (vec![seat(&report.device, 1.0)], Strategy::Replicate, None),
+    let (profiles, strategy, assignment) = match &report.sharing {
+        None => (vec![profile(&report.device, 1.0)], Strategy::Replicate, None),
         Some(sharing) => {
             let edges: Vec<f64> = sharing.devices.iter().map(|device| device.edges as f64).collect();
-            let seats = sharing.devices.iter().zip(fractions(&edges)).map(|(of, share)| seat(&of.device, share));
-            (seats.collect(), sharing.strategy, sharing.assignment)
+            let profiles = sharing.devices.iter().zip(fractions(&edges)).map(|(of, share)| profile(&of.device, share));
+            (profiles.collect(), sharing.strategy, sharing.assignment)
         }
     };
-    let mut setting = Setting::new(rates, algorithm, store, &options.asked(), seats, strategy);
+    let mut environment = Environment::new(rates, algorithm, store, &options.cost_options(), profiles, strategy);
     if let Some(assignment) = assignment {
-        setting.aligned &= assignment == Assignment::Contiguous;
+        environment.aligned &= assignment == Assignment::Contiguous;
     }
-    predict(&work, &setting).map(|prediction| Prediction { memory: None, ..prediction })
+    predict(&work, &environment).map(|prediction| Prediction { memory: None, ..prediction })
 }
 
 /// Returns the work that a run has done, with a phase for each superstep: equation 2 of GTS is evaluated for the levels

@@ -288,8 +288,8 @@ impl Session<'_> {
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
         let mut report = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report).await?;
         let vertex_phase = Instant::now();
-        let StepEnd { summary, work, transfer, merge } = self.device.end(step)?;
-        (report.merged_bytes, report.merge_ns) = (merge.bytes, merge.ns);
+        let StepEnd { summary, work, transfer, exchange } = self.device.end(step)?;
+        (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
         report.add_work(work);
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);

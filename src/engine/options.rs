@@ -4,7 +4,7 @@ use crate::checkpoint::{self, Checkpoints};
 use crate::device::DeviceChoice;
 use crate::device::settings::GpuSettings;
 use crate::pages::fetch::FetcherKind;
-use crate::predict::{Asked, Rates};
+use crate::predict::{Rates, UserOptions};
 use crate::team::{Assignment, Strategy};
 use crate::trace::Timeline;
 use std::sync::Arc;
@@ -180,8 +180,8 @@ impl EngineOptions {
 
     /// Returns the options on which the cost model depends.
     #[doc(hidden)]
-    pub fn asked(&self) -> Asked {
-        Asked {
+    pub fn cost_options(&self) -> UserOptions {
+        UserOptions {
             memory_bytes: self.memory_bytes,
             trace_bytes: self.trace_bytes(),
             buffer_bytes: self.buffer_bytes,

@@ -62,10 +62,10 @@ impl Engine {
         }
         declared::check_shared(algorithm, self.store.topology(Direction::In).is_some())?;
         let rates = options.rates.as_deref();
-        let seats = self.roster.described(options.threads, &options.gpu);
-        let strategy = choose(rates, algorithm, &self.store, &options.asked(), &seats);
+        let profiles = self.roster.described(options.threads, &options.gpu);
+        let strategy = choose(rates, algorithm, &self.store, &options.cost_options(), &profiles);
         let work = Work::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
-        let shares = rates.and_then(|rates| shares(rates, &work, &seats));
+        let shares = rates.and_then(|rates| shares(rates, &work, &profiles));
         let request = TeamRequest {
             store: &self.store,
             speeds: &shares.unwrap_or_else(|| kinds.speeds()),

@@ -105,18 +105,18 @@ impl Roster {
 
     /// Describes the open devices for the cost model.
     #[cfg_attr(not(feature = "gpu"), expect(unused_variables, reason = "only GPUs have settings"))]
-    pub fn described(&self, threads: usize, settings: &GpuSettings) -> Vec<predict::Seat> {
+    pub fn described(&self, threads: usize, settings: &GpuSettings) -> Vec<predict::DeviceProfile> {
         let devices = self.devices();
         let cpus = devices.iter().filter(|device| matches!(device, OpenDevice::Cpu)).count();
         let described = |device: &OpenDevice| match device {
-            OpenDevice::Cpu => predict::Seat::cpu((threads / cpus.max(1)).max(1)),
+            OpenDevice::Cpu => predict::DeviceProfile::cpu((threads / cpus.max(1)).max(1)),
             #[cfg(feature = "gpu")]
             OpenDevice::Gpu { adapter, .. } => {
-                predict::Seat::gpu(&adapter.report.name, adapter.report.memory_bytes, settings)
+                predict::DeviceProfile::gpu(&adapter.report.name, adapter.report.memory_bytes, settings)
             }
         };
         let count = devices.len().max(1) as f64;
-        devices.iter().map(|device| predict::Seat { share: 1.0 / count, ..described(device) }).collect()
+        devices.iter().map(|device| predict::DeviceProfile { share: 1.0 / count, ..described(device) }).collect()
     }
 
     fn devices(&self) -> std::sync::MutexGuard<'_, Vec<OpenDevice>> {

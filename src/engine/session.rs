@@ -11,7 +11,7 @@ use crate::pages::PagePlan;
 use crate::pages::fetch::{self, PageRef};
 use crate::pages::memory::MemoryPlan;
 use crate::report::RunReport;
-use crate::team::{Sharing, TeamPlan};
+use crate::team::{TeamPlan, TeamReport};
 use crate::trace::EngineSpans;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,7 +28,7 @@ pub(super) struct Session<'a> {
     pub device: Box<dyn Device>,
     pub(super) spans: EngineSpans,
     /// How several devices share the run; `None` for a single device.
-    sharing: Option<Sharing>,
+    sharing: Option<TeamReport>,
     /// The order of pages in asynchronous relaxation; `None` otherwise.
     turns: Option<Turns>,
 }
@@ -59,7 +59,7 @@ impl<'a> Session<'a> {
             gpu: options.gpu.clone(),
             trace: options.trace.clone(),
         };
-        let sharing = team.as_ref().map(TeamPlan::sharing);
+        let sharing = team.as_ref().map(TeamPlan::report);
         let device = engine.roster.device(&setup, team)?;
         let spans = EngineSpans::new(options.trace.clone());
         let pages = PageStream::new(store, plan, cache, fetcher);
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
     /// Completes the report at the end of a run.
     pub(super) fn end_report(&self, report: &mut RunReport) {
         report.bound = report.total.bound();
-        report.sharing = self.sharing.clone().map(|sharing| Sharing { devices: self.device.reports(), ..sharing });
+        report.sharing = self.sharing.clone().map(|sharing| TeamReport { devices: self.device.reports(), ..sharing });
         report.retries = self.pages.retries();
         report.stripes = self.pages.stripe_reports();
         report.checkpoints = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.report());

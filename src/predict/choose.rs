@@ -1,6 +1,6 @@
 //! The choice of a strategy for `auto`, and of the devices' shares.
 
-use super::{Asked, Rates, SUPERSTEPS_DEFAULT, Seat, Setting, Work, predict};
+use super::{DeviceProfile, Environment, Rates, SUPERSTEPS_DEFAULT, UserOptions, Work, predict};
 use crate::model::algorithm::Algorithm;
 use crate::team::Strategy;
 use crate::team::assignment::fractions;
@@ -17,20 +17,21 @@ pub fn choose(
     rates: Option<&Rates>,
     algorithm: &dyn Algorithm,
     store: &Store,
-    asked: &Asked,
-    seats: &[Seat],
+    options: &UserOptions,
+    profiles: &[DeviceProfile],
 ) -> Strategy {
-    match asked.strategy {
-        _ if seats.len() < 2 => return Strategy::Replicate,
+    match options.strategy {
+        _ if profiles.len() < 2 => return Strategy::Replicate,
         _ if algorithm.is_owned() => return Strategy::Shard,
         Strategy::Auto => {}
         strategy => return strategy,
     }
     let none = Rates::unknown();
     let work = Work::of(algorithm, store, SUPERSTEPS_DEFAULT);
-    let setting = |strategy| Setting::new(rates.unwrap_or(&none), algorithm, store, asked, seats.to_vec(), strategy);
-    let (replicate, shard) = (setting(Strategy::Replicate), setting(Strategy::Shard));
-    let fits = |setting: &Setting<'_>| super::Needs::of(&work, setting).fit();
+    let environment =
+        |strategy| Environment::new(rates.unwrap_or(&none), algorithm, store, options, profiles.to_vec(), strategy);
+    let (replicate, shard) = (environment(Strategy::Replicate), environment(Strategy::Shard));
+    let fits = |environment: &Environment<'_>| super::Needs::of(&work, environment).fit();
     match (fits(&replicate), fits(&shard)) {
         (true, false) => Strategy::Replicate,
         // If neither fits, the error then has the smaller figure.
@@ -44,8 +45,8 @@ pub fn choose(
 
 /// Returns the share of the edges for each device, so that all finish at the same time: in proportion to the device's
 /// kernel rate or its bus rate, whichever is lower. Returns `None` if a device has not been measured.
-pub fn shares(rates: &Rates, work: &Work, seats: &[Seat]) -> Option<Vec<f64>> {
-    let speeds = seats.iter().map(|seat| speed(rates, work, &seat.name)).collect::<Option<Vec<_>>>()?;
+pub fn shares(rates: &Rates, work: &Work, profiles: &[DeviceProfile]) -> Option<Vec<f64>> {
+    let speeds = profiles.iter().map(|profile| speed(rates, work, &profile.name)).collect::<Option<Vec<_>>>()?;
     Some(fractions(&speeds))
 }
 

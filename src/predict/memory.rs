@@ -1,6 +1,6 @@
 //! The memory that a run needs, on each device and in main memory.
 
-use super::{Setting, Work};
+use super::{Environment, Work};
 use crate::model::Part;
 use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
@@ -46,10 +46,10 @@ impl DeviceNeeds {
 
 impl Needs {
     /// Computes the needs of a run.
-    pub fn of(work: &Work, setting: &Setting<'_>) -> Self {
+    pub fn of(work: &Work, environment: &Environment<'_>) -> Self {
         let devices: Vec<DeviceNeeds> =
-            (0..setting.seats.len()).map(|device| device_needs(work, setting, device)).collect();
-        let Setting { main_bytes, buffer_bytes, main_fits, .. } = *setting;
+            (0..environment.profiles.len()).map(|device| device_needs(work, environment, device)).collect();
+        let Environment { main_bytes, buffer_bytes, main_fits, .. } = *environment;
         Self { main_bytes, buffer_bytes, main_fits, devices }
     }
 
@@ -59,25 +59,25 @@ impl Needs {
     }
 }
 
-fn device_needs(work: &Work, setting: &Setting<'_>, device: usize) -> DeviceNeeds {
-    let seat = &setting.seats[device];
-    let sharded = setting.strategy == Strategy::Shard && setting.seats.len() > 1;
+fn device_needs(work: &Work, environment: &Environment<'_>, device: usize) -> DeviceNeeds {
+    let profile = &environment.profiles[device];
+    let sharded = environment.strategy == Strategy::Shard && environment.profiles.len() > 1;
     let own = match sharded {
-        true => work.vertices.div_ceil(setting.seats.len() as u64),
+        true => work.vertices.div_ceil(environment.profiles.len() as u64),
         false => work.vertices,
     };
     let mut bytes = device_bytes(work, own, sharded);
-    let budget_bytes = if seat.is_cpu() { None } else { seat.memory_bytes };
-    if !seat.is_cpu() {
+    let budget_bytes = if profile.is_cpu() { None } else { profile.memory_bytes };
+    if !profile.is_cpu() {
         bytes += 4 * own + 16 * work.directory_pages + WORKING_BYTES;
     }
     if budget_bytes.is_some_and(|budget| bytes > budget) {
         bytes -= streamed_bytes(work);
     }
-    let seen = (work.pages * setting.seen(work, device) * work.page_bytes) as u64;
+    let seen = (work.pages * environment.seen(work, device) * work.page_bytes) as u64;
     let room = budget_bytes.map_or(0, |budget| budget.saturating_sub(bytes));
-    let cache_bytes = room.min(seen).min(seat.cache_bytes.unwrap_or(u64::MAX));
-    DeviceNeeds { device: seat.name.clone(), bytes, budget_bytes, cache_bytes }
+    let cache_bytes = room.min(seen).min(profile.cache_bytes.unwrap_or(u64::MAX));
+    DeviceNeeds { device: profile.name.clone(), bytes, budget_bytes, cache_bytes }
 }
 
 /// Returns the bytes of attributes, tables and frontiers of a device that owns `own` vertices.

@@ -19,16 +19,16 @@
 //! Nothing here uses a device: the input is plain data.
 
 mod choose;
+mod environment;
 mod memory;
 mod model;
 mod rates;
-mod setting;
 mod work;
 
 pub use choose::{choose, shares};
+pub use environment::{DeviceProfile, Environment, UserOptions, disks};
 pub use memory::{DeviceNeeds, Needs};
 pub use model::{Prediction, Terms, Wall, predict};
 pub use rates::{BusRates, DeviceRates, Kernel, KernelRates, RATES_VERSION, Rates};
-pub use setting::{Asked, Seat, Setting, disks};
 pub(crate) use work::pages;
 pub use work::{Hits, Phase, SUPERSTEPS_DEFAULT, Work};

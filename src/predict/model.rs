@@ -1,7 +1,7 @@
 //! The equations of the cost model.
 
 use super::work::{Hits, Phase};
-use super::{DeviceRates, Kernel, Needs, Setting, Work};
+use super::{DeviceRates, Environment, Kernel, Needs, Work};
 use crate::device::exchange::message::MessageLayout;
 use crate::model::attributes::Attribute;
 use crate::team::{ExchangeRules, Strategy};
@@ -58,11 +58,11 @@ pub enum Wall {
 }
 
 /// Predicts the time of a run. Returns `None` if a device has not been measured.
-pub fn predict(work: &Work, setting: &Setting<'_>) -> Option<Prediction> {
-    let memory = Needs::of(work, setting);
+pub fn predict(work: &Work, environment: &Environment<'_>) -> Option<Prediction> {
+    let memory = Needs::of(work, environment);
     let rates: Vec<DeviceRates> =
-        setting.seats.iter().map(|seat| setting.rates.device(&seat.name)).collect::<Option<_>>()?;
-    let model = Model { work, setting, memory: &memory, rates: &rates };
+        environment.profiles.iter().map(|profile| environment.rates.device(&profile.name)).collect::<Option<_>>()?;
+    let model = Model { work, environment, memory: &memory, rates: &rates };
     let mut terms = Terms::default();
     let mut walls = [0.0; 3];
     for phase in &work.phases {
@@ -90,12 +90,12 @@ pub fn predict(work: &Work, setting: &Setting<'_>) -> Option<Prediction> {
     ];
     let total_ns = parts.iter().map(|(_, ns)| ns).sum();
     let wall = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("five").0;
-    Some(Prediction { strategy: setting.strategy, terms, total_ns, wall, memory: Some(memory) })
+    Some(Prediction { strategy: environment.strategy, terms, total_ns, wall, memory: Some(memory) })
 }
 
 struct Model<'a> {
     work: &'a Work,
-    setting: &'a Setting<'a>,
+    environment: &'a Environment<'a>,
     memory: &'a Needs,
     rates: &'a [DeviceRates],
 }
@@ -106,7 +106,7 @@ impl Model<'_> {
     }
 
     fn sharded(&self) -> bool {
-        self.setting.strategy == Strategy::Shard && self.rates.len() > 1
+        self.environment.strategy == Strategy::Shard && self.rates.len() > 1
     }
 
     fn slowest(&self, ns: impl Fn(usize) -> f64) -> f64 {
@@ -139,26 +139,28 @@ impl Model<'_> {
             cached += seen * self.memory.devices.iter().map(|device| device.cache_bytes as f64).sum::<f64>();
         }
         let share = cached / self.all_page_bytes(phase);
-        phase.misses(share, self.setting.cold) * self.work.page_bytes
+        phase.misses(share, self.environment.cold) * self.work.page_bytes
     }
 
     fn ssd_ns(&self, phase: &Phase) -> f64 {
-        1e9 * self.disk_bytes(phase) / (self.setting.rates.disk_bytes_per_s * self.setting.disks)
+        1e9 * self.disk_bytes(phase) / (self.environment.rates.disk_bytes_per_s * self.environment.disks)
     }
 
     fn bus_ns(&self, phase: &Phase) -> f64 {
-        let together = if self.rates.len() > 1 { self.setting.rates.together } else { 1.0 };
+        let together = if self.rates.len() > 1 { self.environment.rates.together } else { 1.0 };
         self.slowest(|device| {
             let Some(bus) = self.rates[device].bus else { return 0.0 };
             let rate = if phase.kernel.is_traversal() { bus.search_bytes_per_s } else { bus.in_place_bytes_per_s };
-            let seen = self.setting.seen(self.work, device);
+            let seen = self.environment.seen(self.work, device);
             let bytes = match phase.hits {
                 // The measured bytes are the sum over all devices with a bus.
-                Hits::Measured { bus_bytes, .. } => bus_bytes * self.setting.seats[device].share / self.bus_share(),
+                Hits::Measured { bus_bytes, .. } => {
+                    bus_bytes * self.environment.profiles[device].share / self.bus_share()
+                }
                 Hits::Expected { .. } => {
                     let cached = self.memory.devices[device].cache_bytes as f64;
                     let share = cached / (self.all_page_bytes(phase) * seen).max(1.0);
-                    seen * phase.misses(share, self.setting.cold) * self.work.page_bytes
+                    seen * phase.misses(share, self.environment.cold) * self.work.page_bytes
                 }
             };
             1e9 * bytes / (rate * together)
@@ -167,8 +169,8 @@ impl Model<'_> {
 
     /// Returns the share of the edges that goes to devices with a bus.
     fn bus_share(&self) -> f64 {
-        let with_bus = self.setting.seats.iter().zip(self.rates).filter(|(_, rates)| rates.bus.is_some());
-        with_bus.map(|(seat, _)| seat.share).sum::<f64>().max(1e-9)
+        let with_bus = self.environment.profiles.iter().zip(self.rates).filter(|(_, rates)| rates.bus.is_some());
+        with_bus.map(|(profile, _)| profile.share).sum::<f64>().max(1e-9)
     }
 
     fn overhead_ns(&self, device: usize) -> f64 {
@@ -188,23 +190,23 @@ impl Model<'_> {
     fn edges_ns(&self, phase: &Phase, device: usize) -> f64 {
         let rate = self.rate(device, |of| of.edges_per_s(phase.kernel));
         if !self.sharded() {
-            return 1e9 * phase.edges * self.setting.seats[device].share / rate;
+            return 1e9 * phase.edges * self.environment.profiles[device].share / rate;
         }
-        let seen = self.setting.seen_by(phase.kernel, self.work, device) * phase.edges;
+        let seen = self.environment.seen_by(phase.kernel, self.work, device) * phase.edges;
         let own = phase.edges / self.devices();
         let dropped = self.rates[device].kernels[0].edges_per_s(phase.kernel).max(rate);
         1e9 * (own / rate + (seen - own).max(0.0) / dropped)
     }
 
     fn lists_ns(&self, phase: &Phase, device: usize) -> f64 {
-        let seen = self.setting.seen_by(phase.kernel, self.work, device);
+        let seen = self.environment.seen_by(phase.kernel, self.work, device);
         1e9 * phase.lists * seen / self.rate(device, |of| of.lists_per_s(phase.kernel))
     }
 
     /// Pages that were read from disk are checked by the worker threads.
     fn check_ns(&self, phase: &Phase, device: usize) -> f64 {
         let Some(rate) = self.rates[device].check_bytes_per_s else { return 0.0 };
-        1e9 * self.disk_bytes(phase) * self.setting.seen_by(phase.kernel, self.work, device) / rate
+        1e9 * self.disk_bytes(phase) * self.environment.seen_by(phase.kernel, self.work, device) / rate
     }
 
     fn vertex_ns(&self, device: usize) -> f64 {
@@ -224,7 +226,7 @@ impl Model<'_> {
         let (up, down) = match self.work.traversal {
             true => self.message_bytes(phase),
             false => {
-                let rules = ExchangeRules { sharded: self.sharded(), aligned: self.setting.aligned };
+                let rules = ExchangeRules { sharded: self.sharded(), aligned: self.environment.aligned };
                 let (up, down) = exchange_bytes(&self.work.attributes, self.work.vertices, self.devices(), rules);
                 // The gather after initialisation is left out.
                 (phase.supersteps * up, phase.supersteps * down)
@@ -264,11 +266,11 @@ fn exchange_bytes(declared: &[Attribute], vertices: u64, devices: f64, rules: Ex
     (reduced * others + gathered / devices, (reduced + gathered) * others)
 }
 
-impl Setting<'_> {
+impl Environment<'_> {
     /// Returns the share of the pages that a device sees with this kernel.
     fn seen_by(&self, kernel: Kernel, work: &Work, device: usize) -> f64 {
-        match self.strategy == Strategy::Shard && self.seats.len() > 1 && !kernel.writes_neighbours() {
-            true => 1.0 / self.seats.len() as f64,
+        match self.strategy == Strategy::Shard && self.profiles.len() > 1 && !kernel.writes_neighbours() {
+            true => 1.0 / self.profiles.len() as f64,
             false => self.seen(work, device),
         }
     }

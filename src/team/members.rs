@@ -14,7 +14,7 @@ use super::speed::Speeds;
 use super::{Strategy, TeamPlan};
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
 use crate::device::exchange::{ExchangeMemory, Move};
-use crate::device::{Device, DeviceReport, Member, Merging, PageDone, PageTask, StepEnd, Work};
+use crate::device::{Device, DeviceReport, ExchangeWork, Member, PageDone, PageTask, StepEnd, Work};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Graph, Scalars, State, Step, Visit};
@@ -141,7 +141,7 @@ impl Team {
     }
 
     /// Reduces: every device merges what the others have written to its own vertices.
-    fn reduce(&mut self) -> Result<Merging> {
+    fn reduce(&mut self) -> Result<ExchangeWork> {
         let begun = Instant::now();
         let rounds = std::mem::take(&mut self.plan.schedule.reduce);
         let mut bytes = 0;
@@ -155,7 +155,7 @@ impl Team {
             }
         }
         self.plan.schedule.reduce = rounds;
-        result.map(|()| Merging { bytes, ns: begun.elapsed().as_nanos() as u64 })
+        result.map(|()| ExchangeWork { bytes, ns: begun.elapsed().as_nanos() as u64 })
     }
 
     /// Returns the next gather: the moves that send each device's own values after a vertex phase, and the moves that
@@ -181,7 +181,7 @@ impl Team {
     }
 
     /// Exchanges the messages of a traversal: the vertices that each device has activated.
-    fn exchange_messages(&mut self) -> Result<Merging> {
+    fn exchange_messages(&mut self) -> Result<ExchangeWork> {
         let begun = Instant::now();
         let collect = |pieces: &Vec<super::schedule::MessagePiece>| {
             let moves = pieces.iter().map(|piece| Move::Collect { vertices: piece.vertices.clone(), at: piece.at });
@@ -208,7 +208,7 @@ impl Team {
         if round.iter().any(|moves| !moves.is_empty()) {
             self.start_round(&round)?;
         }
-        Ok(Merging { bytes, ns: begun.elapsed().as_nanos() as u64 })
+        Ok(ExchangeWork { bytes, ns: begun.elapsed().as_nanos() as u64 })
     }
 
     /// Sums the devices' results of a superstep.
@@ -397,20 +397,20 @@ impl Device for Team {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
-        let mut merge = if self.plan.traversal { self.exchange_messages()? } else { self.reduce()? };
+        let mut exchange = if self.plan.traversal { self.exchange_messages()? } else { self.reduce()? };
         let deferred = std::mem::take(&mut self.deferred);
         if !deferred.is_empty() {
             self.each(|member| member.defer(step, &deferred))?;
         }
         let (put, take) = self.gathering();
-        merge.bytes += self.bytes(&put) + self.bytes(&take);
+        exchange.bytes += self.bytes(&put) + self.bytes(&take);
         let mut moves = put.into_iter();
         self.each(|member| member.begin_end(step, moves.next().expect("a list of moves for each device")))?;
         let ends = self.each(|member| member.end(step))?;
         if !take.is_empty() {
             self.start_round(&take)?;
         }
-        Ok(StepEnd { merge, ..self.sum(ends) })
+        Ok(StepEnd { exchange, ..self.sum(ends) })
     }
 
     fn save(&mut self, next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {

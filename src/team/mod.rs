@@ -26,5 +26,5 @@ mod speed;
 pub use choice::{Assignment, Strategy};
 pub use members::Team;
 pub use plan::{TeamPlan, TeamRequest};
-pub use report::Sharing;
+pub use report::TeamReport;
 pub use rules::ExchangeRules;

@@ -12,7 +12,7 @@ use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
 use crate::team::assignment::{DEVICES_MAX, PageMap, aligned_parts, equal_parts, parts_of_shards};
 use crate::team::schedule::{Schedule, ScheduleRequest};
-use crate::team::{Assignment, Sharing, Strategy};
+use crate::team::{Assignment, Strategy, TeamReport};
 use std::sync::Arc;
 use topostream_formats::{Direction, Store};
 
@@ -57,8 +57,8 @@ pub struct TeamRequest<'a> {
 
 impl TeamPlan {
     /// Returns the report's section about sharing, without the devices' own reports.
-    pub fn sharing(&self) -> Sharing {
-        Sharing {
+    pub fn report(&self) -> TeamReport {
+        TeamReport {
             strategy: self.strategy,
             assignment: (self.strategy == Strategy::Replicate).then_some(self.assignment),
             exchange_bytes: self.exchange_bytes(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// How several devices shared a run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Sharing {
+pub struct TeamReport {
     /// The strategy; never `auto`.
     pub strategy: Strategy,
     /// The page assignment under `replicate`, never `auto`; `None` under `shard`.

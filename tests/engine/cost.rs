@@ -8,8 +8,8 @@ mod rates_shared;
 use proptest::prelude::*;
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::predict::{
-    BusRates, DeviceRates, Hits, Kernel, KernelRates, Needs, Phase, Prediction, RATES_VERSION, Rates, Seat, Setting,
-    Wall, Work, predict, shares,
+    BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Needs, Phase, Prediction,
+    RATES_VERSION, Rates, Wall, Work, predict, shares,
 };
 use topostream::team::Strategy;
 
@@ -113,16 +113,16 @@ fn searching() -> Work {
     Work { attributes, traversal: true, phases: vec![phase], ..pushing(1.0) }
 }
 
-fn seat(name: &str, devices: usize, cache_bytes: u64) -> Seat {
+fn profile(name: &str, devices: usize, cache_bytes: u64) -> DeviceProfile {
     let memory_bytes = (name == "gpu").then_some(16 * GIB);
-    Seat { name: name.into(), memory_bytes, cache_bytes: Some(cache_bytes), share: 1.0 / devices as f64 }
+    DeviceProfile { name: name.into(), memory_bytes, cache_bytes: Some(cache_bytes), share: 1.0 / devices as f64 }
 }
 
 /// Some equal devices, everything in main memory, nothing cached on devices, nothing cold.
-fn setting<'a>(rates: &'a Rates, name: &str, devices: usize, strategy: Strategy) -> Setting<'a> {
-    Setting {
+fn environment<'a>(rates: &'a Rates, name: &str, devices: usize, strategy: Strategy) -> Environment<'a> {
+    Environment {
         rates,
-        seats: (0..devices).map(|_| seat(name, devices, 0)).collect(),
+        profiles: (0..devices).map(|_| profile(name, devices, 0)).collect(),
         strategy,
         aligned: true,
         disks: 1.0,
@@ -147,7 +147,7 @@ fn close(a: f64, b: f64) -> bool {
 fn a_superstep_takes_as_long_as_its_slowest_part() {
     let rates = rates();
     // 2^28 edges at 2e9 a second are 0.134 s; 2^30 bytes take 0.107 s over the bus and 1.074 s from disk.
-    let mut one = setting(&rates, "gpu", 1, Strategy::Replicate);
+    let mut one = environment(&rates, "gpu", 1, Strategy::Replicate);
     let buffered = predict(&pushing(10.0), &one).unwrap();
     assert_eq!(buffered.wall, Wall::Kernel);
     assert!(close(seconds(&buffered), 1.342), "{buffered:?}");
@@ -168,18 +168,18 @@ fn a_superstep_takes_as_long_as_its_slowest_part() {
 fn pages_on_the_device_cross_no_bus() {
     let mut rates = rates();
     rates.devices[0].bus = Some(BusRates { in_place_bytes_per_s: 1e9, search_bytes_per_s: 1e9 });
-    let mut one = setting(&rates, "gpu", 1, Strategy::Replicate);
+    let mut one = environment(&rates, "gpu", 1, Strategy::Replicate);
     let nothing = predict(&pushing(10.0), &one).unwrap();
     assert_eq!((nothing.wall, nothing.memory.as_ref().unwrap().devices[0].cache_bytes), (Wall::Bus, 0));
     assert!(close(nothing.terms.bus_ns / SECOND, 10.737), "{nothing:?}");
-    one.seats[0].cache_bytes = Some(GIB / 2);
+    one.profiles[0].cache_bytes = Some(GIB / 2);
     let half = predict(&pushing(10.0), &one).unwrap();
     assert!(close(half.terms.bus_ns, nothing.terms.bus_ns / 2.0), "{half:?}");
-    one.seats[0].cache_bytes = None;
+    one.profiles[0].cache_bytes = None;
     let all = predict(&pushing(10.0), &one).unwrap();
     assert_eq!((all.wall, all.terms.bus_ns), (Wall::Kernel, 0.0));
     // A traversal comes back to the same pages: half of them cached is more than half of the visits.
-    one.seats[0].cache_bytes = Some(GIB / 2);
+    one.profiles[0].cache_bytes = Some(GIB / 2);
     let search = predict(&searching(), &one).unwrap();
     assert!(close(search.terms.bus_ns / SECOND, 4.0 * 0.25 * 1.0737), "{search:?}");
 }
@@ -188,18 +188,18 @@ fn pages_on_the_device_cross_no_bus() {
 fn what_devices_tell_each_other_is_counted() {
     let rates = rates();
     // Sums of 8 bytes: each of four devices writes those of the others' 3/4 of the vertices, and reads as much.
-    let four = predict(&pushing(1.0), &setting(&rates, "gpu", 4, Strategy::Replicate)).unwrap();
+    let four = predict(&pushing(1.0), &environment(&rates, "gpu", 4, Strategy::Replicate)).unwrap();
     let bytes = 0.75 * 8.0 * f64::from(1 << 24);
     assert!(close(four.terms.merge_up_ns, bytes / 10.0) && close(four.terms.merge_down_ns, bytes / 10.0), "{four:?}");
     // Where lists are not of its own vertices, shares of 4 bytes are told too.
-    let any = Setting { aligned: false, ..setting(&rates, "gpu", 4, Strategy::Replicate) };
+    let any = Environment { aligned: false, ..environment(&rates, "gpu", 4, Strategy::Replicate) };
     let any = predict(&pushing(1.0), &any).unwrap();
     assert!(close(any.terms.merge_up_ns, (bytes + f64::from(1 << 24)) / 10.0), "{any:?}");
     assert!(close(any.terms.merge_down_ns, 1.5 * bytes / 10.0), "{any:?}");
     // Nothing is reduced where each vertex has one owner.
-    let shard = predict(&pushing(1.0), &setting(&rates, "gpu", 4, Strategy::Shard)).unwrap();
+    let shard = predict(&pushing(1.0), &environment(&rates, "gpu", 4, Strategy::Shard)).unwrap();
     assert!(close(shard.terms.merge_up_ns, f64::from(1 << 24) / 10.0), "{shard:?}");
-    let alone = predict(&pushing(1.0), &setting(&rates, "gpu", 1, Strategy::Shard)).unwrap();
+    let alone = predict(&pushing(1.0), &environment(&rates, "gpu", 1, Strategy::Shard)).unwrap();
     assert_eq!(alone.terms.merge_up_ns + alone.terms.merge_down_ns, 0.0);
 }
 
@@ -208,8 +208,8 @@ fn walls_are_named() {
     let with = |change: &dyn Fn(&mut Rates)| {
         let mut rates = rates();
         change(&mut rates);
-        let two = setting(&rates, "gpu", 2, Strategy::Replicate);
-        predict(&pushing(3.0), &Setting { buffer_bytes: GIB / 2, ..two }).unwrap().wall
+        let two = environment(&rates, "gpu", 2, Strategy::Replicate);
+        predict(&pushing(3.0), &Environment { buffer_bytes: GIB / 2, ..two }).unwrap().wall
     };
     assert_eq!(with(&|_| {}), Wall::Ssd);
     let without_disk = |rates: &mut Rates| rates.disk_bytes_per_s = 1e15;
@@ -253,16 +253,16 @@ fn a_cpu_with_other_threads_is_scaled_and_strangers_are_not_known() {
     let eight = rates.device("cpu, 8 threads").unwrap();
     assert_eq!(eight.kernels[0].push, 2.0 * cpu().kernels[0].push);
     assert_eq!(rates.device("another gpu"), None);
-    assert_eq!(predict(&pushing(1.0), &setting(&rates, "another gpu", 1, Strategy::Replicate)), None);
+    assert_eq!(predict(&pushing(1.0), &environment(&rates, "another gpu", 1, Strategy::Replicate)), None);
 }
 
 #[test]
 fn shares_follow_speeds() {
     let rates = rates();
-    let seats = [seat("gpu", 2, 0), seat("cpu, 2 threads", 2, 0)];
+    let profiles = [profile("gpu", 2, 0), profile("cpu, 2 threads", 2, 0)];
     // The GPU by its kernel (2e9 edges a second), the CPU at half of that.
-    assert_eq!(shares(&rates, &pushing(1.0), &seats), Some(vec![2.0 / 3.0, 1.0 / 3.0]));
-    assert_eq!(shares(&rates, &pushing(1.0), &[seat("another", 1, 0)]), None);
+    assert_eq!(shares(&rates, &pushing(1.0), &profiles), Some(vec![2.0 / 3.0, 1.0 / 3.0]));
+    assert_eq!(shares(&rates, &pushing(1.0), &[profile("another", 1, 0)]), None);
 }
 
 #[test]
@@ -308,8 +308,8 @@ fn files_are_read_as_they_are_written_and_damage_is_named() {
 fn what_a_device_needs_falls_with_their_number_under_shard_only() {
     let rates = rates();
     let bytes = |devices, strategy| {
-        let setting = setting(&rates, "gpu", devices, strategy);
-        Needs::of(&pushing(1.0), &setting).devices[0].bytes
+        let environment = environment(&rates, "gpu", devices, strategy);
+        Needs::of(&pushing(1.0), &environment).devices[0].bytes
     };
     for devices in 2..=8 {
         assert_eq!(bytes(devices, Strategy::Replicate), bytes(1, Strategy::Replicate));
@@ -324,9 +324,9 @@ fn what_a_device_needs_falls_with_their_number_under_shard_only() {
 fn every_device_has_all_tables() {
     let rates = rates();
     for (devices, strategy) in [(1, Strategy::Replicate), (4, Strategy::Replicate), (4, Strategy::Shard)] {
-        let setting = setting(&rates, "gpu", devices, strategy);
+        let environment = environment(&rates, "gpu", devices, strategy);
         let bytes =
-            |work: &Work| Needs::of(work, &setting).devices.iter().map(|device| device.bytes).collect::<Vec<_>>();
+            |work: &Work| Needs::of(work, &environment).devices.iter().map(|device| device.bytes).collect::<Vec<_>>();
         let with = bytes(&Work { table_bytes: 4 * GIB, ..pushing(1.0) });
         assert_eq!(with, bytes(&pushing(1.0)).iter().map(|bytes| bytes + 4 * GIB).collect::<Vec<_>>());
     }
@@ -335,9 +335,9 @@ fn every_device_has_all_tables() {
 #[test]
 fn too_little_device_memory_does_not_fit() {
     let rates = rates();
-    let mut two = setting(&rates, "gpu", 2, Strategy::Replicate);
+    let mut two = environment(&rates, "gpu", 2, Strategy::Replicate);
     assert!(Needs::of(&searching(), &two).fit());
-    two.seats[1].memory_bytes = Some(100 << 20);
+    two.profiles[1].memory_bytes = Some(100 << 20);
     let needs = Needs::of(&searching(), &two);
     assert!(!needs.fit() && needs.devices[0].fits() && !needs.devices[1].fits(), "{needs:?}");
     two.strategy = Strategy::Shard;
@@ -378,7 +378,7 @@ proptest! {
         let work = if search { searching() } else { pushing(7.0) };
         let strategy = if shard { Strategy::Shard } else { Strategy::Replicate };
         let total = |rates: &Rates| {
-            predict(&work, &Setting { buffer_bytes: buffer, ..setting(rates, "gpu", devices, strategy) }).unwrap().total_ns
+            predict(&work, &Environment { buffer_bytes: buffer, ..environment(rates, "gpu", devices, strategy) }).unwrap().total_ns
         };
         let slow = total(&rates);
         *rate_of(&mut rates, which) *= by;
@@ -390,8 +390,8 @@ proptest! {
         let rates = rates();
         let work = if search { searching() } else { pushing(7.0) };
         let total = |buffer, cache| {
-            let mut one = Setting { buffer_bytes: buffer, cold, ..setting(&rates, "gpu", 1, Strategy::Replicate) };
-            one.seats[0].cache_bytes = Some(cache);
+            let mut one = Environment { buffer_bytes: buffer, cold, ..environment(&rates, "gpu", 1, Strategy::Replicate) };
+            one.profiles[0].cache_bytes = Some(cache);
             predict(&work, &one).unwrap().total_ns
         };
         prop_assert!(total(buffer + more, cache) <= total(buffer, cache) * (1.0 + 1e-9));
@@ -406,7 +406,7 @@ proptest! {
         rates.devices[0].kernels = vec![kernels(1, 1e15)];
         rates.devices[0].merge_bytes_per_s = 1e15;
         let total = |devices, strategy| {
-            let prediction = predict(&pushing(10.0), &setting(&rates, "gpu", devices, strategy)).unwrap();
+            let prediction = predict(&pushing(10.0), &environment(&rates, "gpu", devices, strategy)).unwrap();
             prop_assert_eq!(prediction.wall, Wall::Bus);
             Ok(prediction.total_ns)
         };
@@ -415,7 +415,7 @@ proptest! {
         prop_assert!(close(total(devices, Strategy::Shard)?, one));
         // With lists grouped for as many shards it is.
         let grouped = Work { shards: devices as u64, ..pushing(10.0) };
-        let shard = predict(&grouped, &setting(&rates, "gpu", devices, Strategy::Shard)).unwrap();
+        let shard = predict(&grouped, &environment(&rates, "gpu", devices, Strategy::Shard)).unwrap();
         prop_assert!(close(shard.total_ns * devices as f64, one));
     }
 }

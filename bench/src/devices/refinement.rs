@@ -32,8 +32,8 @@ struct Told {
     /// vertices × bits ÷ 8 × 2 (written and read) × devices.
     dense_bytes_by_superstep: u64,
     dense_bytes: u64,
-    merged_bytes: u64,
-    merged_bytes_by_superstep: Vec<u64>,
+    exchanged_bytes: u64,
+    exchanged_bytes_by_superstep: Vec<u64>,
     active_by_superstep: Vec<Option<u64>>,
     report: RunReport,
 }
@@ -85,7 +85,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
 
 fn row(work: &str, strategy: Strategy, told: &Told) -> Vec<Cell> {
     let steps = told.report.steps.len();
-    let merged = told.merged_bytes as f64;
+    let merged = told.exchanged_bytes as f64;
     vec![
         work.into(),
         strategy.to_string().into(),
@@ -94,7 +94,7 @@ fn row(work: &str, strategy: Strategy, told: &Told) -> Vec<Cell> {
         ratio(merged / 1e6, steps as f64).into(),
         (told.dense_bytes_by_superstep as f64 / 1e6).into(),
         ratio(merged, told.dense_bytes as f64).into(),
-        (told.report.total.merge_ns as f64 / 1e6).into(),
+        (told.report.total.exchange_ns as f64 / 1e6).into(),
     ]
 }
 
@@ -116,8 +116,8 @@ fn told<A: Algorithm + Clone>(bench: &Bench, path: &Path, strategy: Strategy, al
         bits_by_vertex,
         dense_bytes_by_superstep,
         dense_bytes: dense_bytes_by_superstep * report.steps.len() as u64,
-        merged_bytes: report.total.merged_bytes,
-        merged_bytes_by_superstep: report.steps.iter().map(|step| step.merged_bytes).collect(),
+        exchanged_bytes: report.total.exchanged_bytes,
+        exchanged_bytes_by_superstep: report.steps.iter().map(|step| step.exchanged_bytes).collect(),
         active_by_superstep: report.steps.iter().map(|step| step.active).collect(),
         report,
     })

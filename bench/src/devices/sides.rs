@@ -81,12 +81,12 @@ impl Ran {
 
     /// Megabytes that devices told each other, by superstep.
     pub fn merged_mb(&self) -> f64 {
-        ratio(self.report.total.merged_bytes as f64 / 1e6, self.report.steps.len() as f64)
+        ratio(self.report.total.exchanged_bytes as f64 / 1e6, self.report.steps.len() as f64)
     }
 
     /// Milliseconds that this took, by superstep.
     pub fn merge_ms(&self) -> f64 {
-        ratio(self.report.total.merge_ns as f64 / 1e6, self.report.steps.len() as f64)
+        ratio(self.report.total.exchange_ns as f64 / 1e6, self.report.steps.len() as f64)
     }
 
     /// The largest share of the edges that a device had: at best one over the number of devices.

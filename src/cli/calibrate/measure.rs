@@ -132,9 +132,10 @@ impl Bench<'_> {
             options.strategy = Strategy::Replicate;
         };
         let path = again(&self.engine(&self.graphs.path(), twice)?, Bfs::from(VertexId(0)))?;
-        let telling_ns = median(path.steps.iter().map(|step| step.merge_ns as f64).collect()).unwrap_or(0.0).max(1.0);
+        let telling_ns =
+            median(path.steps.iter().map(|step| step.exchange_ns as f64).collect()).unwrap_or(0.0).max(1.0);
         let push = again(&self.engine(&self.graphs.largest(), twice)?, pagerank(Traffic::Push))?;
-        let (bytes, ns) = (push.total.merged_bytes as f64, push.total.merge_ns as f64);
+        let (bytes, ns) = (push.total.exchanged_bytes as f64, push.total.exchange_ns as f64);
         let told_ns = (ns - telling_ns * push.steps.len() as f64).max(ns / 10.0);
         Ok((if bytes > 0.0 { bytes * per_second(told_ns) } else { FREE }, telling_ns))
     }

@@ -26,7 +26,7 @@ const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
 
 /// How edges are shared out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Sharing {
+enum WorkSplit {
     /// `lists` with so many lanes, log2; 6 stands for any number, page by page. Then `hubs` with a queue of so many
     /// entries.
     Lists {
@@ -36,16 +36,16 @@ enum Sharing {
     Segments,
 }
 
-const SHARINGS: [Sharing; 9] = [
-    Sharing::Lists { lanes_log2: 0, queue: 100 },
-    Sharing::Lists { lanes_log2: 1, queue: 100 },
-    Sharing::Lists { lanes_log2: 2, queue: 0 },
-    Sharing::Lists { lanes_log2: 3, queue: 3 },
-    Sharing::Lists { lanes_log2: 4, queue: 5 },
-    Sharing::Lists { lanes_log2: 5, queue: 100 },
-    Sharing::Lists { lanes_log2: 6, queue: 100 },
-    Sharing::Lists { lanes_log2: 6, queue: 1 },
-    Sharing::Segments,
+const WORK_SPLITS: [WorkSplit; 9] = [
+    WorkSplit::Lists { lanes_log2: 0, queue: 100 },
+    WorkSplit::Lists { lanes_log2: 1, queue: 100 },
+    WorkSplit::Lists { lanes_log2: 2, queue: 0 },
+    WorkSplit::Lists { lanes_log2: 3, queue: 3 },
+    WorkSplit::Lists { lanes_log2: 4, queue: 5 },
+    WorkSplit::Lists { lanes_log2: 5, queue: 100 },
+    WorkSplit::Lists { lanes_log2: 6, queue: 100 },
+    WorkSplit::Lists { lanes_log2: 6, queue: 1 },
+    WorkSplit::Segments,
 ];
 
 /// A run: an algorithm over a graph on a GPU, with buffers for what it declares.
@@ -130,16 +130,16 @@ impl<'a> Rig<'a> {
     }
 
     /// Runs the edge function over all pages; returns how many edges were counted.
-    fn run_edges(&mut self, direction: Direction, visit: Visit, sharing: Sharing) -> u64 {
+    fn run_edges(&mut self, direction: Direction, visit: Visit, sharing: WorkSplit) -> u64 {
         (self.options.direction, self.options.visit) = (direction, visit);
         self.options.grouped = self.graph.is_grouped(direction);
         self.put(Resource::Starts, &self.graph.starts(direction));
         self.put(Resource::Counters, &[0; 4]);
         let mut chance = Chance(3);
         let batch: Batch = match sharing {
-            Sharing::Segments => self.graph.batch(direction, true, || 0),
-            Sharing::Lists { lanes_log2: 6, .. } => self.graph.batch(direction, false, || chance.below(6)),
-            Sharing::Lists { lanes_log2, .. } => self.graph.batch(direction, false, || lanes_log2),
+            WorkSplit::Segments => self.graph.batch(direction, true, || 0),
+            WorkSplit::Lists { lanes_log2: 6, .. } => self.graph.batch(direction, false, || chance.below(6)),
+            WorkSplit::Lists { lanes_log2, .. } => self.graph.batch(direction, false, || lanes_log2),
         };
         self.put(Resource::Pages, &batch.words);
         self.put(Resource::Batch, &batch.described());
@@ -147,11 +147,11 @@ impl<'a> Rig<'a> {
         let units = batch.header.unit_count;
         let two_rows = [units.div_ceil(2).max(1), 2];
         match sharing {
-            Sharing::Segments => {
+            WorkSplit::Segments => {
                 self.put(Resource::Rows, &batch.rows);
                 self.run(KernelName::Segments, two_rows);
             }
-            Sharing::Lists { queue, .. } => {
+            WorkSplit::Lists { queue, .. } => {
                 let header = HubHeader { capacity: queue, ..HubHeader::default() };
                 let mut words: Vec<u32> = bytemuck::cast_slice(&[header]).to_vec();
                 words.resize(4 + 5 * queue.max(1) as usize, 0xdead_beef);
@@ -161,7 +161,7 @@ impl<'a> Rig<'a> {
             }
         }
         let counters: Counters = bytemuck::cast_slice(&self.gpu.read(&self.buffers[&Resource::Counters]))[0];
-        if let (Sharing::Lists { .. }, Visit::All) = (sharing, visit) {
+        if let (WorkSplit::Lists { .. }, Visit::All) = (sharing, visit) {
             let wanted = match direction {
                 Direction::Out if self.options.grouped => 1,
                 Direction::Out => 2 + 3,
@@ -275,7 +275,7 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
         seen[vertex as usize] += 1;
         count += 1;
     }
-    for sharing in SHARINGS {
+    for sharing in WORK_SPLITS {
         let case = format!("{sharing:?}, {direction:?}, {visit:?}, {:?}", graph.encoding);
         let mut rig = Rig::new(gpu, graph, tally(), chunk_log2, portable);
         rig.put_column(Resource::Frontier, 0, &set);
@@ -289,7 +289,7 @@ fn edges_are_told(gpu: &Gpu, graph: &Graph, direction: Direction, visit: Visit, 
         assert!(wholes.iter().all(|&wholes| wholes <= 1), "whole lists: {case}");
         if graph.is_grouped(direction) {
             assert!(wholes.iter().all(|&wholes| wholes == 0), "parts of lists: {case}");
-        } else if matches!(sharing, Sharing::Lists { lanes_log2: 0, .. }) {
+        } else if matches!(sharing, WorkSplit::Lists { lanes_log2: 0, .. }) {
             let expected = |vertex: usize| (1..=2048).contains(&degrees[vertex]) && visited(vertex as u32);
             assert!((0..VERTICES as usize).all(|at| wholes[at] == u32::from(expected(at))), "whole lists: {case}");
         }
@@ -352,7 +352,7 @@ fn pagerank_adds_shares_up() {
     for (traffic, direction) in [(Traffic::Push, Direction::Out), (Traffic::Pull, Direction::In)] {
         for (sums, portable) in [(Sums::Exact, false), (Sums::Exact, true), (Sums::Single, false), (Sums::Single, true)]
         {
-            for sharing in SHARINGS {
+            for sharing in WORK_SPLITS {
                 let pagerank = PageRank { traffic, sums, ..PageRank::default() };
                 let declared = Declared::of(&pagerank, true).unwrap();
                 let mut rig = Rig::new(&gpu, &graph, declared, 13, portable);
@@ -427,7 +427,7 @@ fn pagerank_ranks_vertices() {
 }
 
 /// A superstep of BFS: the frontier, and some vertices that were reached before.
-fn bfs_goes_a_level_on(gpu: &Gpu, graph: &Graph, sharing: Sharing, bottom_up: bool, parents: bool) {
+fn bfs_goes_a_level_on(gpu: &Gpu, graph: &Graph, sharing: WorkSplit, bottom_up: bool, parents: bool) {
     let bfs = Bfs { parents, ..Bfs::from(VertexId(5)) };
     let mut rig = Rig::new(gpu, graph, Declared::of(&bfs, true).unwrap(), 12, false);
     let (frontier, nearer) = (some_vertices(100, 1), some_vertices(10, 2));
@@ -465,7 +465,7 @@ fn bfs_reaches_what_is_next() {
     // By default, one of the two.
     for encoding in [record_id(2, 2), Encoding::VertexId].into_iter().take(if thorough() { 2 } else { 1 }) {
         let graph = Graph::new(encoding, false);
-        for sharing in SHARINGS {
+        for sharing in WORK_SPLITS {
             for (bottom_up, parents) in [(false, false), (false, true), (true, true)] {
                 bfs_goes_a_level_on(&gpu, &graph, sharing, bottom_up, parents);
             }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::gpu::Gpu;
 use super::graph::{Graph, VERTICES, edges};
-use super::{Rig, SHARINGS, Sharing, gpu, has, some_vertices};
+use super::{Rig, WORK_SPLITS, WorkSplit, gpu, has, some_vertices};
 use topostream::Direction;
 use topostream::algorithms::{PageRank, Sums};
 use topostream::device::gpu::compose::layout::{CensusTotal, Step};
@@ -140,7 +140,7 @@ fn own_vertices_are_written(gpu: &Gpu, graph: &Graph, own: &Range<u32>, visit: V
     }
     let held = part.own_words().start as usize..part.own_words().end as usize;
     let held_bits = held.start / 32..held.end.div_ceil(32);
-    for sharing in [SHARINGS[0], SHARINGS[7], Sharing::Segments] {
+    for sharing in [WORK_SPLITS[0], WORK_SPLITS[7], WorkSplit::Segments] {
         let what = format!("{own:?}, {visit:?}, {sharing:?}, chunks of 2^{chunk_log2}");
         let mut rig = Rig::new(gpu, graph, teller(), chunk_log2, chunk_log2 == 12);
         rig.take_part(&part, &columns, Step::default());

@@ -10,7 +10,7 @@ use topostream_formats::{Direction, Store};
 
 /// A device of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seat {
+pub struct DeviceProfile {
     /// Its name, as in reports of runs.
     pub name: String,
     /// The device memory that may be used, in bytes; `None` for a CPU, which computes in main memory.
@@ -26,7 +26,7 @@ const MEMORY_SHARE: f64 = 0.9;
 /// The memory that a run may use by default if the adapter does not report its size, in bytes.
 const MEMORY_UNKNOWN: u64 = 1 << 30;
 
-impl Seat {
+impl DeviceProfile {
     /// Returns the CPU with a number of threads.
     pub fn cpu(threads: usize) -> Self {
         Self { name: format!("cpu, {threads} threads"), memory_bytes: None, cache_bytes: None, share: 1.0 }
@@ -47,7 +47,7 @@ impl Seat {
 
 /// The user's options on which the cost model depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct UserOptions {
     /// The memory budget, in bytes.
     pub memory_bytes: u64,
     /// The timeline's part of the budget, in bytes.
@@ -62,11 +62,11 @@ pub struct Asked {
 
 /// The environment of a run.
 #[derive(Clone, Debug)]
-pub struct Setting<'a> {
+pub struct Environment<'a> {
     /// The machine's measured rates.
     pub rates: &'a Rates,
     /// The devices.
-    pub seats: Vec<Seat>,
+    pub profiles: Vec<DeviceProfile>,
     /// How they share the run; never `auto`.
     pub strategy: Strategy,
     /// Whether the lists that a device sees are those of its own vertices.
@@ -83,20 +83,20 @@ pub struct Setting<'a> {
     pub cold: bool,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> Environment<'a> {
     /// Derives the environment from a user's options, for an algorithm over a store.
     pub fn new(
         rates: &'a Rates,
         algorithm: &dyn Algorithm,
         store: &Store,
-        asked: &Asked,
-        seats: Vec<Seat>,
+        options: &UserOptions,
+        profiles: Vec<DeviceProfile>,
         strategy: Strategy,
     ) -> Self {
-        let sharing_bytes = sharing_bytes(algorithm, store, asked.assignment, &seats, strategy);
+        let sharing_bytes = sharing_bytes(algorithm, store, options.assignment, &profiles, strategy);
         let plan = |memory, buffer| MemoryPlan::new(algorithm, store, memory, buffer, sharing_bytes);
-        let trace_bytes = asked.trace_bytes;
-        let within = plan(asked.memory_bytes.saturating_sub(trace_bytes), asked.buffer_bytes);
+        let trace_bytes = options.trace_bytes;
+        let within = plan(options.memory_bytes.saturating_sub(trace_bytes), options.buffer_bytes);
         // If the budget is too small, the needs of an unlimited one are of interest.
         let main_fits = within.is_ok();
         let plan = within.or_else(|_| plan(1 << 60, None));
@@ -104,15 +104,15 @@ impl<'a> Setting<'a> {
             plan.map_or((0, 0), |plan| (trace_bytes + plan.total_bytes() - plan.buffer_bytes(), plan.buffer_bytes()));
         let grouped = store.topology(Direction::Out).is_some_and(|out| out.is_grouped());
         let aligned = !grouped
-            && match asked.assignment {
+            && match options.assignment {
                 Assignment::Contiguous => true,
                 // Contiguous if all devices are of one kind.
-                Assignment::Auto => alike(&seats),
+                Assignment::Auto => alike(&profiles),
                 Assignment::Modulo | Assignment::Random | Assignment::Biased => false,
             };
         Self {
             rates,
-            seats,
+            profiles,
             strategy,
             aligned,
             disks: disks(store),
@@ -125,9 +125,9 @@ impl<'a> Setting<'a> {
 
     /// Returns the share of the pages that a device sees.
     pub fn seen(&self, work: &Work, device: usize) -> f64 {
-        let devices = self.seats.len() as f64;
-        if self.strategy != Strategy::Shard || self.seats.len() == 1 {
-            return self.seats[device].share;
+        let devices = self.profiles.len() as f64;
+        if self.strategy != Strategy::Shard || self.profiles.len() == 1 {
+            return self.profiles[device].share;
         }
         let by_owner = work.phases.first().is_some_and(|phase| !phase.kernel.writes_neighbours());
         match by_owner {
@@ -139,8 +139,8 @@ impl<'a> Setting<'a> {
 }
 
 /// Returns whether all devices are of one kind.
-fn alike(seats: &[Seat]) -> bool {
-    seats.windows(2).all(|pair| pair[0].is_cpu() == pair[1].is_cpu())
+fn alike(profiles: &[DeviceProfile]) -> bool {
+    profiles.windows(2).all(|pair| pair[0].is_cpu() == pair[1].is_cpu())
 }
 
 /// Returns the main memory that several devices need beyond what a single device needs, in bytes.
@@ -148,18 +148,18 @@ fn sharing_bytes(
     algorithm: &dyn Algorithm,
     store: &Store,
     assignment: Assignment,
-    seats: &[Seat],
+    profiles: &[DeviceProfile],
     strategy: Strategy,
 ) -> u64 {
-    if seats.len() < 2 {
+    if profiles.len() < 2 {
         return 0;
     }
     // The assignment makes no difference to memory, and `Biased` would read pages.
     let assignment = if assignment == Assignment::Biased { Assignment::Modulo } else { assignment };
-    let speeds: Vec<f64> = seats.iter().map(|seat| seat.share).collect();
-    let (alike, binding_bytes_max) = (alike(seats), u64::MAX);
+    let speeds: Vec<f64> = profiles.iter().map(|profile| profile.share).collect();
+    let (alike, binding_bytes_max) = (alike(profiles), u64::MAX);
     let request = TeamRequest { store, speeds: &speeds, alike, strategy, assignment, binding_bytes_max };
-    let cpu: Vec<bool> = seats.iter().map(Seat::is_cpu).collect();
+    let cpu: Vec<bool> = profiles.iter().map(DeviceProfile::is_cpu).collect();
     TeamPlan::new(algorithm, &request).map_or(0, |team| team.memory_bytes(&cpu))
 }
 
