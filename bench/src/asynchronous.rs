@@ -5,7 +5,7 @@
 //!  R-MAT ─┴─▶ components, delta PageRank ┘   (a page buffer of a quarter of what is read)
 //! ```
 
-use crate::algorithms::entry::{Finished, Kept, Needs, UNDIRECTED, WEIGHTED, run as run_on};
+use crate::algorithms::entry::{Finished, Footprint, Needs, UNDIRECTED, WEIGHTED, run as run_on};
 use crate::algorithms::setting::{Buffer, Setting};
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Goal, Outcome, Table};
@@ -94,7 +94,7 @@ impl Work {
 
     /// Bytes of the pages that it reads.
     fn page_bytes(self, store: &Store) -> u64 {
-        let of_search = Kept::of(&Components { directed: false }, store);
+        let of_search = Footprint::of(&Components { directed: false }, store);
         of_search.page_bytes(store, matches!(self, Self::Sssp | Self::Widest))
     }
 }

@@ -31,7 +31,7 @@ impl Found {
     pub fn describe(&self) -> String {
         let fields = &self.header.identity;
         let algorithm = fields.iter().find(|field| field.0 == "algorithm").map_or("?", |field| &field.1);
-        format!("{algorithm} after {} supersteps", self.header.before.supersteps)
+        format!("{algorithm} after {} supersteps", self.header.totals.supersteps)
     }
 }
 

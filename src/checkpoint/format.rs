@@ -32,7 +32,8 @@ pub struct Header {
     /// The number of vertices that are active in it.
     pub active: u64,
     /// What the sessions so far have done.
-    pub before: Before,
+    #[serde(rename = "before")]
+    pub totals: SessionTotals,
     /// The sections that follow the header, in this order.
     pub sections: Vec<Section>,
 }
@@ -50,7 +51,7 @@ pub struct Section {
 /// What the sessions of a run had done by the time of a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Before {
+pub struct SessionTotals {
     /// The number of sessions.
     pub sessions: u64,
     /// The number of supersteps.
@@ -63,7 +64,7 @@ pub struct Before {
     pub wall_ns: u64,
 }
 
-impl Before {
+impl SessionTotals {
     /// Returns the totals including one more session.
     pub fn and(&self, supersteps: u64, wall: Duration, (edges, disk_bytes): (u64, u64)) -> Self {
         Self {

@@ -31,7 +31,7 @@ use crate::model::algorithm::{Algorithm, State, Step};
 use crate::model::attributes::Attribute;
 use crate::report::CheckpointReport;
 use folder::{Folder, Found};
-use format::{Before, Header, SavedStep};
+use format::{Header, SavedStep, SessionTotals};
 use identity::Identity;
 pub(crate) use reader::Reader;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ pub enum Every {
 
 /// An event to be reported to the user during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum CheckpointEvent {
     /// There is no checkpoint to resume from: the run starts from the beginning.
     Nothing {
         /// The folder.
@@ -96,7 +96,7 @@ pub enum Event {
 }
 
 /// Called with each event.
-type Observer = dyn Fn(&Event) + Send + Sync;
+type Observer = dyn Fn(&CheckpointEvent) + Send + Sync;
 
 /// A folder for the checkpoints of one run, locked while this exists.
 pub struct Checkpoints {
@@ -121,7 +121,7 @@ struct Inner {
     /// The number of supersteps before the newest checkpoint.
     saved: Option<u64>,
     /// What earlier sessions have done.
-    before: Before,
+    totals: SessionTotals,
     /// The number of supersteps of this session.
     done: u64,
     /// The last checkpoint, or the start of the session: its time, the session's number of supersteps then, and the
@@ -171,7 +171,7 @@ impl Checkpoints {
         folder: &Path,
         every: Every,
         resume: bool,
-        observer: impl Fn(&Event) + Send + Sync + 'static,
+        observer: impl Fn(&CheckpointEvent) + Send + Sync + 'static,
     ) -> Result<Self> {
         let folder = Folder::open(folder)?;
         let (found, damaged) = folder.newest()?;
@@ -191,16 +191,16 @@ impl Checkpoints {
             return Err(Error::Checkpoint { path: folder.path().into(), message });
         }
         for (path, message) in damaged {
-            observer(&Event::Damaged { path, message });
+            observer(&CheckpointEvent::Damaged { path, message });
         }
         if resume && found.is_none() {
-            observer(&Event::Nothing { folder: folder.path().into() });
+            observer(&CheckpointEvent::Nothing { folder: folder.path().into() });
         }
         let now = Instant::now();
         let inner = Inner {
             newest: found.as_ref().map(|found| (found.slot, found.header.generation)),
-            saved: found.as_ref().map(|found| found.header.before.supersteps),
-            before: Before::default(),
+            saved: found.as_ref().map(|found| found.header.totals.supersteps),
+            totals: SessionTotals::default(),
             found,
             done: 0,
             last: (now, 0, Duration::ZERO),
@@ -266,7 +266,7 @@ impl Checkpoints {
         let mut inner = self.inner();
         let Some(found) = inner.found.take() else { return Ok(None) };
         let refused = |message| Error::Checkpoint { path: found.path.clone(), message };
-        let Header { step, active, before, .. } = &found.header;
+        let Header { step, active, totals, .. } = &found.header;
         let step = step.step();
         let has_in_lists = store.topology(topostream_formats::Direction::In).is_some();
         let visits = algorithm.visits(has_in_lists);
@@ -284,11 +284,11 @@ impl Checkpoints {
         if !sound {
             return Err(refused("not a valid checkpoint: its step or sections do not fit the run".into()));
         }
-        inner.before = before.clone();
-        inner.report.resumed = Some(before.report());
-        let supersteps = before.supersteps;
+        inner.totals = totals.clone();
+        inner.report.resumed = Some(totals.report());
+        let supersteps = totals.supersteps;
         let reader = Reader::open(&found.path)?;
-        (self.observer)(&Event::Resumed { path: found.path.clone(), supersteps });
+        (self.observer)(&CheckpointEvent::Resumed { path: found.path.clone(), supersteps });
         Ok(Some(Resumption { step, active: *active, reader }))
     }
 
@@ -323,7 +323,7 @@ impl Checkpoints {
         since > 0 && (due || stopping)
     }
 
-    /// Writes a checkpoint. If that fails, the run continues and an [`Event::Failed`] is reported.
+    /// Writes a checkpoint. If that fails, the run continues and an [`CheckpointEvent::Failed`] is reported.
     pub(crate) fn write(&self, moment: &Moment<'_>, state: &State) -> Result<()> {
         let mut inner = self.inner();
         let begun = Instant::now();
@@ -331,12 +331,12 @@ impl Checkpoints {
         let identity = Identity::of(store, algorithm, declared, asynchronous)?.into_fields();
         let (slot, generation) =
             inner.newest.map_or((0, 1), |(slot, generation)| (1 - slot, generation.wrapping_add(1)));
-        let before = inner.before.and(inner.done, inner.begun.elapsed(), (edges, disk_bytes));
-        let supersteps = before.supersteps;
+        let totals = inner.totals.and(inner.done, inner.begun.elapsed(), (edges, disk_bytes));
+        let supersteps = totals.supersteps;
         let written = state::sections(algorithm, declared, store.vertices(), step).and_then(|sections| {
             let created_by = format!("topostream {}", env!("CARGO_PKG_VERSION"));
             let step = SavedStep::of(step);
-            let header = Header { created_by, generation, identity, step, active, before, sections };
+            let header = Header { created_by, generation, identity, step, active, totals, sections };
             self.folder.replace(slot, |file| state::write(file, &header, algorithm, declared, state, moment.step))
         });
         let took = begun.elapsed();
@@ -352,7 +352,7 @@ impl Checkpoints {
             Err(error) => {
                 inner.report.failed += 1;
                 let (folder, message) = (self.folder.path().into(), error.to_string());
-                (self.observer)(&Event::Failed { folder, supersteps, message });
+                (self.observer)(&CheckpointEvent::Failed { folder, supersteps, message });
             }
         }
         Ok(())

@@ -8,9 +8,9 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use topostream::algorithms::command::{Source, source};
-use topostream::algorithms::neighbourhood::command::HopDirection;
+use topostream::algorithms::neighbourhood::command::DirectionArg;
 use topostream::device::DeviceChoice;
-use topostream::extract::{ExtractOptions, Hops, induced, induced_needs, within_hops, within_hops_needs};
+use topostream::extract::{ExtractOptions, HopDirection, induced, induced_needs, within_hops, within_hops_needs};
 use topostream::{Engine, EngineOptions, Store, VertexId, VertexSet};
 use topostream_formats::manifest::Ids;
 use topostream_formats::readers::InputFile;
@@ -41,7 +41,7 @@ pub struct Extract {
     hops: u32,
     /// With --ego: which edges are followed
     #[arg(long, value_name = "DIRECTION", default_value = "out", conflicts_with = "vertices")]
-    direction: HopDirection,
+    direction: DirectionArg,
     /// With --ego: what finds the vertices, as of `topostream run`; may be repeated
     #[arg(
         long = "device",
@@ -80,11 +80,11 @@ Examples:
   topostream extract wiki near --ego 30 --hops 2 --direction both --in-edges
   topostream extract wiki --ego 30 --edge-list ego.txt --memory 256MiB";
 
-fn hops(direction: HopDirection) -> Hops {
+fn hop_direction(direction: DirectionArg) -> HopDirection {
     match direction {
-        HopDirection::Out => Hops::Along,
-        HopDirection::In => Hops::Against,
-        HopDirection::Both => Hops::Either,
+        DirectionArg::Out => HopDirection::Out,
+        DirectionArg::In => HopDirection::In,
+        DirectionArg::Both => HopDirection::Both,
     }
 }
 
@@ -101,13 +101,13 @@ impl Extract {
         let store = opening::open(&self.store)?;
         // How many vertices there will be is not known: one at least. Where that is too much already, all would do.
         let finding = self.finding_bytes(&store, &options, cancel)?;
-        if finding.max(self.making_bytes(&store, &options, 1)?) > options.memory_bytes {
-            let needed = finding.max(self.making_bytes(&store, &options, store.vertices())?);
+        if finding.max(self.building_bytes(&store, &options, 1)?) > options.memory_bytes {
+            let needed = finding.max(self.building_bytes(&store, &options, store.vertices())?);
             return Err(refusal(needed, &options, "at most"));
         }
         let wanted = Arc::new(self.wanted(store, options.memory_bytes, cancel)?);
         let store = Arc::new(opening::open(&self.store)?);
-        let needed = finding.max(self.making_bytes(&store, &options, wanted.count())?);
+        let needed = finding.max(self.building_bytes(&store, &options, wanted.count())?);
         if needed > options.memory_bytes {
             return Err(refusal(needed, &options, "exactly"));
         }
@@ -123,14 +123,14 @@ impl Extract {
         if let Some(ego) = self.ego {
             let ego = ego.vertex_of("--ego", store)?;
             let engine = Engine::new(opening::open(&self.store)?, self.engine_options(options.memory_bytes, cancel));
-            return Ok(within_hops_needs(&engine, &[ego], self.hops, hops(self.direction))?);
+            return Ok(within_hops_needs(&engine, &[ego], self.hops, hop_direction(self.direction))?);
         }
         let ids_bytes = if matches!(store.manifest().ids, Ids::File { .. }) { 8 * store.vertices() } else { 0 };
         Ok(BASE_BYTES + VertexSet::reading_bytes() + VertexSet::memory_bytes(store.vertices()) + ids_bytes)
     }
 
     /// The least main memory in which the lists of so many vertices are read and written, in bytes.
-    fn making_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
+    fn building_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
         let reading = induced_needs(store, vertices);
         if self.edge_list.is_some() {
             return Ok(BASE_BYTES + reading);
@@ -157,7 +157,7 @@ impl Extract {
         // What is found stands beside what has found it.
         let memory_bytes = memory_bytes.saturating_sub(VertexSet::memory_bytes(store.vertices()));
         let engine = Engine::new(store, self.engine_options(memory_bytes, cancel));
-        Ok(within_hops(&engine, &[ego], self.hops, hops(self.direction))?)
+        Ok(within_hops(&engine, &[ego], self.hops, hop_direction(self.direction))?)
     }
 
     fn write_list(

@@ -9,14 +9,14 @@ use topostream_formats::VertexId;
 
 /// The direction in which hops follow edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hops {
+pub enum HopDirection {
     /// Along edges.
     #[default]
-    Along,
+    Out,
     /// Against edges.
-    Against,
+    In,
     /// Both ways. The store of a directed graph must have in-lists.
-    Either,
+    Both,
 }
 
 /// The algorithm that finds the vertices.
@@ -25,15 +25,15 @@ enum Search {
     BothWays(Neighbourhood),
 }
 
-fn search(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Search {
+fn search(engine: &Engine, sources: &[VertexId], hops_max: u32, direction: HopDirection) -> Search {
     let mut sources = sources.to_vec();
     sources.sort_unstable();
     sources.dedup();
     let hops_max = Some(hops_max);
-    if hops == Hops::Either && engine.store().manifest().directed {
+    if direction == HopDirection::Both && engine.store().manifest().directed {
         return Search::BothWays(Neighbourhood { sources, hops_max });
     }
-    let against = hops == Hops::Against;
+    let against = direction == HopDirection::In;
     Search::OneWay(Bfs { sources, parents: false, bottom_up: true, hops_max, against })
 }
 
@@ -41,8 +41,8 @@ fn search(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> S
 ///
 /// # Errors
 /// The errors of [`Engine::run`].
-pub fn within_hops(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Result<VertexSet> {
-    match search(engine, sources, hops_max, hops) {
+pub fn within_hops(engine: &Engine, sources: &[VertexId], hops_max: u32, direction: HopDirection) -> Result<VertexSet> {
+    match search(engine, sources, hops_max, direction) {
         Search::OneWay(bfs) => Ok(reached(&engine.run(bfs)?, engine)),
         Search::BothWays(neighbourhood) => Ok(reached(&engine.run(neighbourhood)?, engine)),
     }
@@ -52,8 +52,8 @@ pub fn within_hops(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: H
 ///
 /// # Errors
 /// The errors of [`Engine::needed_bytes`].
-pub fn within_hops_needs(engine: &Engine, sources: &[VertexId], hops_max: u32, hops: Hops) -> Result<u64> {
-    let run_bytes = match search(engine, sources, hops_max, hops) {
+pub fn within_hops_needs(engine: &Engine, sources: &[VertexId], hops_max: u32, direction: HopDirection) -> Result<u64> {
+    let run_bytes = match search(engine, sources, hops_max, direction) {
         Search::OneWay(bfs) => engine.needed_bytes(&bfs)?,
         Search::BothWays(neighbourhood) => engine.needed_bytes(&neighbourhood)?,
     };

@@ -27,7 +27,7 @@
 mod ego;
 mod subgraph;
 
-pub use ego::{Hops, within_hops, within_hops_needs};
+pub use ego::{HopDirection, within_hops, within_hops_needs};
 pub use subgraph::{Subgraph, induced_needs};
 
 use crate::error::Result;

@@ -23,11 +23,11 @@ pub struct Adjacency {
 
 /// The neighbours that a table keeps.
 #[derive(Clone, Copy)]
-pub enum Kept<'a> {
+pub enum TableNeighbours<'a> {
     /// All neighbours.
-    Each,
+    All,
     /// Neighbours that follow the vertex in the [degree order](comes_before).
-    Behind(&'a StoredValues<u32>),
+    After(&'a StoredValues<u32>),
 }
 
 /// Returns whether a vertex precedes another in the order by degree, then by number. Lists of the neighbours that
@@ -52,10 +52,10 @@ pub fn ranges(sizes: impl Iterator<Item = u64>, most: u64) -> Vec<Range<u64>> {
     ranges
 }
 
-/// Returns the number of edges of a vertex: its out-degree plus, if `against` is not empty, its in-degree from there.
-pub fn degree(out_degrees: &[u32], against: &[AtomicU32], vertex: usize) -> u64 {
-    let against = against.get(vertex).map_or(0, |count| u64::from(count.load(Relaxed)));
-    u64::from(out_degrees[vertex]) + against
+/// Returns the number of edges of a vertex: its out-degree plus, if `in_degrees` is not empty, its in-degree.
+pub fn degree(out_degrees: &[u32], in_degrees: &[AtomicU32], vertex: usize) -> u64 {
+    let in_degree = in_degrees.get(vertex).map_or(0, |count| u64::from(count.load(Relaxed)));
+    u64::from(out_degrees[vertex]) + in_degree
 }
 
 /// Returns the in-degree of every vertex. They are the lengths of the in-lists if the store has them; otherwise all
@@ -63,7 +63,7 @@ pub fn degree(out_degrees: &[u32], against: &[AtomicU32], vertex: usize) -> u64 
 ///
 /// # Errors
 /// The errors of [`lists`].
-pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32>> {
+pub fn in_degrees(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32>> {
     topostream_formats::threads::start_shared_pool()?;
     if let Some(in_lists) = store.topology(Direction::In) {
         let degrees = in_lists.degrees(store.vertices())?;
@@ -78,9 +78,9 @@ pub fn count_against(store: &Store, cancel: &AtomicBool) -> Result<Vec<AtomicU32
     Ok(counts)
 }
 
-/// Returns the main memory that a run of [`count_against`] needs, in bytes: the program, directories, degrees and
+/// Returns the main memory that a run of [`in_degrees`] needs, in bytes: the program, directories, degrees and
 /// counts, and page buffers if pages are read.
-pub fn counting_bytes(store: &Store) -> u64 {
+pub fn in_degrees_bytes(store: &Store) -> u64 {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
     let reading_bytes = if store.topology(Direction::In).is_some() { 0 } else { memory_bytes(topology) };
     PROGRAM_BYTES + directory_bytes(store) + 8 * store.vertices() + reading_bytes
@@ -88,7 +88,7 @@ pub fn counting_bytes(store: &Store) -> u64 {
 
 /// Returns the main memory that building a table needs besides its entries, in bytes: the program, degrees,
 /// directories, the ends, lengths and starts of lists, and page buffers.
-pub fn making_bytes(store: &Store) -> u64 {
+pub fn building_bytes(store: &Store) -> u64 {
     let topology = store.topology(Direction::Out).expect("every store has out-lists");
     // The caller holds a copy of the degrees. Lengths exist twice while the threads' results are concatenated.
     let words = 2 + (1 + 2 + 1);
@@ -104,7 +104,7 @@ impl Adjacency {
     ///
     /// # Panics
     /// If the table would have 2^32 neighbours or more. Callers choose smaller ranges.
-    pub fn among(store: &Store, range: &Range<u64>, kept: Kept<'_>, cancel: &AtomicBool) -> Result<Self> {
+    pub fn among(store: &Store, range: &Range<u64>, keeps: TableNeighbours<'_>, cancel: &AtomicBool) -> Result<Self> {
         topostream_formats::threads::start_shared_pool()?;
         let topology = store.topology(Direction::Out).expect("every store has out-lists");
         let directed = store.manifest().directed;
@@ -113,9 +113,9 @@ impl Adjacency {
         let place = |vertex: u32, one: u32| {
             range.contains(&u64::from(one))
                 && vertex != one
-                && match kept {
-                    Kept::Each => true,
-                    Kept::Behind(degrees) => {
+                && match keeps {
+                    TableNeighbours::All => true,
+                    TableNeighbours::After(degrees) => {
                         let with_degree = |vertex: u32| (vertex, degrees.values()[vertex as usize]);
                         comes_before(with_degree(vertex), with_degree(one))
                     }

@@ -147,7 +147,7 @@ impl Model<'_> {
     }
 
     fn bus_ns(&self, phase: &Phase) -> f64 {
-        let together = if self.rates.len() > 1 { self.environment.rates.together } else { 1.0 };
+        let concurrent = if self.rates.len() > 1 { self.environment.rates.concurrent_bus_share } else { 1.0 };
         self.slowest(|device| {
             let Some(bus) = self.rates[device].bus else { return 0.0 };
             let rate = if phase.kernel.is_traversal() { bus.search_bytes_per_s } else { bus.in_place_bytes_per_s };
@@ -163,7 +163,7 @@ impl Model<'_> {
                     seen * phase.misses(share, self.environment.cold) * self.work.page_bytes
                 }
             };
-            1e9 * bytes / (rate * together)
+            1e9 * bytes / (rate * concurrent)
         })
     }
 
@@ -174,7 +174,7 @@ impl Model<'_> {
     }
 
     fn overhead_ns(&self, device: usize) -> f64 {
-        let exchange = if self.rates.len() > 1 { self.rates[device].telling_ns } else { 0.0 };
+        let exchange = if self.rates.len() > 1 { self.rates[device].exchange_ns } else { 0.0 };
         self.rates[device].superstep_ns + exchange
     }
 

@@ -23,7 +23,8 @@ pub struct Rates {
     /// Bytes per second of one disk, read as the engine reads.
     pub disk_bytes_per_s: f64,
     /// The share of its bus rate that each device reaches while all devices read main memory; 1 for a single device.
-    pub together: f64,
+    #[serde(alias = "together")]
+    pub concurrent_bus_share: f64,
     /// The devices, each measured alone.
     pub devices: Vec<DeviceRates>,
 }
@@ -49,7 +50,8 @@ pub struct DeviceRates {
     /// Nanoseconds of a superstep with almost no work.
     pub superstep_ns: f64,
     /// Nanoseconds of an exchange of almost no values.
-    pub telling_ns: f64,
+    #[serde(alias = "telling_ns")]
+    pub exchange_ns: f64,
 }
 
 /// The rates of a device's kernels on a graph of one size, with all pages in the device's memory.
@@ -210,7 +212,7 @@ impl DeviceRates {
         let figures = [
             ("merge_bytes_per_s", self.merge_bytes_per_s),
             ("superstep_ns", self.superstep_ns),
-            ("telling_ns", self.telling_ns),
+            ("exchange_ns", self.exchange_ns),
         ];
         let figures =
             figures.into_iter().chain(bus).chain(self.check_bytes_per_s.map(|rate| ("check_bytes_per_s", rate)));
@@ -235,7 +237,7 @@ impl Rates {
     /// Returns rates without devices, for a machine that has not been measured.
     pub fn unknown() -> Self {
         let (machine, devices) = (String::new(), Vec::new());
-        Self { version: RATES_VERSION, machine, disk_bytes_per_s: 1.0, together: 1.0, devices }
+        Self { version: RATES_VERSION, machine, disk_bytes_per_s: 1.0, concurrent_bus_share: 1.0, devices }
     }
 
     /// Returns the text of the file.
@@ -277,8 +279,11 @@ impl Rates {
         if let Some(defect) = defect_of("disk_bytes_per_s", self.disk_bytes_per_s) {
             return Some(defect);
         }
-        if !(FIGURE_MIN..=1.0).contains(&self.together) {
-            return Some(format!("together: expected a share of at most 1, found {}", self.together));
+        if !(FIGURE_MIN..=1.0).contains(&self.concurrent_bus_share) {
+            return Some(format!(
+                "concurrent_bus_share: expected a share of at most 1, found {}",
+                self.concurrent_bus_share
+            ));
         }
         self.devices.iter().find_map(DeviceRates::defect)
     }

@@ -44,7 +44,7 @@ fn gpu() -> DeviceRates {
         check_bytes_per_s: None,
         merge_bytes_per_s: 10e9,
         superstep_ns: 1e3,
-        telling_ns: 1e3,
+        exchange_ns: 1e3,
     }
 }
 
@@ -58,7 +58,7 @@ fn rates() -> Rates {
         version: RATES_VERSION,
         machine: "by hand".into(),
         disk_bytes_per_s: 1e9,
-        together: 1.0,
+        concurrent_bus_share: 1.0,
         devices: vec![gpu(), cpu()],
     }
 }
@@ -217,7 +217,7 @@ fn walls_are_named() {
     assert_eq!(
         with(&|rates| {
             without_disk(rates);
-            rates.together = 0.5;
+            rates.concurrent_bus_share = 0.5;
             rates.devices[0].kernels = vec![kernels(1, 1e12)];
         }),
         Wall::Bus
@@ -286,7 +286,10 @@ fn files_are_read_as_they_are_written_and_damage_is_named() {
         &text.replace("\"disk_bytes_per_s\": 1000000000.0", "\"disk_bytes_per_s\": 0.0"),
         &["disk_bytes_per_s", "expected a number from 1e-6", "found 0"],
     );
-    refused(&text.replace("\"together\": 1.0", "\"together\": 1.5"), &["together", "1.5"]);
+    refused(
+        &text.replace("\"concurrent_bus_share\": 1.0", "\"concurrent_bus_share\": 1.5"),
+        &["concurrent_bus_share", "1.5"],
+    );
     refused(&text.replace("\"superstep_ns\": 1000.0", "\"superstep_ns\": -1"), &["gpu", "superstep_ns", "found -1"]);
     for (wrong, found) in
         [("0", "found 0"), ("-2.5", "found -2.5"), ("1e300", "found 1e300"), ("1e-300", "found 1e-300")]

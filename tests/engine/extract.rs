@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use topostream::extract::{ExtractOptions, Hops, Subgraph, crossing, induced, within_hops};
+use topostream::extract::{ExtractOptions, HopDirection, Subgraph, crossing, induced, within_hops};
 use topostream::{Store, VertexId, VertexSet};
 use topostream_formats::edge::{IdSpace, SourceInfo};
 use topostream_formats::write::Layout;
@@ -181,7 +181,9 @@ fn egonets_are_what_is_within_some_hops() {
     let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
     let undirected =
         TestStore::weighted(&Weighted::by_chance(graph.clone(), false, 1), false, &small_pages(Encoding::VertexId));
-    for (way, asked) in [(Way::Along, Hops::Along), (Way::Against, Hops::Against), (Way::Either, Hops::Either)] {
+    for (way, asked) in
+        [(Way::Along, HopDirection::Out), (Way::Against, HopDirection::In), (Way::Either, HopDirection::Both)]
+    {
         for (store, way) in [(&store, way), (&undirected, Way::Either)] {
             let engine = store.engine(engine_options(None, 2, FETCHERS[0]));
             let found = within_hops(&engine, &[VertexId(3001), VertexId(7), VertexId(7)], 2, asked).unwrap();

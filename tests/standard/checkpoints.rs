@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use topostream::algorithms::*;
-use topostream::checkpoint::{Checkpoints, Event, Every};
+use topostream::checkpoint::{CheckpointEvent, Checkpoints, Every};
 use topostream::engine::Observer;
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::pages::fetch::FetcherKind;
@@ -35,13 +35,13 @@ fn answers<A: Algorithm>(run: &Run<A>, vertices: u64) -> Bits {
 }
 
 /// Checkpoints, and what is heard of them.
-pub type Heard = (Arc<Checkpoints>, Arc<Mutex<Vec<Event>>>);
+pub type Heard = (Arc<Checkpoints>, Arc<Mutex<Vec<CheckpointEvent>>>);
 
 /// Opens a folder and keeps what it tells.
 pub fn open(folder: &Path, every: Every, resume: bool) -> Result<Heard, Error> {
     let events = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&events);
-    let tell = move |event: &Event| hears.lock().unwrap().push(event.clone());
+    let tell = move |event: &CheckpointEvent| hears.lock().unwrap().push(event.clone());
     Ok((Arc::new(Checkpoints::open(folder, every, resume, tell)?), events))
 }
 
@@ -267,8 +267,11 @@ fn killed_at_every_superstep() {
         assert_eq!(resumed.map_or(0, |resumed| resumed.supersteps), u64::from(step));
         assert_eq!(run.report.steps.len() as u32, 7 - step, "nothing is done twice");
         let first = events.lock().unwrap()[0].clone();
-        assert!(matches!(first, Event::Nothing { .. } | Event::Resumed { .. }), "{first:?}");
-        assert_eq!(matches!(first, Event::Resumed { supersteps, .. } if supersteps == u64::from(step)), step > 0);
+        assert!(matches!(first, CheckpointEvent::Nothing { .. } | CheckpointEvent::Resumed { .. }), "{first:?}");
+        assert_eq!(
+            matches!(first, CheckpointEvent::Resumed { supersteps, .. } if supersteps == u64::from(step)),
+            step > 0
+        );
         assert!(!copy(step).join("checkpoint.new").exists(), "what was half written is gone");
     }
 }
@@ -283,7 +286,7 @@ fn two_generations(store: &TestStore) -> (tempfile::TempDir, [PathBuf; 2], Bits)
     (folder, files, expected)
 }
 
-fn go_on(store: &TestStore, folder: &Path) -> Result<(Bits, u64, Vec<Event>), Error> {
+fn go_on(store: &TestStore, folder: &Path) -> Result<(Bits, u64, Vec<CheckpointEvent>), Error> {
     let (checkpoints, events) = open(folder, Every::Minute, true)?;
     let engine = store.engine(one_cpu().with_checkpoints(Some(checkpoints)));
     let run = engine.run(PageRank { stop: Stop::Iterations(5), ..PageRank::default() })?;
@@ -309,7 +312,10 @@ fn damage_is_found_and_the_older_generation_used() {
         fs::write(&newer, &damaged).unwrap();
         let (found, resumed, events) = go_on(&store, folder.path()).unwrap();
         assert!(found == expected && resumed == 3, "byte {place}: from superstep {resumed}");
-        assert!(matches!(&events[0], Event::Damaged { path, .. } if *path == newer), "byte {place}: {events:?}");
+        assert!(
+            matches!(&events[0], CheckpointEvent::Damaged { path, .. } if *path == newer),
+            "byte {place}: {events:?}"
+        );
     }
     for length in [0, 1, 23, 24, 100, bytes.len() / 2, bytes.len() - 1] {
         fs::write(&newer, &bytes[..length]).unwrap();
@@ -371,7 +377,7 @@ fn folders_are_guarded() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "cleared");
     drop(held);
     let (_, events) = open(folder.path(), Every::Minute, true).unwrap();
-    assert!(matches!(events.lock().unwrap()[0], Event::Nothing { .. }));
+    assert!(matches!(events.lock().unwrap()[0], CheckpointEvent::Nothing { .. }));
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
     assert!(open(&file, Every::Minute, true).is_err(), "not a folder");
@@ -396,7 +402,7 @@ fn a_checkpoint_that_cannot_be_written_is_no_end() {
     assert_eq!((report.written, report.failed), (2, 2));
     assert_eq!(checkpoints.saved(), Some(2));
     let events = events.lock().unwrap();
-    assert!(matches!(&events[1], Event::Failed { supersteps: 3, .. }), "{events:?}");
+    assert!(matches!(&events[1], CheckpointEvent::Failed { supersteps: 3, .. }), "{events:?}");
     drop((engine, checkpoints));
     fs::remove_dir(&new).unwrap();
     assert_eq!(go_on(&store, folder.path()).unwrap().1, 2);

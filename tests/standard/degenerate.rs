@@ -42,7 +42,7 @@ fn rates_of(name: &str, threads: Option<u32>, rate: f64) -> DeviceRates {
         check_bytes_per_s: threads.map(|_| 1e9),
         merge_bytes_per_s: 1e10,
         superstep_ns: 1000.0,
-        telling_ns: 1000.0,
+        exchange_ns: 1000.0,
     }
 }
 
@@ -53,7 +53,7 @@ fn rates() -> Arc<Rates> {
         devices.push(rates_of(&adapter::report().name, None, 3e8));
     }
     let machine = String::new();
-    Arc::new(Rates { version: RATES_VERSION, machine, disk_bytes_per_s: 1e9, together: 0.9, devices })
+    Arc::new(Rates { version: RATES_VERSION, machine, disk_bytes_per_s: 1e9, concurrent_bus_share: 0.9, devices })
 }
 
 /// A graph, and how a store is made of it.

@@ -51,11 +51,11 @@ impl Row {
         let (took, run) = timed(|| runs.run(engine, &mut |_| {}));
         let run = run?;
         let ns = if prepares { took.as_nanos() as f64 } else { run.report().wall_ns as f64 };
-        let kept = Kept::of(run.algorithm(), engine.store());
+        let footprint = Footprint::of(run.algorithm(), engine.store());
         Ok(Finished {
             ns,
             values: values(&*run, self.sample.answer, engine.store().vertices()),
-            kept,
+            footprint,
             report: run.report().clone(),
         })
     }
@@ -103,13 +103,13 @@ pub struct Finished {
     pub ns: f64,
     /// Its answer, by vertex; infinity where there is none.
     pub values: Vec<f64>,
-    /// What is kept for it.
-    pub kept: Kept,
+    /// What it keeps in memory.
+    pub footprint: Footprint,
 }
 
 /// What an algorithm keeps in memory, and the lists that it reads.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct Footprint {
     /// Bits a vertex that edges write.
     pub written_bits: u64,
     /// Bits a vertex that edges read only.
@@ -125,7 +125,7 @@ pub struct Kept {
     pub directions: Vec<Direction>,
 }
 
-impl Kept {
+impl Footprint {
     /// Of an algorithm over a store.
     pub fn of(algorithm: &dyn Algorithm, store: &Store) -> Self {
         let has_in_lists = store.topology(Direction::In).is_some();
@@ -164,11 +164,11 @@ fn bits_of(attribute: &Attribute) -> u64 {
 
 /// Runs an algorithm whose first answer is compared.
 pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Finished> {
-    let kept = Kept::of(&algorithm, engine.store());
+    let footprint = Footprint::of(&algorithm, engine.store());
     let run: Run<A> = engine.run(algorithm)?;
     let name = run.answers()[0].name;
     let values = values(&run, name, engine.store().vertices());
-    Ok(Finished { ns: run.report.wall_ns as f64, values, kept, report: run.report })
+    Ok(Finished { ns: run.report.wall_ns as f64, values, footprint, report: run.report })
 }
 
 /// The values of an answer, by vertex; infinity where there is none.

@@ -13,7 +13,7 @@ pub(crate) mod setting;
 use crate::measure::{Spread, ratio, timed, wake};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use crate::{Result, arrays};
-use entry::{Edges, Finished, Kept, Needs, Row};
+use entry::{Edges, Finished, Footprint, Needs, Row};
 use setting::{Buffer, Setting};
 use std::path::{Path, PathBuf};
 use topostream::Engine;
@@ -208,7 +208,7 @@ impl<'a> Bench<'a> {
         };
         let engine = setting.engine(case.store.path(), Buffer::All, false)?;
         let warm = run(&engine)?;
-        let page_bytes = warm.kept.page_bytes(&case.store, row.sample.needs.weights.is_some());
+        let page_bytes = warm.footprint.page_bytes(&case.store, row.sample.needs.weights.is_some());
         let runs = if warm.ns < LONG_NS { self.options.runs } else { 1 };
         let mut in_memory = Vec::new();
         for round in 0..runs {
@@ -285,7 +285,7 @@ impl<'a> Bench<'a> {
             over(|round| ratio(round.baseline_ns, round.disk_ns)).into(),
             compared.into(),
         ]);
-        self.memory.row(memory_row(row, &buffered.kept));
+        self.memory.row(memory_row(row, &buffered.footprint));
         let target = TARGETS.iter().find(|(edges, _)| *edges == row.sample.edges).map_or(1.0, |&(_, target)| target);
         self.outcome.claim(format!("{}: times as fast, buffered", row.name), Goal::AtLeast, target, speed_up);
         if !streamed.report.direct_io {
@@ -300,17 +300,17 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn memory_row(row: Row, kept: &Kept) -> Vec<Cell> {
-    let frontier_bits = if kept.frontiers { 2 } else { 0 };
+fn memory_row(row: Row, footprint: &Footprint) -> Vec<Cell> {
+    let frontier_bits = if footprint.frontiers { 2 } else { 0 };
     let bytes = |bits: u64| -> Cell { format!("{}", bits as f64 / 8.0).into() };
     vec![
         row.name.into(),
-        bytes(kept.written_bits),
-        bytes(kept.read_bits),
+        bytes(footprint.written_bits),
+        bytes(footprint.read_bits),
         bytes(frontier_bits),
-        bytes(kept.written_bits + kept.read_bits + frontier_bits),
-        bytes(if kept.noted { 16 } else { 0 }),
+        bytes(footprint.written_bits + footprint.read_bits + frontier_bits),
+        bytes(if footprint.noted { 16 } else { 0 }),
         row.sample.gts_bytes.map_or(Cell::from("-"), |bytes| bytes.to_string().into()),
-        kept.tables.as_str().into(),
+        footprint.tables.as_str().into(),
     ]
 }

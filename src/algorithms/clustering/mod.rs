@@ -28,7 +28,7 @@ use crate::model::algorithm::{
     Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column, U64Column, zeroed};
-use crate::pages::adjacency::{Adjacency, Kept, comes_before, count_against, degree, making_bytes, ranges};
+use crate::pages::adjacency::{Adjacency, TableNeighbours, building_bytes, comes_before, degree, in_degrees, ranges};
 use crate::report::RunReport;
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -230,18 +230,18 @@ impl Clustering {
             Some((found, range)) => (found, range),
             None => (Found { links: Vec::new(), neighbours: zeroed(store.vertices()) }, 0..0),
         };
-        let Ranges { ranges, making_bytes, .. } = Ranges::of(engine, table_bytes, &counted)?;
+        let Ranges { ranges, building_bytes, .. } = Ranges::of(engine, table_bytes, &counted)?;
         let mut ranges = ranges.into_iter().peekable();
         let mut reports: Option<RunReport> = None;
         // With checkpoints, the results of a range are in one before the run stops.
         let (at_once, later) = (&engine.options().cancel, Arc::default());
         loop {
             let range = ranges.next().expect("there is a range, and another where it was not the last");
-            engine.make_room(making_bytes);
+            engine.make_room(building_bytes);
             let out_degrees = store.out_degrees()?;
-            let kept = if directed { Kept::Each } else { Kept::Behind(&out_degrees) };
+            let keeps = if directed { TableNeighbours::All } else { TableNeighbours::After(&out_degrees) };
             let patient = engine.options().checkpoints.is_some() && reports.is_some();
-            let table = Adjacency::among(store, &range, kept, if patient { &later } else { at_once })?;
+            let table = Adjacency::among(store, &range, keeps, if patient { &later } else { at_once })?;
             // Freed here: the run has its own.
             drop(out_degrees);
             if range.end > counted.end || counted.is_empty() {
@@ -299,7 +299,7 @@ struct Ranges {
     /// The largest number of entries of a table.
     entries_max: u64,
     /// Main memory while such a table is built, in bytes.
-    making_bytes: u64,
+    building_bytes: u64,
 }
 
 impl Ranges {
@@ -311,8 +311,8 @@ impl Ranges {
         let memory = Memory::of(engine)?;
         memory.check_counting(store, engine)?;
         let out_degrees = store.out_degrees()?;
-        let against = if directed { count_against(store, cancel)? } else { Vec::new() };
-        let neighbours = |vertex: u64| degree(out_degrees.values(), &against, vertex as usize);
+        let in_degrees = if directed { in_degrees(store, cancel)? } else { Vec::new() };
+        let neighbours = |vertex: u64| degree(out_degrees.values(), &in_degrees, vertex as usize);
         let all = || (0..store.vertices()).map(neighbours);
         let edges_max = match table_bytes {
             Some(bytes) => memory.entries_of(bytes)?,
@@ -334,7 +334,7 @@ impl Ranges {
         let most = ranges.iter().map(|range| range.clone().map(neighbours).sum()).max().unwrap_or(0);
         // Only one end of an undirected edge is kept.
         let entries_max = if directed { most } else { most.min(store.edges() / 2) };
-        Ok(Self { ranges, entries_max, making_bytes: memory.making_bytes + 4 * entries_max })
+        Ok(Self { ranges, entries_max, building_bytes: memory.building_bytes + 4 * entries_max })
     }
 }
 
@@ -343,7 +343,7 @@ struct Memory {
     /// For the run, over one range and over several.
     run_bytes: [u64; 2],
     /// While a table is built.
-    making_bytes: u64,
+    building_bytes: u64,
     /// The offsets of the lists in a table.
     starts_bytes: u64,
 }
@@ -356,13 +356,13 @@ impl Memory {
         let run_bytes = engine.needed_bytes(&Clustering::without_table(store.manifest().directed))?;
         let (neighbours_bytes, links_bytes) = (4 * vertices, 8 * vertices);
         let run_bytes = run_bytes + starts_bytes + neighbours_bytes;
-        let making_bytes = making_bytes(store) + neighbours_bytes + links_bytes + engine.options().trace_bytes();
-        Ok(Self { run_bytes: [run_bytes, run_bytes + links_bytes], making_bytes, starts_bytes })
+        let building_bytes = building_bytes(store) + neighbours_bytes + links_bytes + engine.options().trace_bytes();
+        Ok(Self { run_bytes: [run_bytes, run_bytes + links_bytes], building_bytes, starts_bytes })
     }
 
     /// Returns the memory needed for this number of entries in the largest of one or several ranges.
     fn needed_bytes(&self, several: bool, entries: u64) -> u64 {
-        (self.run_bytes[usize::from(several)]).max(self.making_bytes) + 4 * entries
+        (self.run_bytes[usize::from(several)]).max(self.building_bytes) + 4 * entries
     }
 
     /// Reports errors before lists are counted that would otherwise be reported after.
@@ -416,7 +416,7 @@ impl Memory {
             parts: format!(
                 "run {}, or making a table {}; neighbours of one vertex {}",
                 self.run_bytes[1],
-                self.making_bytes,
+                self.building_bytes,
                 4 * longest
             ),
         }

@@ -34,7 +34,7 @@ use crate::model::algorithm::{
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::{Parameters, sound};
-use crate::pages::adjacency::{count_against, counting_bytes, degree, ranges};
+use crate::pages::adjacency::{degree, in_degrees, in_degrees_bytes, ranges};
 use rayon::prelude::*;
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
@@ -244,11 +244,11 @@ impl LabelPropagation {
         let directed = store.manifest().directed;
         let memory = Memory::of(engine)?;
         memory.check_counting(engine)?;
-        let against = if directed { count_against(store, cancel)? } else { Vec::new() };
+        let in_degrees = if directed { in_degrees(store, cancel)? } else { Vec::new() };
         let out_degrees = store.out_degrees()?;
         let alone_max = if engine.is_cpu_only()? { counted_alone_max(store)? } else { 0 };
         let room = |vertex: usize| -> u64 {
-            let degree = degree(out_degrees.values(), &against, vertex);
+            let degree = degree(out_degrees.values(), &in_degrees, vertex);
             if degree <= alone_max { degree.min(1) } else { degree }
         };
         let all = || (0..store.vertices() as usize).map(room);
@@ -350,7 +350,7 @@ impl Memory {
         let needed_bytes = |ranges| -> Result<u64> {
             let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;
             // Lists are counted before the table is allocated.
-            Ok(run_bytes.max(counting_bytes(store) + own_bytes))
+            Ok(run_bytes.max(in_degrees_bytes(store) + own_bytes))
         };
         Ok(Self { needed_bytes: [needed_bytes(1)?, needed_bytes(2)?] })
     }

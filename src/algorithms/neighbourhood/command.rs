@@ -50,12 +50,12 @@ pub struct NeighbourhoodArgs {
     hops: u32,
     /// Which edges are followed
     #[arg(long, default_value = "out", value_name = "DIRECTION")]
-    direction: HopDirection,
+    direction: DirectionArg,
 }
 
 /// Which edges a hop follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum HopDirection {
+pub enum DirectionArg {
     /// Along edges
     Out,
     /// Against edges; quick where the store has in-lists
@@ -68,9 +68,9 @@ impl Command for NeighbourhoodArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let (sources, hops_max) = (distinct("--source", &self.sources, store)?, Some(self.hops));
         let prepared = match self.direction {
-            HopDirection::Both if store.manifest().directed => Prepared::new(Neighbourhood { sources, hops_max }),
+            DirectionArg::Both if store.manifest().directed => Prepared::new(Neighbourhood { sources, hops_max }),
             direction => {
-                let against = direction == HopDirection::In;
+                let against = direction == DirectionArg::In;
                 Prepared::new(Bfs { sources, parents: false, bottom_up: true, hops_max, against })
             }
         };

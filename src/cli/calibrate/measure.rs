@@ -42,7 +42,7 @@ impl Bench<'_> {
         let graphs = self.graphs.stores().map(|store| self.on_graph(&store, superstep_ns));
         let graphs = graphs.collect::<Result<Vec<_>, _>>()?;
         let bus = if self.is_cpu() { None } else { Some(self.bus(superstep_ns)?) };
-        let (merge_bytes_per_s, telling_ns) = self.merge()?;
+        let (merge_bytes_per_s, exchange_ns) = self.merge()?;
         Ok(DeviceRates {
             name,
             threads: self.is_cpu().then_some(self.options.threads as u32),
@@ -51,7 +51,7 @@ impl Bench<'_> {
             check_bytes_per_s: if self.is_cpu() { Some(self.fresh()?) } else { None },
             merge_bytes_per_s,
             superstep_ns,
-            telling_ns,
+            exchange_ns,
         })
     }
 
@@ -132,17 +132,17 @@ impl Bench<'_> {
             options.strategy = Strategy::Replicate;
         };
         let path = again(&self.engine(&self.graphs.path(), twice)?, Bfs::from(VertexId(0)))?;
-        let telling_ns =
+        let exchange_ns =
             median(path.steps.iter().map(|step| step.exchange_ns as f64).collect()).unwrap_or(0.0).max(1.0);
         let push = again(&self.engine(&self.graphs.largest(), twice)?, pagerank(Traffic::Push))?;
         let (bytes, ns) = (push.total.exchanged_bytes as f64, push.total.exchange_ns as f64);
-        let told_ns = (ns - telling_ns * push.steps.len() as f64).max(ns / 10.0);
-        Ok((if bytes > 0.0 { bytes * per_second(told_ns) } else { FREE }, telling_ns))
+        let moved_ns = (ns - exchange_ns * push.steps.len() as f64).max(ns / 10.0);
+        Ok((if bytes > 0.0 { bytes * per_second(moved_ns) } else { FREE }, exchange_ns))
     }
 }
 
 /// The share of its bus's rate that each of several devices has left when all of them read main memory.
-pub fn together(benches: &[Bench<'_>]) -> Result<f64, Failure> {
+pub fn concurrent_bus_share(benches: &[Bench<'_>]) -> Result<f64, Failure> {
     let gpus: Vec<&Bench<'_>> = benches.iter().filter(|bench| !bench.is_cpu()).collect();
     if gpus.len() < 2 {
         return Ok(1.0);

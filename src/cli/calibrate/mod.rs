@@ -115,7 +115,7 @@ fn measure(
             rates.devices.push(device);
         }
     }
-    rates.together = measure::together(&benches)?;
+    rates.concurrent_bus_share = measure::concurrent_bus_share(&benches)?;
     Ok(rates)
 }
 

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use topostream::checkpoint::{Checkpoints, Event, Every};
+use topostream::checkpoint::{CheckpointEvent, Checkpoints, Every};
 
 /// Where checkpoints go.
 #[derive(Args)]
@@ -48,7 +48,7 @@ impl CheckpointArgs {
     pub fn open(&self, spinner: &ProgressBar) -> Result<Option<Arc<Checkpoints>>, Failure> {
         let Some(folder) = &self.checkpoint else { return Ok(None) };
         let spinner = spinner.clone();
-        let tell = move |event: &Event| spinner.suspend(|| say(&text_of(event)));
+        let tell = move |event: &CheckpointEvent| spinner.suspend(|| say(&text_of(event)));
         let every = self.checkpoint_every.unwrap_or_default();
         Ok(Some(Arc::new(Checkpoints::open(folder, every, self.resume, tell)?)))
     }
@@ -78,14 +78,16 @@ fn say(text: &str) {
     writeln!(std::io::stderr(), "{text}").ok();
 }
 
-fn text_of(event: &Event) -> String {
+fn text_of(event: &CheckpointEvent) -> String {
     match event {
-        Event::Nothing { folder } => format!("{}: no checkpoint yet: from the beginning", folder.display()),
-        Event::Damaged { path, message } => {
+        CheckpointEvent::Nothing { folder } => format!("{}: no checkpoint yet: from the beginning", folder.display()),
+        CheckpointEvent::Damaged { path, message } => {
             format!("warning: {}: {message}: the other generation is used", path.display())
         }
-        Event::Resumed { path, supersteps } => format!("{}: goes on after {supersteps} supersteps", path.display()),
-        Event::Failed { folder, supersteps, message } => format!(
+        CheckpointEvent::Resumed { path, supersteps } => {
+            format!("{}: goes on after {supersteps} supersteps", path.display())
+        }
+        CheckpointEvent::Failed { folder, supersteps, message } => format!(
             "warning: {}: the checkpoint after {supersteps} supersteps could not be written: {message}; the run goes \
              on, and those before are as they were",
             folder.display()
