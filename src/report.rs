@@ -1,6 +1,6 @@
 //! Reports of runs: figures with units, for people and programs.
 
-use crate::device::Work;
+use crate::device::PageWork;
 pub use crate::device::{DeviceReport, Transfer};
 pub use crate::pages::StripeReport;
 pub use crate::predict::{Prediction, Terms};
@@ -189,7 +189,7 @@ impl StepReport {
     }
 
     /// Adds work on pages.
-    pub(crate) fn add_work(&mut self, work: Work) {
+    pub(crate) fn add_work(&mut self, work: PageWork) {
         self.edges += work.edges;
         self.compute_ns += work.compute_ns;
         self.check_ns += work.check_ns;

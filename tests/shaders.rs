@@ -450,7 +450,7 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     assert_same_layout!(&module, Fill { value, words, increment, spare });
     assert_same_layout!(&module, Merge { operation, kind, words, to, begin, first_mask, last_mask, spare });
     assert_same_layout!(&module, Pack { first, count, begin, base });
-    assert_same_layout!(&module, Message { first, last, begin, sparse_max });
+    assert_same_layout!(&module, MessageParams { first, last, begin, sparse_max });
     assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, spare_0, spare_1 });
     assert_same_layout!(&module, HubHeader as HubQueue { wanted, capacity, spare_0, spare_1 });
     assert_eq!(size_of::<layout::CensusTotal>(), 16);

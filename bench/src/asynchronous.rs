@@ -6,7 +6,7 @@
 //! ```
 
 use crate::algorithms::entry::{Finished, Footprint, Needs, UNDIRECTED, WEIGHTED, run as run_on};
-use crate::algorithms::setting::{Buffer, Setting};
+use crate::algorithms::run_options::{Buffer, RunOptions};
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Goal, Outcome, Table};
 use crate::{Result, arrays, graph};
@@ -42,7 +42,7 @@ pub struct Options {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
     #[command(flatten)]
-    pub setting: Setting,
+    pub run_options: RunOptions,
 }
 
 /// What is run.
@@ -105,7 +105,7 @@ impl Work {
 /// Where anything fails, a wrong answer among it.
 pub fn run(options: &Options) -> Result<()> {
     eprintln!("expected: {EXPECTATION}");
-    let Options { setting, scale, grid, .. } = options;
+    let Options { run_options, scale, grid, .. } = options;
     let mut outcome = Outcome::new("asynchronous", EXPECTATION);
     outcome.verified(
         "every run: all values equal to those of one thread over arrays in memory (Dijkstra's way, union-find), \
@@ -114,8 +114,8 @@ pub fn run(options: &Options) -> Result<()> {
     outcome.notes.push(format!(
         "{}, {} threads; reads with O_DIRECT, an empty page buffer at the start, of a quarter of the pages that are \
          read",
-        setting.device_name(),
-        setting.threads()
+        run_options.device_name(),
+        run_options.threads()
     ));
     let columns = [
         "graph",
@@ -135,17 +135,17 @@ pub fn run(options: &Options) -> Result<()> {
             .map_err(|error| format!("{}, {}: {error}", graph::name(&store), work.name()))?;
     }
     outcome.tables.push(table);
-    let file = format!("asynchronous-{scale}-{grid}-{}.json", setting.device_name());
-    outcome.publish(Some(&setting.results.join(file)))
+    let file = format!("asynchronous-{scale}-{grid}-{}.json", run_options.device_name());
+    outcome.publish(Some(&run_options.results.join(file)))
 }
 
 /// The stores, what is run over them, and how many times fewer bytes it should read.
 fn trials(options: &Options) -> Result<Vec<(Store, Work, f64)>> {
-    let Options { setting, scale, grid, .. } = options;
+    let Options { run_options, scale, grid, .. } = options;
     // The grid's edges come once, and are mirrored as they are.
     let weighted = Needs { weights: WEIGHTED.weights, undirected: false, distinct: false, ..UNDIRECTED };
-    let grid = || setting.wanted(&weighted).grid(&setting.dir, *grid);
-    let rmat = |needs| setting.wanted(needs).rmat(&setting.dir, *scale);
+    let grid = || run_options.wanted(&weighted).grid(&run_options.dir, *grid);
+    let rmat = |needs| run_options.wanted(needs).rmat(&run_options.dir, *scale);
     let mut trials = vec![
         (grid()?, Work::Sssp, GRID_TARGET),
         (grid()?, Work::Widest, GRID_TARGET),
@@ -157,7 +157,7 @@ fn trials(options: &Options) -> Result<Vec<(Store, Work, f64)>> {
         (rmat(&UNDIRECTED)?, Work::DeltaPageRank, RMAT_TARGET),
     ];
     if let Some(graph) = &options.graph {
-        let file = |needs| setting.wanted(needs).file(&setting.dir, graph);
+        let file = |needs| run_options.wanted(needs).file(&run_options.dir, graph);
         let weighted = Needs { undirected: true, ..WEIGHTED };
         trials.push((file(&weighted)?, Work::Sssp, FILE_TARGET));
         trials.push((file(&weighted)?, Work::Widest, FILE_TARGET));
@@ -182,7 +182,7 @@ fn measure(
     let mut rounds: Vec<[Finished; 2]> = Vec::new();
     for _ in 0..options.runs {
         let one = |asynchronous| -> Result<Finished> {
-            let finished = work.run(&options.setting.engine(store.path(), buffer, asynchronous)?, source)?;
+            let finished = work.run(&options.run_options.engine(store.path(), buffer, asynchronous)?, source)?;
             work.compare().check(&finished.values, &expected)?;
             Ok(finished)
         };

@@ -7,7 +7,7 @@
 
 use crate::Result;
 use crate::algorithms::entry::{AS_GIVEN, Finished, Needs, UNDIRECTED, run as run_on};
-use crate::algorithms::setting::{Buffer, Setting};
+use crate::algorithms::run_options::{Buffer, RunOptions};
 use crate::graph;
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Goal, Outcome, Table};
@@ -38,7 +38,7 @@ pub struct Options {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
     #[command(flatten)]
-    pub setting: Setting,
+    pub run_options: RunOptions,
 }
 
 /// What is run.
@@ -77,14 +77,14 @@ impl Work {
 /// Where anything fails, a wrong answer among it.
 pub fn run(options: &Options) -> Result<()> {
     eprintln!("expected: {EXPECTATION}");
-    let setting = &options.setting;
+    let run_options = &options.run_options;
     let mut outcome = Outcome::new("checkpoint", EXPECTATION);
     outcome.verified("every run with checkpoints: the same bits as without");
     outcome.notes.push(format!(
         "{}, {} threads; an empty page buffer at the start, of a quarter of the pages; a checkpoint every {} \
          supersteps, synced to the disk of the stores",
-        setting.device_name(),
-        setting.threads(),
+        run_options.device_name(),
+        run_options.threads(),
         options.every
     ));
     let columns = [
@@ -101,22 +101,22 @@ pub fn run(options: &Options) -> Result<()> {
     ];
     let mut table = Table::new("With and without checkpoints", &columns);
     for work in [Work::PageRank, Work::Search, Work::Components] {
-        let store = setting.wanted(&work.needs()).rmat(&setting.dir, options.scale)?;
+        let store = run_options.wanted(&work.needs()).rmat(&run_options.dir, options.scale)?;
         measure(options, &store, work, &mut table, &mut outcome)
             .map_err(|error| format!("{}: {error}", work.name()))?;
     }
     outcome.tables.push(table);
-    let file = format!("checkpoint-{}-{}.json", options.scale, setting.device_name());
-    outcome.publish(Some(&setting.results.join(file)))
+    let file = format!("checkpoint-{}-{}.json", options.scale, run_options.device_name());
+    outcome.publish(Some(&run_options.results.join(file)))
 }
 
 /// A run without and one with, again and again.
 fn measure(options: &Options, store: &Store, work: Work, table: &mut Table, outcome: &mut Outcome) -> Result<()> {
     let page_bytes =
         store.topologies().map(|lists| u64::from(lists.page_count()) * u64::from(lists.page_bytes())).sum();
-    let folder = options.setting.dir.join("checkpoints");
+    let folder = options.run_options.dir.join("checkpoints");
     let one = |with: bool| -> Result<Finished> {
-        let engine = options.setting.engine(store.path(), Buffer::QuarterOf(page_bytes), false)?;
+        let engine = options.run_options.engine(store.path(), Buffer::QuarterOf(page_bytes), false)?;
         if !with {
             return work.run(&engine, options.iterations);
         }

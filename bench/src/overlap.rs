@@ -73,7 +73,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
 }
 
 /// What all rounds on a graph share.
-struct Setting<'a> {
+struct Fixture<'a> {
     path: &'a Path,
     buffer_bytes: u64,
     threads: usize,
@@ -106,7 +106,7 @@ fn one_graph(store: &Store, common: &Common, table: &mut Table, outcome: &mut Ou
     let page_bytes = store.manifest().page_bytes;
     let files = graph::page_files(store, Direction::In);
     let (path, threads) = (store.path(), common.threads());
-    let setting = Setting {
+    let fixture = Fixture {
         path,
         buffer_bytes: u64::from((pages / 4).max(FRAMES_MIN)) * u64::from(page_bytes),
         threads,
@@ -116,12 +116,12 @@ fn one_graph(store: &Store, common: &Common, table: &mut Table, outcome: &mut Ou
         buffered: engine(path, None, threads)?,
     };
     let graph = graph::name(store);
-    outcome.notes.push(raw_note(&graph, &setting.best));
+    outcome.notes.push(raw_note(&graph, &fixture.best));
     let bfs = |bottom_up| Work::Bfs { source: source.0, bottom_up };
     for work in [Work::PageRank { iterations: ITERATIONS }, bfs(false), bfs(true)] {
-        work.run(&setting.buffered, &mut expected)?;
+        work.run(&fixture.buffered, &mut expected)?;
         let rounds: Vec<Round> =
-            (0..common.runs).map(|_| round(work, &setting, &mut expected)).collect::<Result<_>>()?;
+            (0..common.runs).map(|_| round(work, &fixture, &mut expected)).collect::<Result<_>>()?;
         table.row(row(&graph, work, &rounds));
         let ratios = Spread::over(&rounds, Round::ratio);
         outcome.claim(format!("{graph}, {}", work.name()), Goal::AtMost, TARGET, ratios);
@@ -130,17 +130,17 @@ fn one_graph(store: &Store, common: &Common, table: &mut Table, outcome: &mut Ou
     Ok(())
 }
 
-fn round(work: Work, setting: &Setting<'_>, expected: &mut Expected) -> Result<Round> {
-    let raw = raw::read(&setting.files, setting.best.shape)?;
-    let streaming = engine(setting.path, Some(setting.buffer_bytes), setting.threads)?;
+fn round(work: Work, fixture: &Fixture<'_>, expected: &mut Expected) -> Result<Round> {
+    let raw = raw::read(&fixture.files, fixture.best.shape)?;
+    let streaming = engine(fixture.path, Some(fixture.buffer_bytes), fixture.threads)?;
     let report = work.run(&streaming, expected)?;
     drop(streaming);
     let streamed = work.measured(&report);
-    let buffered = work.measured(&work.run(&setting.buffered, expected)?);
+    let buffered = work.measured(&work.run(&fixture.buffered, expected)?);
     if buffered.disk_bytes > 0.0 {
         return Err(format!("{}: {} bytes were read with everything buffered", work.name(), buffered.disk_bytes).into());
     }
-    let baseline_ns = work.baseline_ns(&setting.arrays);
+    let baseline_ns = work.baseline_ns(&fixture.arrays);
     Ok(Round { streamed, buffered, raw_ns: raw.ns_of(streamed.disk_bytes as u64), baseline_ns, report })
 }
 

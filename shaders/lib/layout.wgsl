@@ -85,7 +85,7 @@ struct Pack {
     base: u32,
 }
 
-struct Message {
+struct MessageParams {
     first: u32,
     last: u32,
     begin: u32,

@@ -5,7 +5,7 @@ use super::{Failure, Outcome, print, tables};
 use clap::Args;
 use serde::Serialize;
 use topostream::model::algorithm::{Algorithm, Supersteps, Visit};
-use topostream::predict::{DeviceProfile, Environment, Needs, Prediction, Rates, Work, choose, predict, shares};
+use topostream::predict::{DeviceProfile, Environment, Needs, Prediction, Rates, Workload, choose, predict, shares};
 use topostream::team::Strategy;
 use topostream::{Direction, Engine, EngineOptions};
 use topostream_tools::progress::Cancel;
@@ -75,7 +75,7 @@ enum Basis {
 }
 
 impl Counted {
-    fn of(algorithm: &dyn Algorithm, work: &Work) -> Self {
+    fn of(algorithm: &dyn Algorithm, work: &Workload) -> Self {
         let basis = match algorithm.supersteps() {
             _ if algorithm.is_traversal() => Basis::Expected,
             Supersteps::Exactly(_) => Basis::Exact,
@@ -113,7 +113,7 @@ impl Plan {
         let left_out = prepared.left_out.map_or(String::new(), |left_out| format!("{left_out}\n"));
         let algorithm = prepared.runs.planned(&engine)?;
         engine.check(&*algorithm)?;
-        let mut work = Work::of(&*algorithm, engine.store(), 1);
+        let mut work = Workload::of(&*algorithm, engine.store(), 1);
         work.shards = self.shards.unwrap_or(work.shards);
         let rows = rows(&*algorithm, &work, &engine, &rates)?;
         if common.json() {
@@ -128,7 +128,7 @@ impl Plan {
 }
 
 /// The first device alone, then all of them by each strategy.
-fn rows(algorithm: &dyn Algorithm, work: &Work, engine: &Engine, rates: &Rates) -> Result<Vec<Row>, Failure> {
+fn rows(algorithm: &dyn Algorithm, work: &Workload, engine: &Engine, rates: &Rates) -> Result<Vec<Row>, Failure> {
     let (store, options) = (engine.store(), engine.options());
     let all = profiles(options, usize::MAX)?.len();
     let mut ways = vec![(1, Strategy::Replicate)];
@@ -155,7 +155,7 @@ fn rows(algorithm: &dyn Algorithm, work: &Work, engine: &Engine, rates: &Rates) 
 }
 
 /// Whose rates the times of kernels rest on: a line for people.
-fn rates_of(algorithm: &dyn Algorithm, work: &Work) -> String {
+fn rates_of(algorithm: &dyn Algorithm, work: &Workload) -> String {
     let mut measured: Vec<&str> = work.phases.iter().map(|phase| phase.kernel.measured_of()).collect();
     measured.dedup();
     let name = algorithm.name();

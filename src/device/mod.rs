@@ -54,12 +54,12 @@ pub struct PageDone {
     /// Whether the device has kept a copy, so that the frame is not needed for this page again.
     pub kept: bool,
     /// The work that was done, or the defect of the page: then nothing of it has been used.
-    pub result: Result<Work, StoreError>,
+    pub result: Result<PageWork, StoreError>,
 }
 
 /// Work on pages, and the time it took, added up over threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct PageWork {
     /// Neighbours in the lists that were opened.
     pub edges: u64,
     /// Nanoseconds of edge functions.
@@ -68,7 +68,7 @@ pub struct Work {
     pub check_ns: u64,
 }
 
-impl std::ops::AddAssign for Work {
+impl std::ops::AddAssign for PageWork {
     fn add_assign(&mut self, other: Self) {
         self.edges += other.edges;
         self.compute_ns += other.compute_ns;
@@ -82,7 +82,7 @@ pub struct StepEnd {
     /// For the algorithm.
     pub summary: Summary,
     /// Work of this superstep that no [`PageDone`] has reported.
-    pub work: Work,
+    pub work: PageWork,
     /// Bytes moved and times; all zero for a device that computes where the pages lie.
     pub transfer: Transfer,
     /// Exchange between several devices.
@@ -150,7 +150,7 @@ pub trait Device: Send {
     /// Its name in reports.
     fn name(&self) -> String;
 
-    /// The number of threads (or the like) over which [`Work`] adds up time.
+    /// The number of threads (or the like) over which [`PageWork`] adds up time.
     fn lanes(&self) -> u32;
 
     /// Sets the algorithm's first values and seeds, and returns the sums over all vertices.

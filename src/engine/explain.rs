@@ -2,7 +2,7 @@
 
 use super::EngineOptions;
 use crate::model::algorithm::{Algorithm, Visit};
-use crate::predict::{DeviceProfile, Environment, Hits, Kernel, Phase, Prediction, Rates, Work, pages, predict};
+use crate::predict::{DeviceProfile, Environment, Hits, Kernel, Phase, Prediction, Rates, Workload, pages, predict};
 use crate::report::{RunReport, StepReport};
 use crate::team::assignment::fractions;
 use crate::team::{Assignment, Strategy};
@@ -39,8 +39,8 @@ pub fn explain(
 
 /// Returns the work that a run has done, with a phase for each superstep: equation 2 of GTS is evaluated for the levels
 /// of the run.
-fn measured(algorithm: &dyn Algorithm, store: &Store, report: &RunReport) -> Work {
-    let mut work = Work::without_phases(algorithm, store);
+fn measured(algorithm: &dyn Algorithm, store: &Store, report: &RunReport) -> Workload {
+    let mut work = Workload::without_phases(algorithm, store);
     let next = report.steps.iter().skip(1).map(|step| step.active.unwrap_or(0)).chain([0]);
     let has_in_lists = store.topology(Direction::In).is_some();
     let all_at_first = algorithm.visits(has_in_lists).first().is_some_and(|(_, visit)| *visit == Visit::All);
@@ -60,7 +60,14 @@ fn measured(algorithm: &dyn Algorithm, store: &Store, report: &RunReport) -> Wor
     work
 }
 
-fn done(work: &Work, store: &Store, step: &StepReport, activated: u64, direction: Direction, kernel: Kernel) -> Phase {
+fn done(
+    work: &Workload,
+    store: &Store,
+    step: &StepReport,
+    activated: u64,
+    direction: Direction,
+    kernel: Kernel,
+) -> Phase {
     let (pages, visits) = (pages(store, direction), step.pages as f64);
     let bus_bytes = (step.transfer.copied_bytes + step.transfer.in_place_bytes) as f64;
     Phase {

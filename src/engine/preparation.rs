@@ -5,7 +5,7 @@ use super::{Engine, THREADS_MAX, declared};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Graph};
 use crate::pages::memory::MemoryPlan;
-use crate::predict::{SUPERSTEPS_DEFAULT, Work, choose, shares};
+use crate::predict::{SUPERSTEPS_DEFAULT, Workload, choose, shares};
 use crate::team::{TeamPlan, TeamRequest};
 use std::sync::OnceLock;
 use topostream_formats::{Direction, memory, threads};
@@ -64,7 +64,7 @@ impl Engine {
         let rates = options.rates.as_deref();
         let profiles = self.roster.described(options.threads, &options.gpu);
         let strategy = choose(rates, algorithm, &self.store, &options.cost_options(), &profiles);
-        let work = Work::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
+        let work = Workload::of(algorithm, &self.store, SUPERSTEPS_DEFAULT);
         let shares = rates.and_then(|rates| shares(rates, &work, &profiles));
         let request = TeamRequest {
             store: &self.store,

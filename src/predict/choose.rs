@@ -1,6 +1,6 @@
 //! The choice of a strategy for `auto`, and of the devices' shares.
 
-use super::{DeviceProfile, Environment, Rates, SUPERSTEPS_DEFAULT, UserOptions, Work, predict};
+use super::{DeviceProfile, Environment, Rates, SUPERSTEPS_DEFAULT, UserOptions, Workload, predict};
 use crate::model::algorithm::Algorithm;
 use crate::team::Strategy;
 use crate::team::assignment::fractions;
@@ -27,7 +27,7 @@ pub fn choose(
         strategy => return strategy,
     }
     let none = Rates::unknown();
-    let work = Work::of(algorithm, store, SUPERSTEPS_DEFAULT);
+    let work = Workload::of(algorithm, store, SUPERSTEPS_DEFAULT);
     let environment =
         |strategy| Environment::new(rates.unwrap_or(&none), algorithm, store, options, profiles.to_vec(), strategy);
     let (replicate, shard) = (environment(Strategy::Replicate), environment(Strategy::Shard));
@@ -45,13 +45,13 @@ pub fn choose(
 
 /// Returns the share of the edges for each device, so that all finish at the same time: in proportion to the device's
 /// kernel rate or its bus rate, whichever is lower. Returns `None` if a device has not been measured.
-pub fn shares(rates: &Rates, work: &Work, profiles: &[DeviceProfile]) -> Option<Vec<f64>> {
+pub fn shares(rates: &Rates, work: &Workload, profiles: &[DeviceProfile]) -> Option<Vec<f64>> {
     let speeds = profiles.iter().map(|profile| speed(rates, work, &profile.name)).collect::<Option<Vec<_>>>()?;
     Some(fractions(&speeds))
 }
 
 /// Returns the rate of a device in edges per second, with no page cached.
-fn speed(rates: &Rates, work: &Work, name: &str) -> Option<f64> {
+fn speed(rates: &Rates, work: &Workload, name: &str) -> Option<f64> {
     let device = rates.device(name)?;
     let phase = work.phases.iter().max_by(|a, b| a.edges.total_cmp(&b.edges))?;
     let computed = device.at(work.vertices as f64, |of| of.edges_per_s(phase.kernel));

@@ -1,6 +1,6 @@
 //! The environment of a run: devices, memory and disks, and how they share it.
 
-use super::{Rates, Work};
+use super::{Rates, Workload};
 use crate::device::settings::GpuSettings;
 use crate::model::algorithm::Algorithm;
 use crate::pages::memory::MemoryPlan;
@@ -124,7 +124,7 @@ impl<'a> Environment<'a> {
     }
 
     /// Returns the share of the pages that a device sees.
-    pub fn seen(&self, work: &Work, device: usize) -> f64 {
+    pub fn seen(&self, work: &Workload, device: usize) -> f64 {
         let devices = self.profiles.len() as f64;
         if self.strategy != Strategy::Shard || self.profiles.len() == 1 {
             return self.profiles[device].share;

@@ -1,6 +1,6 @@
 //! The memory that a run needs, on each device and in main memory.
 
-use super::{Environment, Work};
+use super::{Environment, Workload};
 use crate::model::Part;
 use crate::model::attributes::{Attribute, Role};
 use crate::model::bits::Bits;
@@ -46,7 +46,7 @@ impl DeviceNeeds {
 
 impl Needs {
     /// Computes the needs of a run.
-    pub fn of(work: &Work, environment: &Environment<'_>) -> Self {
+    pub fn of(work: &Workload, environment: &Environment<'_>) -> Self {
         let devices: Vec<DeviceNeeds> =
             (0..environment.profiles.len()).map(|device| device_needs(work, environment, device)).collect();
         let Environment { main_bytes, buffer_bytes, main_fits, .. } = *environment;
@@ -59,7 +59,7 @@ impl Needs {
     }
 }
 
-fn device_needs(work: &Work, environment: &Environment<'_>, device: usize) -> DeviceNeeds {
+fn device_needs(work: &Workload, environment: &Environment<'_>, device: usize) -> DeviceNeeds {
     let profile = &environment.profiles[device];
     let sharded = environment.strategy == Strategy::Shard && environment.profiles.len() > 1;
     let own = match sharded {
@@ -81,7 +81,7 @@ fn device_needs(work: &Work, environment: &Environment<'_>, device: usize) -> De
 }
 
 /// Returns the bytes of attributes, tables and frontiers of a device that owns `own` vertices.
-fn device_bytes(work: &Work, own: u64, sharded: bool) -> u64 {
+fn device_bytes(work: &Workload, own: u64, sharded: bool) -> u64 {
     // Only the number of vertices matters, not where they begin.
     let part = Part { vertices: work.vertices, own: 0..own, sharded };
     let attribute = |attribute: &Attribute| {
@@ -94,7 +94,7 @@ fn device_bytes(work: &Work, own: u64, sharded: bool) -> u64 {
 }
 
 /// Returns the bytes of attributes that can stay in main memory and be read with each page.
-fn streamed_bytes(work: &Work) -> u64 {
+fn streamed_bytes(work: &Workload) -> u64 {
     let streamed = work.attributes.iter().filter(|attribute| attribute.role == Role::ReadOnly);
     streamed.map(|attribute| attribute.memory_bytes(work.vertices)).sum()
 }

@@ -12,7 +12,7 @@
 //!
 //! Equation 1 of GTS (for algorithms like PageRank) is this for supersteps that visit all pages: 2|WA| ÷ c1 is the
 //! merge, (|SP| + |LP|) ÷ (c2 · N) is the bus, and t_kernel of the last page is part of the maximum. Equation 2 (for
-//! algorithms like BFS) is the sum over levels, whose pages are unknown before the run: [`Work::of`] takes them from
+//! algorithms like BFS) is the sum over levels, whose pages are unknown before the run: [`Workload::of`] takes them from
 //! searches in R-MAT graphs. For a finished run the engine takes them from its report, as GTS does. The cached share
 //! r_hit of equation 2 is [`Hits`].
 //!
@@ -31,4 +31,4 @@ pub use memory::{DeviceNeeds, Needs};
 pub use model::{Prediction, Terms, Wall, predict};
 pub use rates::{BusRates, DeviceRates, Kernel, KernelRates, RATES_VERSION, Rates};
 pub(crate) use work::pages;
-pub use work::{Hits, Phase, SUPERSTEPS_DEFAULT, Work};
+pub use work::{Hits, Phase, SUPERSTEPS_DEFAULT, Workload};

@@ -1,7 +1,7 @@
 //! The equations of the cost model.
 
 use super::work::{Hits, Phase};
-use super::{DeviceRates, Environment, Kernel, Needs, Work};
+use super::{DeviceRates, Environment, Kernel, Needs, Workload};
 use crate::device::exchange::message::MessageLayout;
 use crate::model::attributes::Attribute;
 use crate::team::{ExchangeRules, Strategy};
@@ -58,7 +58,7 @@ pub enum Wall {
 }
 
 /// Predicts the time of a run. Returns `None` if a device has not been measured.
-pub fn predict(work: &Work, environment: &Environment<'_>) -> Option<Prediction> {
+pub fn predict(work: &Workload, environment: &Environment<'_>) -> Option<Prediction> {
     let memory = Needs::of(work, environment);
     let rates: Vec<DeviceRates> =
         environment.profiles.iter().map(|profile| environment.rates.device(&profile.name)).collect::<Option<_>>()?;
@@ -94,7 +94,7 @@ pub fn predict(work: &Work, environment: &Environment<'_>) -> Option<Prediction>
 }
 
 struct Model<'a> {
-    work: &'a Work,
+    work: &'a Workload,
     environment: &'a Environment<'a>,
     memory: &'a Needs,
     rates: &'a [DeviceRates],
@@ -268,7 +268,7 @@ fn exchange_bytes(declared: &[Attribute], vertices: u64, devices: f64, rules: Ex
 
 impl Environment<'_> {
     /// Returns the share of the pages that a device sees with this kernel.
-    fn seen_by(&self, kernel: Kernel, work: &Work, device: usize) -> f64 {
+    fn seen_by(&self, kernel: Kernel, work: &Workload, device: usize) -> f64 {
         match self.strategy == Strategy::Shard && self.profiles.len() > 1 && !kernel.writes_neighbours() {
             true => 1.0 / self.profiles.len() as f64,
             false => self.seen(work, device),

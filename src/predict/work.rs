@@ -10,7 +10,7 @@ pub const SUPERSTEPS_DEFAULT: u32 = 10;
 
 /// The work of a run.
 #[derive(Clone, Debug)]
-pub struct Work {
+pub struct Workload {
     /// Vertices of the graph.
     pub vertices: u64,
     /// The algorithm's attributes.
@@ -90,7 +90,7 @@ const COMPONENTS: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 3.4, 
 /// Components of a directed graph, which visit every list in every superstep.
 const COMPONENTS_DIRECTED: Pattern = Pattern { supersteps: 5.0, passes: 5.0, edges: 5.0, activated: 1.0, power: 1.0 };
 
-impl Work {
+impl Workload {
     /// Returns the expected work of an algorithm over a store, in its maximum number of supersteps. If it scans whole
     /// graphs and its number of supersteps is unknown, `unknown` is assumed.
     pub fn of(algorithm: &dyn Algorithm, store: &Store, unknown: u32) -> Self {

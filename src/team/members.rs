@@ -14,7 +14,7 @@ use super::speed::Speeds;
 use super::{Strategy, TeamPlan};
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout};
 use crate::device::exchange::{ExchangeMemory, Move};
-use crate::device::{Device, DeviceReport, ExchangeWork, Member, PageDone, PageTask, StepEnd, Work};
+use crate::device::{Device, DeviceReport, ExchangeWork, Member, PageDone, PageTask, PageWork, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Graph, Scalars, State, Step, Visit};
@@ -59,7 +59,7 @@ pub struct Team {
 struct Pending {
     left: u32,
     kept: bool,
-    work: Work,
+    work: PageWork,
     failed: u32,
     error: Option<topostream_formats::Error>,
 }
@@ -183,7 +183,7 @@ impl Team {
     /// Exchanges the messages of a traversal: the vertices that each device has activated.
     fn exchange_messages(&mut self) -> Result<ExchangeWork> {
         let begun = Instant::now();
-        let collect = |pieces: &Vec<super::schedule::MessagePiece>| {
+        let collect = |pieces: &Vec<super::schedule::MessageRegion>| {
             let moves = pieces.iter().map(|piece| Move::Collect { vertices: piece.vertices.clone(), at: piece.at });
             moves.collect()
         };
@@ -241,7 +241,7 @@ impl Team {
         }
     }
 
-    fn account(&mut self, device: usize, work: &Work) {
+    fn account(&mut self, device: usize, work: &PageWork) {
         self.reports[device].edges += work.edges;
         self.edges[device] += work.edges;
         self.reports[device].compute_ns += work.compute_ns;
@@ -264,7 +264,7 @@ impl Team {
         match result {
             Ok(work) => {
                 // Edges are reported at the end of the superstep.
-                pending.work += Work { edges: 0, ..work };
+                pending.work += PageWork { edges: 0, ..work };
                 self.account(device, &work);
             }
             Err(error) => {

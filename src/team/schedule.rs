@@ -40,7 +40,7 @@ pub struct Schedule {
     /// device writes where another may still read.
     pub gather: [Gather; 2],
     /// The messages of a traversal, by device.
-    pub messages: Vec<Vec<MessagePiece>>,
+    pub messages: Vec<Vec<MessageRegion>>,
     /// The number of pieces of exchange memory.
     pub pieces: u64,
 }
@@ -56,7 +56,7 @@ pub struct Gather {
 
 /// A message's vertices and its place in the exchange memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessagePiece {
+pub struct MessageRegion {
     /// The vertices that it is about.
     pub vertices: Range<u64>,
     /// Its offset in the exchange memory, in bytes.
@@ -208,7 +208,7 @@ impl ScheduleRequest<'_> {
     }
 
     /// Returns the messages of each device, and the number of pieces that they need.
-    fn messages(&self) -> (Vec<Vec<MessagePiece>>, u64) {
+    fn messages(&self) -> (Vec<Vec<MessageRegion>>, u64) {
         let layout = MessageLayout::new(self.declared, self.sharded());
         let step = layout.blocks_max(self.piece_bytes) * BLOCK_VERTICES;
         let mut next = 0;
@@ -218,7 +218,7 @@ impl ScheduleRequest<'_> {
             let mut first = about.start / BLOCK_VERTICES * BLOCK_VERTICES;
             while first < about.end {
                 let end = (first + step).min(about.end);
-                pieces.push(MessagePiece { vertices: first..end, at: next * self.piece_bytes });
+                pieces.push(MessageRegion { vertices: first..end, at: next * self.piece_bytes });
                 next += 1;
                 first = end;
             }

@@ -1,14 +1,14 @@
 //! Measured speeds of a team's devices, by which pages are divided among them.
 
 use super::assignment::fractions;
-use crate::device::Work;
+use crate::device::PageWork;
 
 /// The speed of each device: a moving average in which the latest superstep has half of the weight.
 #[derive(Debug)]
 pub struct Speeds {
     lanes: Vec<u32>,
     /// Work of the present superstep, by device.
-    now: Vec<Work>,
+    now: Vec<PageWork>,
     /// Edges per nanosecond, by device, once measured.
     known: Vec<Option<f64>>,
     /// The speeds from which shares were last computed.
@@ -25,11 +25,11 @@ impl Speeds {
     /// lanes.
     pub fn new(lanes: Vec<u32>) -> Self {
         let devices = lanes.len();
-        Self { lanes, now: vec![Work::default(); devices], known: vec![None; devices], used: None }
+        Self { lanes, now: vec![PageWork::default(); devices], known: vec![None; devices], used: None }
     }
 
     /// Adds work of the present superstep.
-    pub fn add(&mut self, device: usize, work: &Work) {
+    pub fn add(&mut self, device: usize, work: &PageWork) {
         self.now[device] += *work;
     }
 
@@ -37,7 +37,7 @@ impl Speeds {
     /// last call that returned some.
     pub fn changed(&mut self) -> Option<Vec<f64>> {
         for (device, work) in self.now.iter_mut().enumerate() {
-            let Work { edges, compute_ns, .. } = std::mem::take(work);
+            let PageWork { edges, compute_ns, .. } = std::mem::take(work);
             if edges < EDGES_MIN || compute_ns == 0 {
                 continue;
             }
@@ -62,8 +62,8 @@ impl Speeds {
 mod tests {
     use super::*;
 
-    fn work(edges: u64, compute_ns: u64) -> Work {
-        Work { edges, compute_ns, check_ns: 0 }
+    fn work(edges: u64, compute_ns: u64) -> PageWork {
+        PageWork { edges, compute_ns, check_ns: 0 }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use topostream::predict::{
     BusRates, DeviceProfile, DeviceRates, Environment, Hits, Kernel, KernelRates, Needs, Phase, Prediction,
-    RATES_VERSION, Rates, Wall, Work, predict, shares,
+    RATES_VERSION, Rates, Wall, Workload, predict, shares,
 };
 use topostream::team::Strategy;
 
@@ -68,9 +68,9 @@ fn attribute(of: AttributeType, role: Role, merge: Merge) -> Attribute {
 }
 
 /// PageRank over out-lists: 2^24 vertices, 2^28 edges of 4 bytes in 1024 pages.
-fn pushing(supersteps: f64) -> Work {
+fn pushing(supersteps: f64) -> Workload {
     let (pages, edges) = (1024.0, f64::from(1 << 28));
-    Work {
+    Workload {
         vertices: 1 << 24,
         attributes: vec![
             attribute(AttributeType::F32, Role::ReadOnly, Merge::Max),
@@ -95,7 +95,7 @@ fn pushing(supersteps: f64) -> Work {
     }
 }
 
-fn searching() -> Work {
+fn searching() -> Workload {
     let phase = Phase {
         supersteps: 5.0,
         kernel: Kernel::TopDown,
@@ -110,7 +110,7 @@ fn searching() -> Work {
         attribute(AttributeType::U32, Role::Accumulated, Merge::Min),
         attribute(AttributeType::Bit, Role::Accumulated, Merge::Or),
     ];
-    Work { attributes, traversal: true, phases: vec![phase], ..pushing(1.0) }
+    Workload { attributes, traversal: true, phases: vec![phase], ..pushing(1.0) }
 }
 
 fn profile(name: &str, devices: usize, cache_bytes: u64) -> DeviceProfile {
@@ -328,9 +328,10 @@ fn every_device_has_all_tables() {
     let rates = rates();
     for (devices, strategy) in [(1, Strategy::Replicate), (4, Strategy::Replicate), (4, Strategy::Shard)] {
         let environment = environment(&rates, "gpu", devices, strategy);
-        let bytes =
-            |work: &Work| Needs::of(work, &environment).devices.iter().map(|device| device.bytes).collect::<Vec<_>>();
-        let with = bytes(&Work { table_bytes: 4 * GIB, ..pushing(1.0) });
+        let bytes = |work: &Workload| {
+            Needs::of(work, &environment).devices.iter().map(|device| device.bytes).collect::<Vec<_>>()
+        };
+        let with = bytes(&Workload { table_bytes: 4 * GIB, ..pushing(1.0) });
         assert_eq!(with, bytes(&pushing(1.0)).iter().map(|bytes| bytes + 4 * GIB).collect::<Vec<_>>());
     }
 }
@@ -417,7 +418,7 @@ proptest! {
         prop_assert!(close(total(devices, Strategy::Replicate)? * devices as f64, one));
         prop_assert!(close(total(devices, Strategy::Shard)?, one));
         // With lists grouped for as many shards it is.
-        let grouped = Work { shards: devices as u64, ..pushing(10.0) };
+        let grouped = Workload { shards: devices as u64, ..pushing(10.0) };
         let shard = predict(&grouped, &environment(&rates, "gpu", devices, Strategy::Shard)).unwrap();
         prop_assert!(close(shard.total_ns * devices as f64, one));
     }

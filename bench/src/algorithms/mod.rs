@@ -8,13 +8,13 @@
 //! ```
 
 pub(crate) mod entry;
-pub(crate) mod setting;
+pub(crate) mod run_options;
 
 use crate::measure::{Spread, ratio, timed, wake};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use crate::{Result, arrays};
 use entry::{Edges, Finished, Footprint, Needs, Row};
-use setting::{Buffer, Setting};
+use run_options::{Buffer, RunOptions};
 use std::path::{Path, PathBuf};
 use topostream::Engine;
 use topostream_formats::Store;
@@ -50,7 +50,7 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub only: Vec<String>,
     #[command(flatten)]
-    pub setting: Setting,
+    pub run_options: RunOptions,
 }
 
 impl Options {
@@ -74,13 +74,13 @@ impl Options {
 
     /// Where the outcome goes: parts of the table do not replace the whole.
     fn file_name(&self) -> String {
-        let parts = [vec!["algorithms".into(), self.graph_name(), self.setting.device_name()], self.only.clone()];
+        let parts = [vec!["algorithms".into(), self.graph_name(), self.run_options.device_name()], self.only.clone()];
         parts.concat().join("-") + ".json"
     }
 
     /// The graph in a store of some kind; a store that is given is what it is.
     fn store(&self, needs: &Needs) -> Result<Store> {
-        let (wanted, folder) = (self.setting.wanted(needs), &self.setting.dir);
+        let (wanted, folder) = (self.run_options.wanted(needs), &self.run_options.dir);
         match &self.graph {
             None => wanted.rmat(folder, self.scale),
             Some(path) if path.join("graph.json").exists() => Ok(Store::open(path)?),
@@ -133,7 +133,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     let Bench { mut outcome, times, memory, .. } = bench;
     outcome.tables.extend([times, memory]);
-    outcome.publish(Some(&options.setting.results.join(options.file_name())))
+    outcome.publish(Some(&options.run_options.results.join(options.file_name())))
 }
 
 struct Bench<'a> {
@@ -157,8 +157,8 @@ impl<'a> Bench<'a> {
             "every run: its answer beside that of one thread over arrays in memory, which shares no code with the \
              engine; the column `answer` has how close",
         );
-        let setting = &options.setting;
-        outcome.notes.push(format!("{}, {} threads", setting.device_name(), setting.threads()));
+        let run_options = &options.run_options;
+        outcome.notes.push(format!("{}, {} threads", run_options.device_name(), run_options.threads()));
         outcome.notes.push(
             "buffered, on GPUs: after two seconds of the same, which wake them up; from disk: with O_DIRECT, and a \
              page buffer of a quarter of the pages that are read, empty at the start of a run on the CPU; on GPUs, \
@@ -198,15 +198,15 @@ impl<'a> Bench<'a> {
     }
 
     fn measure(&mut self, row: Row, case: &Case) -> Result<()> {
-        let setting = &self.options.setting;
+        let run_options = &self.options.run_options;
         let (took, expected) = timed(|| row.oracle(&case.graph));
         let first_ns = took.as_nanos() as f64;
         let run = |engine: &Engine| -> Result<Finished> {
-            let finished = row.run(engine, &setting.dir)?;
+            let finished = row.run(engine, &run_options.dir)?;
             row.compare(&finished.values, &expected)?;
             Ok(finished)
         };
-        let engine = setting.engine(case.store.path(), Buffer::All, false)?;
+        let engine = run_options.engine(case.store.path(), Buffer::All, false)?;
         let warm = run(&engine)?;
         let page_bytes = warm.footprint.page_bytes(&case.store, row.sample.needs.weights.is_some());
         let runs = if warm.ns < LONG_NS { self.options.runs } else { 1 };
@@ -215,8 +215,8 @@ impl<'a> Bench<'a> {
             let again = round > 0 && first_ns < LONG_NS;
             let baseline = || timed(|| row.oracle(&case.graph)).0.as_nanos() as f64;
             let baseline_ns = if again { baseline() } else { first_ns };
-            if !setting.is_cpu() {
-                wake(|| row.run(&engine, &setting.dir).map(drop))?;
+            if !run_options.is_cpu() {
+                wake(|| row.run(&engine, &run_options.dir).map(drop))?;
             }
             let finished = run(&engine)?;
             if finished.report.total.disk_bytes > 0 {
@@ -225,7 +225,7 @@ impl<'a> Bench<'a> {
             in_memory.push((baseline_ns, finished));
         }
         drop(engine);
-        let open = || setting.engine(case.store.path(), Buffer::QuarterOf(page_bytes), false);
+        let open = || run_options.engine(case.store.path(), Buffer::QuarterOf(page_bytes), false);
         let streamed = self.streamed(runs, open, run)?;
         let round = |((baseline_ns, buffered), streamed): (&(f64, Finished), &Finished)| Round {
             baseline_ns: *baseline_ns,
@@ -247,7 +247,7 @@ impl<'a> Bench<'a> {
         open: impl Fn() -> Result<Engine>,
         run: impl Fn(&Engine) -> Result<Finished>,
     ) -> Result<Vec<Finished>> {
-        if self.options.setting.is_cpu() {
+        if self.options.run_options.is_cpu() {
             return (0..runs).map(|_| run(&open()?)).collect();
         }
         let engine = open()?;

@@ -42,10 +42,10 @@ use topostream_formats::Store;
 pub struct Options {
     /// Only these parts
     #[arg(value_name = "PART")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<Experiment>,
     /// Only these parts, in one word
     #[arg(long, value_delimiter = ',', value_name = "PARTS")]
-    pub only: Vec<Part>,
+    pub only: Vec<Experiment>,
     /// The scale of the R-MAT graph of edge factor 16
     #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=30))]
     pub scale: u32,
@@ -86,7 +86,7 @@ pub struct Options {
 
 /// A part of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Part {
+pub enum Experiment {
     /// One device, two, and so on; everything in main memory, nothing kept on devices
     Replicate,
     /// Which pages go to which device
@@ -101,7 +101,7 @@ pub enum Part {
     Model,
 }
 
-impl Part {
+impl Experiment {
     fn run(self, bench: &Bench) -> Result<Outcome> {
         match self {
             Self::Replicate => replicate::run(bench),
@@ -246,8 +246,8 @@ impl Bench {
 /// The first failure, a wrong answer among them.
 pub fn run(options: &Options) -> Result<()> {
     let bench = Bench::new(options)?;
-    let asked: Vec<Part> = options.parts.iter().chain(&options.only).copied().collect();
-    let chosen = Part::value_variants().iter().filter(|part| asked.is_empty() || asked.contains(part));
+    let asked: Vec<Experiment> = options.parts.iter().chain(&options.only).copied().collect();
+    let chosen = Experiment::value_variants().iter().filter(|part| asked.is_empty() || asked.contains(part));
     let mut summary = String::new();
     for part in chosen {
         if let Some(obstacle) = part.obstacle(&bench) {

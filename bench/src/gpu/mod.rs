@@ -119,14 +119,14 @@ const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 const SOURCES: usize = 16;
 
 /// Runs of the same, measured.
-type Runs = Rc<Vec<Measured>>;
+type Measurements = Rc<Vec<Measured>>;
 
 /// What all experiments share.
 struct Bench {
     options: Options,
     cases: RefCell<HashMap<(u32, u64), Rc<Case>>>,
     /// What was measured with everything in device memory, by scale and work.
-    in_vram: RefCell<HashMap<(u32, Work), Runs>>,
+    in_vram: RefCell<HashMap<(u32, Work), Measurements>>,
     /// What the CUDA baseline printed, by scale.
     cuda: RefCell<HashMap<u32, Rc<cuda::Figures>>>,
 }
@@ -189,7 +189,7 @@ impl Bench {
     }
 
     /// Work with everything in device memory, measured once in a process.
-    fn in_vram(&self, scale: u32, case: &Case, work: Work) -> Result<Runs> {
+    fn in_vram(&self, scale: u32, case: &Case, work: Work) -> Result<Measurements> {
         if let Some(measured) = self.in_vram.borrow().get(&(scale, work)) {
             return Ok(Rc::clone(measured));
         }

@@ -21,7 +21,7 @@ pub(super) struct LineSource<F> {
     info: SourceInfo,
     blocks: Blocks,
     format: F,
-    pieces: Vec<Piece>,
+    pieces: Vec<ParsedChunk>,
     /// The next of `pieces[..filled]` to give out.
     next: usize,
     filled: usize,
@@ -42,7 +42,7 @@ pub(super) struct Promise {
 
 /// The edges of a part of a block.
 #[derive(Default)]
-struct Piece {
+struct ParsedChunk {
     edges: Vec<Edge>,
     lines: u64,
     fault: Option<Fault>,
@@ -173,11 +173,11 @@ fn parse_block<F: LineFormat>(
     text: &[u8],
     piece_bytes: usize,
     room: Option<u64>,
-    pieces: &mut Vec<Piece>,
+    pieces: &mut Vec<ParsedChunk>,
 ) -> usize {
     let texts = split(text, piece_bytes);
     if pieces.len() < texts.len() {
-        pieces.resize_with(texts.len(), Piece::default);
+        pieces.resize_with(texts.len(), ParsedChunk::default);
     }
     texts.par_iter().zip(&mut pieces[..]).for_each(|(text, piece)| piece.parse(format, text, piece_bytes));
     let mut room = room.unwrap_or(u64::MAX);
@@ -209,7 +209,7 @@ fn split(mut text: &[u8], piece_bytes: usize) -> Vec<&[u8]> {
     pieces
 }
 
-impl Piece {
+impl ParsedChunk {
     fn parse<F: LineFormat>(&mut self, format: &F, text: &[u8], piece_bytes: usize) {
         self.edges.clear();
         self.edges.reserve(text.len().min(piece_bytes) / 4 + 1);

@@ -17,7 +17,7 @@ const BATCH_EDGES: usize = 1 << 14;
 /// older one, when [`Self::finish`] returns; a writer that is dropped before leaves nothing behind.
 pub struct EdgeListWriter {
     file: OutputFile,
-    layout: Layout,
+    format: RecordFormat,
     /// One for each batch that is formatted at the same time.
     buffers: Vec<Vec<u8>>,
     edges: u64,
@@ -25,7 +25,7 @@ pub struct EdgeListWriter {
 }
 
 #[derive(Clone, Copy)]
-enum Layout {
+enum RecordFormat {
     Text(Option<WeightType>),
     U32,
     U64,
@@ -39,10 +39,10 @@ impl EdgeListWriter {
     /// If `kind` is not for writing, or cannot hold the weights; if the file cannot be created.
     pub fn create(path: impl AsRef<Path>, kind: Kind, weights: Option<WeightType>) -> Result<Self> {
         let path = path.as_ref();
-        let layout = match (kind, weights) {
-            (Kind::Text | Kind::GapText, weights) => Layout::Text(weights),
-            (Kind::RawU32, None) => Layout::U32,
-            (Kind::RawU64, None) => Layout::U64,
+        let format = match (kind, weights) {
+            (Kind::Text | Kind::GapText, weights) => RecordFormat::Text(weights),
+            (Kind::RawU32, None) => RecordFormat::U32,
+            (Kind::RawU64, None) => RecordFormat::U64,
             (Kind::RawU32 | Kind::RawU64, Some(_)) => {
                 let message = format!("{}: {kind} has no place for weights; write .wel instead", path.display());
                 return Err(Error::Invalid(message));
@@ -51,7 +51,7 @@ impl EdgeListWriter {
         };
         let file = OutputFile::create(path).map_err(Error::io(path, "create"))?;
         let buffers = vec![Vec::new(); 2 * rayon::current_num_threads()];
-        Ok(Self { file, layout, buffers, edges: 0, bytes: 0 })
+        Ok(Self { file, format, buffers, edges: 0, bytes: 0 })
     }
 
     /// The kind of edge list that a file called `path` should hold: `.el` and `.wel`, `.txt` and its like, `.u32`,
@@ -73,12 +73,12 @@ impl EdgeListWriter {
     /// # Errors
     /// If an id does not fit in 32 bits where pairs have 32; if the disk is full.
     pub fn write(&mut self, edges: &[Edge]) -> Result<()> {
-        let layout = self.layout;
+        let format = self.format;
         for round in edges.chunks(BATCH_EDGES * self.buffers.len()) {
             let batches = round.par_chunks(BATCH_EDGES).zip(&mut self.buffers);
             batches.try_for_each(|(batch, buffer)| {
                 buffer.clear();
-                layout.format(batch, buffer)
+                format.format(batch, buffer)
             })?;
             for buffer in &self.buffers[..round.len().div_ceil(BATCH_EDGES)] {
                 self.file.write_all(buffer).map_err(Error::io(self.file.path(), "write"))?;
@@ -106,7 +106,7 @@ impl EdgeListWriter {
     }
 }
 
-impl Layout {
+impl RecordFormat {
     fn format(self, edges: &[Edge], buffer: &mut Vec<u8>) -> Result<()> {
         for edge in edges {
             match self {

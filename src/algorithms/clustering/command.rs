@@ -2,8 +2,8 @@
 
 use super::Clustering;
 use crate::algorithms::command::{
-    Arguments, Command, DISTINCT, Edges, Entry, Finished, Graphalytics, Part, Prepared, Rule, Runs, Sample, Shown,
-    UNDIRECTED, size,
+    Arguments, Command, DISTINCT, Edges, Entry, Finished, Graphalytics, Prepared, Rule, Runnable, Sample, Shown,
+    SummaryItem, UNDIRECTED, size,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
@@ -53,7 +53,8 @@ pub struct ClusteringArgs {
 impl Command for ClusteringArgs {
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let top = self.top;
-        let shown = Shown::Own(Box::new(move |run, store| vec![Part::Top(top), Part::Line(mean(run, store))]));
+        let shown =
+            Shown::Own(Box::new(move |run, store| vec![SummaryItem::Top(top), SummaryItem::Line(mean(run, store))]));
         Ok(Prepared::new(*self).showing(shown).leaving_out(
             "memory is the most that a table of neighbours can take: some of them may turn out the same. Not in the \
              times: before each superstep a table is made, for which a directed graph is read twice, an undirected one \
@@ -63,7 +64,7 @@ impl Command for ClusteringArgs {
 }
 
 /// Rounds over ranges of vertices whose lists fit in the table.
-impl Runs for ClusteringArgs {
+impl Runnable for ClusteringArgs {
     fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
         Ok(Box::new(Clustering::run(engine, self.table, observer)?))
     }

@@ -13,7 +13,7 @@ use topostream_formats::{Store, VertexId};
 /// What arguments come to over a store.
 pub struct Prepared {
     /// The algorithm.
-    pub runs: Box<dyn Runs>,
+    pub runs: Box<dyn Runnable>,
     /// The summary on the terminal.
     pub shown: Shown,
     /// What is done beside the run.
@@ -24,7 +24,7 @@ pub struct Prepared {
 
 impl Prepared {
     /// An algorithm, of which no summary is shown.
-    pub fn new(runs: impl Runs + 'static) -> Self {
+    pub fn new(runs: impl Runnable + 'static) -> Self {
         Self { runs: Box::new(runs), shown: Shown::Nothing, beside: Vec::new(), left_out: None }
     }
 
@@ -49,7 +49,7 @@ impl Prepared {
 }
 
 /// Something that runs on an engine: an algorithm, or several runs that give one answer.
-pub trait Runs {
+pub trait Runnable {
     /// Runs it to its end.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ pub trait Runs {
     }
 }
 
-impl<A: Algorithm> Runs for A {
+impl<A: Algorithm> Runnable for A {
     fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
         Ok(Box::new(engine.run_observed(*self, observer)?))
     }
@@ -153,10 +153,10 @@ pub enum Shown {
 }
 
 /// Makes the parts of a summary of a finished run.
-pub type Summarize = Box<dyn Fn(&dyn Finished, &Store) -> Vec<Part>>;
+pub type Summarize = Box<dyn Fn(&dyn Finished, &Store) -> Vec<SummaryItem>>;
 
 /// A part of a summary.
-pub enum Part {
+pub enum SummaryItem {
     /// A line.
     Line(String),
     /// The vertices with the largest values of the first answer, as many as are given here.

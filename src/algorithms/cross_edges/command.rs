@@ -2,7 +2,7 @@
 
 use super::CrossEdges;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Finished, Part, Prepared, Sample, Shown,
+    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Finished, Prepared, Sample, Shown, SummaryItem,
 };
 use crate::error::{Error, Result};
 use crate::model::algorithm::AnswerValues;
@@ -68,7 +68,7 @@ impl Command for CrossEdgesArgs {
             Beside::CrossingEdges { path, from, to }
         });
         let sizes = (from.count(), to.count());
-        let shown = Shown::Own(Box::new(move |run, store| vec![Part::Line(summary(run, store, sizes))]));
+        let shown = Shown::Own(Box::new(move |run, store| vec![SummaryItem::Line(summary(run, store, sizes))]));
         Ok(Prepared::new(CrossEdges { from, to }).showing(shown).with(edges))
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Degrees, histogram};
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Finished, OUT_LISTS, Part, Prepared, Sample, Shown, WriteFile,
+    AS_GIVEN, Arguments, Beside, Command, Edges, Entry, Finished, OUT_LISTS, Prepared, Sample, Shown, SummaryItem,
+    WriteFile,
 };
 use crate::error::Result;
 use crate::model::algorithm::{Answer, AnswerValues};
@@ -85,7 +86,7 @@ impl Distribution {
     }
 
     /// The same for people: 0, 1, then up to each power of two.
-    fn table(&self) -> Option<Part> {
+    fn table(&self) -> Option<SummaryItem> {
         let largest = self.columns.iter().filter_map(|(_, counts)| counts.keys().next_back()).max();
         let &largest = largest?;
         let rows = (0..=u64::BITS - largest.leading_zeros()).map(|log2| {
@@ -96,6 +97,6 @@ impl Distribution {
             std::iter::once(range).chain(counts).collect::<Vec<String>>()
         });
         let names = self.columns.iter().map(|(name, _)| format!("vertices by {name}"));
-        Some(Part::Table(std::iter::once("degree".to_owned()).chain(names).collect(), rows.collect()))
+        Some(SummaryItem::Table(std::iter::once("degree".to_owned()).chain(names).collect(), rows.collect()))
     }
 }

@@ -2,8 +2,8 @@
 
 use super::LabelPropagation;
 use crate::algorithms::command::{
-    AS_GIVEN, Arguments, Command, Edges, Entry, Finished, Graphalytics, ParameterKind, Prepared, Rule, Runs, Sample,
-    Shown, Switch, UNDIRECTED, size,
+    AS_GIVEN, Arguments, Command, Edges, Entry, Finished, Graphalytics, ParameterKind, Prepared, Rule, Runnable,
+    Sample, Shown, Switch, UNDIRECTED, size,
 };
 use crate::engine::{Engine, Observer};
 use crate::error::Result;
@@ -65,7 +65,7 @@ impl Command for CommunitiesArgs {
 }
 
 /// Rounds over ranges of vertices whose counts fit in the table.
-impl Runs for CommunitiesArgs {
+impl Runnable for CommunitiesArgs {
     fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>> {
         Ok(Box::new(LabelPropagation::run(engine, self.iterations, self.table, observer)?))
     }

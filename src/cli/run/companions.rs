@@ -7,7 +7,7 @@ use crate::cli::results::OutputFile;
 use crate::cli::{Failure, opening};
 use std::path::Path;
 use std::sync::Arc;
-use topostream::algorithms::command::{Beside, Finished, Runs, WriteFile};
+use topostream::algorithms::command::{Beside, Finished, Runnable, WriteFile};
 use topostream::extract::{ExtractOptions, crossing};
 use topostream::{Store, VertexSet};
 use topostream_tools::progress::Cancel;
@@ -27,7 +27,7 @@ impl Companions {
     /// Does what comes before the run, and makes sure that the rest can be done.
     pub fn begin(
         beside: Vec<Beside>,
-        runs: &dyn Runs,
+        runs: &dyn Runnable,
         store: &Store,
         common: &Common,
         cancel: &Cancel,

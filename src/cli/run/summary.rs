@@ -2,7 +2,7 @@
 
 use crate::cli::{Failure, results, tables};
 use topostream::Store;
-use topostream::algorithms::command::{Finished, Part, Shown};
+use topostream::algorithms::command::{Finished, Shown, SummaryItem};
 use topostream::model::algorithm::{Answer, AnswerValues};
 
 /// The text of a summary; empty where the answer has no values of the kind that is shown.
@@ -12,7 +12,7 @@ pub fn summary(run: &dyn Finished, store: &Store, shown: &Shown) -> Result<Strin
     let Some(answer) = answers.first() else { return Ok(String::new()) };
     Ok(match (shown, &answer.values) {
         (Shown::Own(parts), _) => {
-            let text = |part: &Part| part_text(part, answer, store);
+            let text = |item: &SummaryItem| item_text(item, answer, store);
             parts(run, store).iter().map(text).collect::<Result<String, Failure>>()?
         }
         (Shown::Top(count), _) if *count > 0 => {
@@ -51,11 +51,11 @@ pub fn summary(run: &dyn Finished, store: &Store, shown: &Shown) -> Result<Strin
     })
 }
 
-fn part_text(part: &Part, answer: &Answer<'_>, store: &Store) -> Result<String, Failure> {
+fn item_text(part: &SummaryItem, answer: &Answer<'_>, store: &Store) -> Result<String, Failure> {
     Ok(match part {
-        Part::Line(line) => format!("{line}\n"),
-        Part::Top(count) => top(answer, *count, store)?,
-        Part::Table(header, rows) => {
+        SummaryItem::Line(line) => format!("{line}\n"),
+        SummaryItem::Top(count) => top(answer, *count, store)?,
+        SummaryItem::Table(header, rows) => {
             let header: Vec<&str> = header.iter().map(String::as_str).collect();
             tables::table(&header, rows.iter().cloned())
         }

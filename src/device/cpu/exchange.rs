@@ -86,16 +86,16 @@ impl<A: Algorithm> CpuDevice<A> {
         &graph.outgoing()[graph.outgoing_among(vertices)]
     }
 
-    fn message<'a>(&'a self, memory: &'a ExchangeMemory, vertices: &Range<u64>, at: u64) -> Message<'a> {
+    fn message<'a>(&'a self, memory: &'a ExchangeMemory, vertices: &Range<u64>, at: u64) -> MessageView<'a> {
         let layout = self.layout.as_ref().expect("messages are traversals'");
         let words = memory.words(at, layout.words_max(vertices));
         let (state, superstep) = (&self.shared.state, self.step.superstep);
-        Message { layout, declared: &self.declared, state, superstep, vertices: vertices.clone(), words }
+        MessageView { layout, declared: &self.declared, state, superstep, vertices: vertices.clone(), words }
     }
 }
 
 /// A message that is being written or read.
-struct Message<'a> {
+struct MessageView<'a> {
     layout: &'a MessageLayout,
     declared: &'a [Attribute],
     state: &'a State,
@@ -104,7 +104,7 @@ struct Message<'a> {
     words: &'a [AtomicU32],
 }
 
-impl Message<'_> {
+impl MessageView<'_> {
     /// The message's blocks, by number, with their vertices.
     fn blocks(&self) -> impl ParallelIterator<Item = (u64, Range<u64>)> + '_ {
         (0..blocks_of(&self.vertices)).into_par_iter().map(|block| {

@@ -10,7 +10,7 @@
 
 use super::lists::{Lengths, PageLists, Selection};
 use crate::device::workers::{Workers, panic_message};
-use crate::device::{PageDone, PageTask, Work};
+use crate::device::{PageDone, PageTask, PageWork};
 use crate::model::algorithm::{Algorithm, State, Step, Visit};
 use crate::trace::{Detail, Lane, Timeline};
 use crossbeam_channel::Sender;
@@ -115,7 +115,7 @@ impl<A: Algorithm> Shared<A> {
             self.tell(Report::Panicked(panic_message(&*panic)));
         }
         let Some(SharedPage { task, edges, compute_ns, check_ns, .. }) = Arc::into_inner(page) else { return };
-        let work = Work { edges: edges.into_inner(), compute_ns: compute_ns.into_inner(), check_ns };
+        let work = PageWork { edges: edges.into_inner(), compute_ns: compute_ns.into_inner(), check_ns };
         self.tell(Report::Done(PageDone { page: task.page, frame: task.frame, kept: false, result: Ok(work) }));
     }
 

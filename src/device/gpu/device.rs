@@ -1,6 +1,6 @@
 //! The device as the engine sees it: questions to the driver's thread, and its answers.
 
-use super::driver::{Driver, Ended, Message, NextPages, Piece, RunSetup};
+use super::driver::{Driver, DriverMessage, Ended, NextPages, RunSetup, ValueChunk};
 use super::memory::home::Home;
 use crate::device::exchange::Move;
 use crate::device::{Device, Member, PageDone, PageTask, StepEnd};
@@ -36,7 +36,7 @@ pub struct GpuDevice {
     traversal: bool,
     part: Part,
     next_pages: NextPages,
-    messages: Sender<Message>,
+    messages: Sender<DriverMessage>,
     /// Answers to come: to a round, and to the end of a superstep.
     round: Option<Receiver<Result<()>>>,
     ending: Option<Receiver<Ended>>,
@@ -83,12 +83,12 @@ impl GpuDevice {
     }
 
     /// Asks the driver, and waits for its answer.
-    fn ask<T>(&self, question: impl FnOnce(Sender<T>) -> Message) -> Result<T> {
+    fn ask<T>(&self, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<T> {
         self.wait(&self.begin_asking(1, question)?)
     }
 
     /// Asks the driver, which may give so many answers before they are taken.
-    fn begin_asking<T>(&self, ahead: usize, question: impl FnOnce(Sender<T>) -> Message) -> Result<Receiver<T>> {
+    fn begin_asking<T>(&self, ahead: usize, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<Receiver<T>> {
         let (reply, answer) = bounded(ahead);
         self.messages.send(question(reply)).map_err(|_| self.gone())?;
         Ok(answer)
@@ -115,9 +115,13 @@ impl GpuDevice {
     }
 
     /// Copies the values of the device's own vertices to a state.
-    fn bring(&self, how: impl FnOnce(Sender<Result<Option<Piece>>>) -> Message, state: &State) -> Result<()> {
+    fn bring(
+        &self,
+        how: impl FnOnce(Sender<Result<Option<ValueChunk>>>) -> DriverMessage,
+        state: &State,
+    ) -> Result<()> {
         let pieces = self.begin_asking(PIECES_AHEAD, how)?;
-        while let Some(Piece { attribute, vertices, words }) = self.wait(&pieces)?? {
+        while let Some(ValueChunk { attribute, vertices, words }) = self.wait(&pieces)?? {
             state.attributes.set_words(attribute, &vertices, &words);
         }
         if let (Some(noted), Some(all)) = (self.activations.as_deref(), state.activations())
@@ -132,7 +136,7 @@ impl GpuDevice {
     fn gone(&self) -> Error {
         let ended = || stopped(&self.name, "its thread has ended");
         let (reply, answer) = bounded(1);
-        if self.messages.send(Message::Why(reply)).is_err() {
+        if self.messages.send(DriverMessage::Why(reply)).is_err() {
             return ended();
         }
         answer.recv().unwrap_or_else(|_| ended())
@@ -149,7 +153,7 @@ impl Device for GpuDevice {
     }
 
     fn initialise(&mut self) -> Result<Scalars> {
-        let (totals, next_pages) = self.ask(Message::Initialise)??;
+        let (totals, next_pages) = self.ask(DriverMessage::Initialise)??;
         self.next_pages = next_pages;
         Ok(totals)
     }
@@ -172,23 +176,23 @@ impl Device for GpuDevice {
     }
 
     fn begin(&mut self, step: &Step) -> Result<()> {
-        self.messages.send(Message::Begin(*step)).map_err(|_| self.gone())
+        self.messages.send(DriverMessage::Begin(*step)).map_err(|_| self.gone())
     }
 
     fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()> {
         let topology = self.store.topology(step.direction).expect("algorithms visit topologies that exist");
         let mut bits = vec![0; topology.page_count().div_ceil(32).max(1) as usize];
         pages.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
-        self.messages.send(Message::Defer(step.direction, bits)).map_err(|_| self.gone())
+        self.messages.send(DriverMessage::Defer(step.direction, bits)).map_err(|_| self.gone())
     }
 
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
-        self.ask(|reply| Message::Resident(pages, policy, reply)).unwrap_or_default()
+        self.ask(|reply| DriverMessage::Resident(pages, policy, reply)).unwrap_or_default()
     }
 
     fn submit(&mut self, task: PageTask) {
         // A driver that has stopped says so at the next question.
-        self.messages.send(Message::Page(task)).ok();
+        self.messages.send(DriverMessage::Page(task)).ok();
     }
 
     fn poll_done(&mut self, context: &mut Context<'_>, done: &mut Vec<PageDone>) -> Poll<Result<()>> {
@@ -197,7 +201,7 @@ impl Device for GpuDevice {
             loop {
                 match report {
                     Some(pages) => done.extend(pages),
-                    None => return Err(self.ask(Message::Why)?),
+                    None => return Err(self.ask(DriverMessage::Why)?),
                 }
                 match self.done.try_recv() {
                     Ok(more) => report = more,
@@ -240,7 +244,7 @@ impl Device for GpuDevice {
 
 impl Member for GpuDevice {
     fn begin_round(&mut self, moves: Vec<Move>) -> Result<()> {
-        self.round = Some(self.begin_asking(1, |reply| Message::Round(moves, reply))?);
+        self.round = Some(self.begin_asking(1, |reply| DriverMessage::Round(moves, reply))?);
         Ok(())
     }
 
@@ -250,38 +254,38 @@ impl Member for GpuDevice {
     }
 
     fn receive(&mut self, moves: Vec<Move>) -> Result<()> {
-        self.messages.send(Message::Receive(moves)).map_err(|_| self.gone())
+        self.messages.send(DriverMessage::Receive(moves)).map_err(|_| self.gone())
     }
 
     fn begin_end(&mut self, _step: &Step, told: Vec<Move>) -> Result<()> {
-        self.ending = Some(self.begin_asking(1, |reply| Message::End(told, reply))?);
+        self.ending = Some(self.begin_asking(1, |reply| DriverMessage::End(told, reply))?);
         Ok(())
     }
 
     fn contribute(&mut self, state: &State) -> Result<()> {
-        self.bring(Message::Download, state)
+        self.bring(DriverMessage::Download, state)
     }
 
     fn contribute_before(&mut self, next: &Step, state: &State) -> Result<()> {
         if self.traversal {
-            let words = self.ask(|reply| Message::Frontier(next.superstep, reply))??;
+            let words = self.ask(|reply| DriverMessage::Frontier(next.superstep, reply))??;
             state.frontier(next.superstep).set_words((self.part.own_words().start / 32) as usize, &words);
         }
-        self.bring(Message::Save, state)
+        self.bring(DriverMessage::Save, state)
     }
 
     fn go_on_from(&mut self, next: &Step, state: &Arc<State>) -> Result<()> {
         if let (Some(noted), Some(all)) = (&self.activations, state.activations()) {
             all.copy_to(noted);
         }
-        self.next_pages = self.ask(|reply| Message::Restore(*next, Arc::clone(state), reply))??;
+        self.next_pages = self.ask(|reply| DriverMessage::Restore(*next, Arc::clone(state), reply))??;
         Ok(())
     }
 }
 
 impl Drop for GpuDevice {
     fn drop(&mut self) {
-        self.messages.send(Message::Stop).ok();
+        self.messages.send(DriverMessage::Stop).ok();
         if let Some(Ok(home)) = self.driver.take().map(JoinHandle::join)
             && home.is_sound()
         {

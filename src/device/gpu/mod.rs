@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  engine's task               driver thread                                    device
-//!  GpuDevice ── Message ──▶ Driver ─▶ check (workers) ─▶ slot? ─┬ no: stays in its frame ─▶ kernel reads it there
+//!  GpuDevice ── messages ─▶ Driver ─▶ check (workers) ─▶ slot? ─┬ no: stays in its frame ─▶ kernel reads it there
 //!      ▲                                                        └ yes: copy ─▶ arena ─────▶ kernel
 //!      └── PageDone, answers ◀── completed launches ◀── launches: one dispatch for a batch of pages ─▶ attributes
 //! ```

@@ -153,7 +153,7 @@ proptest! {
         prop_assert_eq!(places, (0..pieces).collect::<Vec<_>>());
         for (part, pieces) in parts.iter().zip(&messages) {
             let mut next = part.writable().start / BLOCK_VERTICES * BLOCK_VERTICES;
-            for MessagePiece { vertices, .. } in pieces {
+            for MessageRegion { vertices, .. } in pieces {
                 prop_assert_eq!(vertices.start, next);
                 prop_assert!(vertices.start.is_multiple_of(BLOCK_VERTICES));
                 prop_assert!(4 * layout.words_max(vertices) <= piece_bytes);

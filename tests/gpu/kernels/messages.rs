@@ -8,7 +8,7 @@ use super::graph::Chance;
 use super::{gpu, words_each};
 use topostream::Direction;
 use topostream::device::exchange::message::MessageLayout;
-use topostream::device::gpu::compose::layout::{Message, Step, collected_words, message_groups, sparse_max};
+use topostream::device::gpu::compose::layout::{MessageParams, Step, collected_words, message_groups, sparse_max};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource, compose};
 use topostream::model::Part;
 use topostream::model::algorithm::{Shader, Visit};
@@ -107,10 +107,10 @@ impl Case {
         MessageLayout::new(&self.declared.attributes, self.part.sharded)
     }
 
-    fn message(&self) -> Message {
+    fn message(&self) -> MessageParams {
         let last = (self.about.end - 1) as u32;
         let sparse_max = sparse_max(&self.layout(), &self.about);
-        Message { first: self.about.start as u32, last, begin: BEGIN as u32, sparse_max }
+        MessageParams { first: self.about.start as u32, last, begin: BEGIN as u32, sparse_max }
     }
 
     /// The words of a column that the device holds.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Sorted (by source, dest) ─▶ Histogram ─▶ ends
-//!                           └▶ Parts: a buffer for each shard ── full ─▶ the temporary file ─▶ shard after shard, as they came
+//!                           └▶ ShardBuffers ── full ─▶ the temporary file ─▶ shard after shard, in input order
 //! ```
 //!
 //! What comes sorted stays so within a shard: no second sort is needed.
@@ -79,52 +79,52 @@ impl Histogram {
 
 /// The edges of one shard, as they came.
 #[derive(Default)]
-struct Part<R> {
+struct ShardBuffer<R> {
     buffer: Vec<R>,
     /// Where in the temporary file the earlier ones are: first byte and records of each write.
     written: Vec<(u64, usize)>,
 }
 
 /// Edges by shard.
-struct Parts<R> {
+struct ShardBuffers<R> {
     folder: PathBuf,
     cancel: Cancel,
     ends: Vec<u64>,
-    parts: Vec<Part<R>>,
+    buffers: Vec<ShardBuffer<R>>,
     records_max: usize,
     /// The file has no name: it vanishes with the process.
     file: Option<File>,
     file_bytes: u64,
 }
 
-impl<R: Record> Parts<R> {
+impl<R: Record> ShardBuffers<R> {
     /// Takes about `memory_bytes` at most.
     fn new(folder: &Path, memory_bytes: u64, ends: Vec<u64>, cancel: Cancel) -> Self {
         // One share is left for a buffer that moves while it grows.
         let share = memory_bytes as usize / (ends.len() + 1) / size_of::<R>();
-        let parts = ends.iter().map(|_| Part { buffer: Vec::new(), written: Vec::new() }).collect();
+        let buffers = ends.iter().map(|_| ShardBuffer { buffer: Vec::new(), written: Vec::new() }).collect();
         let (records_max, folder) = (share.max(RECORDS_MIN), folder.to_owned());
-        Self { folder, cancel, ends, parts, records_max, file: None, file_bytes: 0 }
+        Self { folder, cancel, ends, buffers, records_max, file: None, file_bytes: 0 }
     }
 
     /// Appends an edge to its shard.
     #[inline]
     fn push(&mut self, source: u32, dest: u32, weight: u32) -> Result<()> {
         let shard = self.ends.partition_point(|&end| end <= dest.into());
-        let part = &mut self.parts[shard];
-        if part.buffer.len() == part.buffer.capacity() {
+        let shard_buffer = &mut self.buffers[shard];
+        if shard_buffer.buffer.len() == shard_buffer.buffer.capacity() {
             self.make_room(shard)?;
         }
-        self.parts[shard].buffer.push(R::new(source, dest, weight));
+        self.buffers[shard].buffer.push(R::new(source, dest, weight));
         Ok(())
     }
 
     /// A larger buffer as long as that is allowed, else an emptied one.
     fn make_room(&mut self, shard: usize) -> Result<()> {
-        let part = &mut self.parts[shard];
-        let full = part.buffer.len();
+        let shard_buffer = &mut self.buffers[shard];
+        let full = shard_buffer.buffer.len();
         if full < self.records_max {
-            part.buffer.reserve_exact((2 * full).clamp(RECORDS_MIN, self.records_max) - full);
+            shard_buffer.buffer.reserve_exact((2 * full).clamp(RECORDS_MIN, self.records_max) - full);
             return Ok(());
         }
         self.cancel.check()?;
@@ -134,26 +134,26 @@ impl<R: Record> Parts<R> {
                 tempfile::tempfile_in(&self.folder).map_err(Error::io(&self.folder, "make a temporary file in"))?,
             ),
         };
-        let bytes: &[u8] = bytemuck::cast_slice(&part.buffer);
+        let bytes: &[u8] = bytemuck::cast_slice(&shard_buffer.buffer);
         file.write_all(bytes).map_err(Error::io(&self.folder, "write a shard's edges in"))?;
-        part.written.push((self.file_bytes, full));
+        shard_buffer.written.push((self.file_bytes, full));
         self.file_bytes += bytes.len() as u64;
-        part.buffer.clear();
+        shard_buffer.buffer.clear();
         Ok(())
     }
 
     /// How many edges a shard has.
     fn records(&self, shard: usize) -> u64 {
-        let part = &self.parts[shard];
-        part.written.iter().map(|&(_, records)| records as u64).sum::<u64>() + part.buffer.len() as u64
+        let shard_buffer = &self.buffers[shard];
+        shard_buffer.written.iter().map(|&(_, records)| records as u64).sum::<u64>() + shard_buffer.buffer.len() as u64
     }
 
     /// Passes a shard's edges in the order in which they came.
     fn for_each(&self, shard: usize, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
-        let part = &self.parts[shard];
+        let shard_buffer = &self.buffers[shard];
         let mut block: Vec<R> = Vec::new();
-        for &(start, records) in &part.written {
-            let file = self.file.as_ref().expect("a part that was written has a file");
+        for &(start, records) in &shard_buffer.written {
+            let file = self.file.as_ref().expect("a shard that was written has a file");
             // As large as a write at most, and no larger than another buffer may be.
             let step = records.min(self.records_max / 2 + 1);
             for first in (0..records).step_by(step) {
@@ -166,7 +166,7 @@ impl<R: Record> Parts<R> {
             }
         }
         self.cancel.check()?;
-        part.buffer.chunks(1 << 18).try_for_each(take)
+        shard_buffer.buffer.chunks(1 << 18).try_for_each(take)
     }
 }
 
@@ -181,21 +181,22 @@ impl<R: Record> Formatter<'_, R> {
         })?;
         let ends = histogram.ends(self.options.shards);
         drop(histogram);
-        let parts_bytes = self.sort_beside(self.budget.grouping_bytes(&self.known()))?;
-        let mut parts = Parts::<R>::new(&self.folder, parts_bytes, ends.clone(), self.cancel.clone());
-        let edges = self.each_edge("group by destination", |source, dest, weight| parts.push(source, dest, weight))?;
+        let buffers_bytes = self.sort_beside(self.budget.grouping_bytes(&self.known()))?;
+        let mut buffers = ShardBuffers::<R>::new(&self.folder, buffers_bytes, ends.clone(), self.cancel.clone());
+        let edges =
+            self.each_edge("group by destination", |source, dest, weight| buffers.push(source, dest, weight))?;
         let mut targets = None;
         if let Encoding::RecordId { .. } = self.options.layout.encoding {
             // Record ids name records of the first shard.
             let mut layout = TopologyWriter::layout_only(self.options.layout.clone());
-            self.each_of(&parts, 0, "lay out pages", |source, dest, weight| layout.push(source, dest, weight))?;
+            self.each_of(&buffers, 0, "lay out pages", |source, dest, weight| layout.push(source, dest, weight))?;
             targets = Some(Targets::new(&layout.finish(vertices)?.1, vertices));
         }
         let mut lists = self.writer.topology(Direction::Out, targets)?;
         let weights = self.options.layout.weights.unwrap_or(WeightType::U32);
         for (shard, end) in ends.into_iter().enumerate() {
             let stage = format!("write shard {} of {}", shard + 1, self.options.shards);
-            self.each_of(&parts, shard, &stage, |source, dest, weight| {
+            self.each_of(&buffers, shard, &stage, |source, dest, weight| {
                 lists.push(source, dest, unsortable(weight, weights))
             })?;
             lists.end_shard(end, vertices)?;
@@ -206,14 +207,14 @@ impl<R: Record> Formatter<'_, R> {
     /// Passes every edge of a shard.
     fn each_of(
         &self,
-        parts: &Parts<R>,
+        buffers: &ShardBuffers<R>,
         shard: usize,
         stage: &str,
         mut take: impl FnMut(u32, u32, u32) -> Result<()>,
     ) -> Result<()> {
-        self.progress.begin(stage, Some(parts.records(shard)), Unit::Edges);
+        self.progress.begin(stage, Some(buffers.records(shard)), Unit::Edges);
         let mut passed = 0;
-        parts.for_each(shard, |records| {
+        buffers.for_each(shard, |records| {
             for record in records {
                 let (source, dest, weight) = record.parts();
                 take(source, dest, weight)?;

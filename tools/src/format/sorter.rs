@@ -30,12 +30,12 @@ pub struct Sorter<R> {
     records_max: usize,
     /// All runs, one behind the other. The file has no name: it vanishes with the process.
     file: Option<File>,
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
     cancel: Cancel,
 }
 
 /// A sorted run in the temporary file.
-struct Run {
+struct SortedRun {
     /// Its first byte in the file.
     start: u64,
     records: u64,
@@ -46,14 +46,14 @@ pub enum Sorted<R> {
     /// All of them in memory.
     Memory(Vec<R>),
     /// In several runs on disk.
-    Runs(Runs),
+    Runs(SortedRuns),
 }
 
 /// Sorted runs on disk.
-pub struct Runs {
+pub struct SortedRuns {
     folder: PathBuf,
     file: File,
-    runs: Vec<Run>,
+    runs: Vec<SortedRun>,
     block_records: usize,
     cancel: Cancel,
 }
@@ -121,7 +121,7 @@ impl<R: Record> Sorter<R> {
         };
         file.write_all(bytemuck::cast_slice(&self.buffer)).map_err(Error::io(&self.folder, "write a sorted run in"))?;
         let start = self.runs.last().map_or(0, |last| last.start + last.records * size_of::<R>() as u64);
-        self.runs.push(Run { start, records: full as u64 });
+        self.runs.push(SortedRun { start, records: full as u64 });
         self.buffer.clear();
         Ok(())
     }
@@ -143,7 +143,7 @@ impl<R: Record> Sorter<R> {
         let bytes = self.buffer.capacity() * size_of::<R>();
         drop(std::mem::take(&mut self.buffer));
         let block_records = block_records::<R>(bytes as u64, self.runs.len());
-        Ok(Sorted::Runs(Runs { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel }))
+        Ok(Sorted::Runs(SortedRuns { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel }))
     }
 }
 
@@ -179,8 +179,14 @@ impl<R: Record> Sorted<R> {
                     cancel.check()?;
                     file.write_all(bytemuck::cast_slice(some)).map_err(Error::io(folder, "write a sorted run in"))
                 })?;
-                let run = Run { start: 0, records: records.len() as u64 };
-                Runs { folder: folder.to_owned(), file, runs: vec![run], block_records: 0, cancel: cancel.clone() }
+                let run = SortedRun { start: 0, records: records.len() as u64 };
+                SortedRuns {
+                    folder: folder.to_owned(),
+                    file,
+                    runs: vec![run],
+                    block_records: 0,
+                    cancel: cancel.clone(),
+                }
             }
         };
         runs.block_records = block_records::<R>(memory_bytes, runs.runs.len());
@@ -235,10 +241,10 @@ impl<R: Record> Cursor<'_, R> {
     }
 }
 
-impl Runs {
+impl SortedRuns {
     fn merge<R: Record>(&self, take: &mut impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         let cursor =
-            |run: &Run| Cursor { file: &self.file, next: run.start, left: run.records, block: Vec::new(), at: 0 };
+            |run: &SortedRun| Cursor { file: &self.file, next: run.start, left: run.records, block: Vec::new(), at: 0 };
         let mut cursors: Vec<Cursor<'_, R>> = self.runs.iter().map(cursor).collect();
         let mut collected: Vec<R> = Vec::new();
         loop {
@@ -280,8 +286,8 @@ mod tests {
         if shrunk {
             let most = sorted.memory_bytes() / 3;
             sorted = sorted.shrink(most, folder.path(), &Cancel::default()).unwrap();
-            let least = |runs: &Runs| 2 * runs.runs.len() * BLOCK_RECORDS_MIN * size_of::<R>();
-            let is_small = |runs: &Runs| sorted.memory_bytes() <= most.max(least(runs) as u64);
+            let least = |runs: &SortedRuns| 2 * runs.runs.len() * BLOCK_RECORDS_MIN * size_of::<R>();
+            let is_small = |runs: &SortedRuns| sorted.memory_bytes() <= most.max(least(runs) as u64);
             assert!(matches!(&sorted, Sorted::Runs(runs) if is_small(runs)) || most == 0);
         }
         let spilled = matches!(sorted, Sorted::Runs(_));

@@ -60,7 +60,7 @@ pub enum Resource {
     Rows,
     /// A [`HubHeader`](super::layout::HubHeader) and room for [`HubEntry`](super::layout::HubEntry)s.
     HubQueue,
-    /// Which vertices a message is about, and where it lies: a [`Message`](super::layout::Message).
+    /// Which vertices a message is about, and where it lies: a [`MessageParams`](super::layout::MessageParams).
     Message,
     /// What `collect` finds and `ship` writes: so many words as [`collected_words`](super::layout::collected_words)
     /// says. Its first four are zero before `collect`.
@@ -123,7 +123,7 @@ impl Buffer {
             "packed" => (Resource::Pack, Access::Uniform, "Pack"),
             "outgoing" => (Resource::Outgoing, Access::Read, "array<u32>"),
             "merged" => (Resource::Merged, Access::ReadWrite, "array<u32>"),
-            "message" => (Resource::Message, Access::Uniform, "Message"),
+            "message" => (Resource::Message, Access::Uniform, "MessageParams"),
             "collected" => (Resource::Collected, Access::ReadWrite, "Collected"),
             "sent" => (Resource::Sent, Access::ReadWrite, "array<u32>"),
             "received" => (Resource::Received, Access::Read, received),

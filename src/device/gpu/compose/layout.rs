@@ -232,10 +232,10 @@ pub const WORDS_WIDE: u32 = 2;
 /// A bit for each of 32 vertices.
 pub const WORDS_BIT: u32 = 3;
 
-/// A message: a uniform.
+/// The vertices and place of a message: a uniform.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-pub struct Message {
+pub struct MessageParams {
     /// The first vertex that it is about: a multiple of
     /// [`BLOCK_VERTICES`](crate::device::exchange::message::BLOCK_VERTICES).
     pub first: u32,

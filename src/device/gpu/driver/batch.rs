@@ -1,6 +1,6 @@
 //! Batches: pages in one buffer that one launch works through.
 
-use crate::device::Work;
+use crate::device::PageWork;
 use crate::device::gpu::compose::layout::{
     BatchHeader, BatchPage, HUB_EDGES, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid,
 };
@@ -25,7 +25,7 @@ pub struct Job {
     /// The unit row, where it has to be uploaded.
     pub row: Option<Vec<u32>>,
     /// What was done for it so far.
-    pub work: Work,
+    pub work: PageWork,
 }
 
 /// Which buffer a page lies in.

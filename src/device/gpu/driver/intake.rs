@@ -12,14 +12,14 @@
 
 use super::batch::Job;
 use super::context::Context;
-use super::message::Message;
+use super::message::DriverMessage;
 use super::tally::Tally;
 use super::timing::DeviceSpan;
 use crate::device::gpu::adapter::transfer::{Copy, TransferTicket, TransferTime};
 use crate::device::gpu::compose::units;
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::workers::panic_message;
-use crate::device::{PageDone, PageTask, Work, Workers};
+use crate::device::{PageDone, PageTask, PageWork, Workers};
 use crate::error::Result;
 use crate::pages::cache::Policy;
 use crate::pages::fetch::PageRef;
@@ -42,7 +42,7 @@ pub(super) struct Intake {
     arena: Arena,
     policy: Policy,
     workers: Arc<Workers>,
-    messages: Sender<Message>,
+    messages: Sender<DriverMessage>,
     /// Pages that are with the worker threads.
     checking: usize,
     /// Pages that have no slot yet.
@@ -74,7 +74,7 @@ pub(super) struct Arrived {
 
 impl Intake {
     /// Takes pages into an arena.
-    pub fn new(arena: Arena, workers: Arc<Workers>, messages: Sender<Message>) -> Self {
+    pub fn new(arena: Arena, workers: Arc<Workers>, messages: Sender<DriverMessage>) -> Self {
         let (waiting, to_copy, copying) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let (policy, tally) = (Policy::Scan, Tally::default());
         Self { arena, policy, workers, messages, checking: 0, waiting, to_copy, copying, tally }
@@ -104,7 +104,7 @@ impl Intake {
                 Some(slot) => {
                     self.tally.transfer.resident_pages += 1;
                     self.tally.work.edges += context.edges(page);
-                    ready.push(Job { page, frame: None, slot: Some(slot), row: None, work: Work::default() });
+                    ready.push(Job { page, frame: None, slot: Some(slot), row: None, work: PageWork::default() });
                 }
                 None => others.push(page),
             }
@@ -121,7 +121,7 @@ impl Intake {
             true => !has_row,
             false => context.plan.row_words > 0,
         };
-        let job = Job { page, frame: Some(frame), slot, row: None, work: Work::default() };
+        let job = Job { page, frame: Some(frame), slot, row: None, work: PageWork::default() };
         if fresh || row_wanted {
             self.check(context, job, fresh, row_wanted);
             return Taken::Later;
@@ -145,7 +145,7 @@ impl Intake {
                 let detail = Detail::page(job.page, job.frame.as_ref().map_or(0, |frame| frame.page().len() as u64));
                 timeline.span(Lane::Checks, "check", started, ended, detail);
             }
-            messages.send(Message::Checked(job, result)).ok();
+            messages.send(DriverMessage::Checked(job, result)).ok();
         });
     }
 

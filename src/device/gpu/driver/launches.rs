@@ -9,7 +9,7 @@
 
 use super::batch::{BatchTable, Job, Place};
 use super::context::Context;
-use super::message::Message;
+use super::message::DriverMessage;
 use super::tally::Tally;
 use crate::device::PageTask;
 use crate::device::gpu::adapter::open::Gpu;
@@ -54,7 +54,7 @@ pub(super) struct Launches {
     groups: HashMap<(KernelName, u32, Place, usize), wgpu::BindGroup>,
     hubs: Hubs,
     rows: UnitRows,
-    messages: Sender<Message>,
+    messages: Sender<DriverMessage>,
     tally: Tally,
 }
 
@@ -63,7 +63,7 @@ impl Launches {
     ///
     /// # Errors
     /// Where the device has no memory left.
-    pub fn new(context: &Context, rows: UnitRows, messages: Sender<Message>) -> Result<Self> {
+    pub fn new(context: &Context, rows: UnitRows, messages: Sender<DriverMessage>) -> Result<Self> {
         let (gpu, pages) = (context.gpu(), context.home.settings.batch_pages);
         let buffer = |_| gpu.buffer("batch", batch_bytes(pages), Usage::STORAGE | Usage::COPY_DST);
         Ok(Self {
@@ -159,7 +159,7 @@ impl Launches {
         let (number, messages) = (self.count, self.messages.clone());
         let queue = context.gpu().queue();
         queue.submit([encoder.finish()]);
-        queue.on_submitted_work_done(move || drop(messages.send(Message::Completed(number))));
+        queue.on_submitted_work_done(move || drop(messages.send(DriverMessage::Completed(number))));
         self.under_way.push_back(Launch { number, ring, jobs });
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The messages of the driver's thread: what the device asks of it, and what callbacks and worker threads tell it.
 
 use super::batch::Job;
-use super::values::Piece;
+use super::values::ValueChunk;
 use crate::device::exchange::Move;
 use crate::device::{PageTask, StepEnd};
 use crate::error::{Error, Result};
@@ -20,10 +20,10 @@ pub type Ended = Result<(StepEnd, NextPages)>;
 pub type NextPages = HashMap<(Direction, Visit), Vec<u32>>;
 
 /// The driver's end of the channel.
-pub type Messages = Receiver<Message>;
+pub type Messages = Receiver<DriverMessage>;
 
 /// A message to the driver. Questions carry the channel for the answer.
-pub enum Message {
+pub enum DriverMessage {
     /// Sets first values and seeds.
     Initialise(Sender<Result<(Scalars, NextPages)>>),
     /// Begins a superstep.
@@ -45,9 +45,9 @@ pub enum Message {
     /// Ends a superstep, with moves after its vertex phase.
     End(Vec<Move>, Sender<Ended>),
     /// Asks for the values of the device's own vertices at the end of a run; the last answer is `None`.
-    Download(Sender<Result<Option<Piece>>>),
+    Download(Sender<Result<Option<ValueChunk>>>),
     /// The same between supersteps.
-    Save(Sender<Result<Option<Piece>>>),
+    Save(Sender<Result<Option<ValueChunk>>>),
     /// Asks for the words of the frontier of a superstep.
     Frontier(u32, Sender<Result<Vec<u32>>>),
     /// Continues with a superstep from a saved state.

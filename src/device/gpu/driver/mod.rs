@@ -1,10 +1,10 @@
 //! The driver of a GPU device: one thread that takes messages and calls the four owners of a run's state.
 //!
 //! ```text
-//!                            Job                        Job
-//!   Message::Page ─▶ intake ────▶ launches ─▶ dispatch ────▶ intake ─▶ PageDone
-//!   Message::Round ─▶ exchange ─▶ moves
-//!   Message::End ─▶ superstep: vertex phase ─▶ exchange: moves ─▶ superstep: next pages, readback ─▶ answer
+//!                                  Job                        Job
+//!   DriverMessage::Page ─▶ intake ────▶ launches ─▶ dispatch ────▶ intake ─▶ PageDone
+//!   DriverMessage::Round ─▶ exchange ─▶ moves
+//!   DriverMessage::End ─▶ superstep: vertex phase ─▶ exchange: moves ─▶ superstep: next pages, readback ─▶ answer
 //! ```
 //!
 //! | module | what it owns |
@@ -37,8 +37,8 @@ mod timing;
 mod values;
 
 pub use context::RunSetup;
-pub(super) use message::{Ended, Message, Messages, NextPages};
-pub(super) use values::Piece;
+pub(super) use message::{DriverMessage, Ended, Messages, NextPages};
+pub(super) use values::ValueChunk;
 
 use super::compose::KernelName;
 use super::memory::home::Home;
@@ -95,7 +95,7 @@ impl Driver {
         home: Home,
         setup: RunSetup,
         activations: Option<Arc<Activations>>,
-        messages: Sender<Message>,
+        messages: Sender<DriverMessage>,
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
         let mut context = Context::new(home, &setup)?;
@@ -127,10 +127,10 @@ impl Driver {
         while !self.stopped {
             let message = match soon(take) {
                 Some(message) => Some(message),
-                None if self.is_idle() => Some(take.recv().unwrap_or(Message::Stop)),
+                None if self.is_idle() => Some(take.recv().unwrap_or(DriverMessage::Stop)),
                 None => match take.recv_timeout(LOOK) {
                     Err(RecvTimeoutError::Timeout) => None,
-                    message => Some(message.unwrap_or(Message::Stop)),
+                    message => Some(message.unwrap_or(DriverMessage::Stop)),
                 },
             };
             for message in message.into_iter().chain(take.try_iter()) {
@@ -145,81 +145,84 @@ impl Driver {
         }
     }
 
-    fn handle(&mut self, message: Message, take: &Messages) {
+    fn handle(&mut self, message: DriverMessage, take: &Messages) {
         // An answer that nobody waits for any more is no error.
         match message {
-            Message::Initialise(reply) => {
+            DriverMessage::Initialise(reply) => {
                 let result = self.sound().and_then(|()| self.initialise());
                 drop(reply.send(self.explained(result)));
             }
-            Message::Begin(step) => self.begin(&step),
-            Message::Defer(direction, bits) => {
+            DriverMessage::Begin(step) => self.begin(&step),
+            DriverMessage::Defer(direction, bits) => {
                 if let Err(error) = self.sound().and_then(|()| superstep::defer(&mut self.context, direction, &bits)) {
                     self.fail(error);
                 }
             }
-            Message::Resident(pages, policy, reply) => {
+            DriverMessage::Resident(pages, policy, reply) => {
                 let (ready, others) = self.intake.start_resident(&self.context, pages, policy);
                 ready.into_iter().for_each(|job| self.launches.add(&self.context, job));
                 drop(reply.send(others));
             }
-            Message::Page(task) => {
+            DriverMessage::Page(task) => {
                 let has_row = self.launches.has_row(&task);
                 let taken = self.intake.take(&self.context, task, has_row);
                 self.hand_on(taken);
             }
-            Message::Checked(job, result) => {
+            DriverMessage::Checked(job, result) => {
                 let taken = self.intake.checked(&self.context, job, result);
                 self.hand_on(taken);
             }
-            Message::Completed(number) => {
+            DriverMessage::Completed(number) => {
                 let jobs = self.launches.completed(number);
                 let done = self.intake.take_back(&self.context, jobs);
                 self.report(done);
             }
-            Message::Round(moves, reply) => {
+            DriverMessage::Round(moves, reply) => {
                 let result = self.launch_all(take).and_then(|()| self.round(&moves));
                 self.failed |= result.is_err();
                 self.collect(take);
                 drop(reply.send(self.explained(result)));
             }
-            Message::Receive(moves) => {
+            DriverMessage::Receive(moves) => {
                 if let Err(error) = self.launch_all(take).and_then(|()| self.receive(&moves)) {
                     self.fail(error);
                 }
             }
-            Message::End(told, reply) => {
+            DriverMessage::End(told, reply) => {
                 let result = self.launch_all(take).and_then(|()| self.end(Some(KernelName::VertexPhase), &told));
                 self.failed |= result.is_err();
                 self.collect(take);
                 drop(reply.send(self.explained(result)));
             }
-            Message::Why(reply) => drop(reply.send(self.failure())),
-            Message::Stop => self.stopped = true,
-            Message::Download(_) | Message::Save(_) | Message::Frontier(..) | Message::Restore(..) => {
+            DriverMessage::Why(reply) => drop(reply.send(self.failure())),
+            DriverMessage::Stop => self.stopped = true,
+            DriverMessage::Download(_)
+            | DriverMessage::Save(_)
+            | DriverMessage::Frontier(..)
+            | DriverMessage::Restore(..) => {
                 self.handle_values(message);
             }
         }
     }
 
     /// Handles the messages that read and set attributes between supersteps and at the end.
-    fn handle_values(&mut self, message: Message) {
+    fn handle_values(&mut self, message: DriverMessage) {
         match message {
-            Message::Download(reply) => {
+            DriverMessage::Download(reply) => {
                 let last = self.sound().and_then(|()| values::send(&self.context, &reply));
                 self.superstep.finish_notes();
                 drop(reply.send(self.explained(last.map(|()| None))));
             }
-            Message::Save(reply) => {
+            DriverMessage::Save(reply) => {
                 let last = self.sound().and_then(|()| values::send(&self.context, &reply));
                 self.superstep.settle_notes();
                 drop(reply.send(self.explained(last.map(|()| None))));
             }
-            Message::Frontier(number, reply) => {
+            DriverMessage::Frontier(number, reply) => {
                 let words = self.sound().and_then(|()| values::frontier(&self.context, number));
                 drop(reply.send(self.explained(words)));
             }
-            Message::Restore(next, state, reply) => {
+            DriverMessage::Restore(next, state, reply) => {
                 let result = self.sound().and_then(|()| self.restore(&next, &state));
                 // Whoever asked has the state to itself again when it has the answer.
                 drop(state);
@@ -399,12 +402,12 @@ fn shared<'a>(exchange: &'a Option<Exchange>, context: &Context) -> Result<&'a E
 }
 
 /// A message that comes within a few microseconds: sleeping and waking up again would take longer.
-fn soon(take: &Messages) -> Option<Message> {
+fn soon(take: &Messages) -> Option<DriverMessage> {
     let begun = Instant::now();
     loop {
         match take.try_recv() {
             Ok(message) => return Some(message),
-            Err(TryRecvError::Disconnected) => return Some(Message::Stop),
+            Err(TryRecvError::Disconnected) => return Some(DriverMessage::Stop),
             Err(TryRecvError::Empty) if begun.elapsed() > SPIN => return None,
             Err(TryRecvError::Empty) => std::hint::spin_loop(),
         }

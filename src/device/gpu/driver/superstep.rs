@@ -61,7 +61,7 @@ pub(super) struct Found {
 
 /// Parts of a readback: where each comes from.
 #[derive(Default)]
-struct Layout {
+struct ReadbackPlan {
     copies: Vec<(wgpu::Buffer, u64, u64)>,
     bytes: u64,
 }
@@ -156,20 +156,20 @@ impl Superstep {
     /// What the device says; [`rounds::cut`] where the driver has ended loops early.
     pub fn finish(&mut self, context: &mut Context, ending: Ending, tally: Tally) -> Result<Found> {
         let Ending { mut encoder, groups } = ending;
-        let mut layout = Layout::default();
-        layout.add(&context.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
-        layout.add(&context.buffers.counters, 0, COUNTERS_BYTES);
+        let mut plan = ReadbackPlan::default();
+        plan.add(&context.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
+        plan.add(&context.buffers.counters, 0, COUNTERS_BYTES);
         if self.notes.is_some() {
-            activated(context, |buffer, words| layout.add(buffer, 4 * words.start, 4 * (words.end - words.start)));
+            activated(context, |buffer, words| plan.add(buffer, 4 * words.start, 4 * (words.end - words.start)));
         }
         let partial = partial(context);
-        let readback = self.encode_readback(context, &mut encoder, &mut layout, &partial)?;
+        let readback = self.encode_readback(context, &mut encoder, &mut plan, &partial)?;
         if context.declared.traversal {
             let old = context.buffers.frontier(context.step.superstep);
             old.iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
         }
         let submission = context.gpu().queue().submit([encoder.finish()]);
-        let bytes = read_buffer(context.gpu(), &readback, submission, layout.bytes)?;
+        let bytes = read_buffer(context.gpu(), &readback, submission, plan.bytes)?;
         self.readback = Some(readback);
         self.digest(context, &bytes, groups, &partial, tally)
     }
@@ -180,18 +180,18 @@ impl Superstep {
         &mut self,
         context: &mut Context,
         encoder: &mut wgpu::CommandEncoder,
-        layout: &mut Layout,
+        plan: &mut ReadbackPlan,
         partial: &[(Direction, Visit)],
     ) -> Result<wgpu::Buffer> {
         let bits: u64 = partial.iter().map(|&(direction, _)| page_bits_bytes(context, direction)).sum();
         // Each search for next pages has a pass of its own to come, with a beginning and an end.
-        let total = layout.bytes + bits + context.timing.bytes() + 16 * visits(context).len() as u64;
+        let total = plan.bytes + bits + context.timing.bytes() + 16 * visits(context).len() as u64;
         let readback = match self.readback.take().filter(|kept| kept.size() >= total.next_multiple_of(16)) {
             Some(kept) => kept,
             None => context.gpu().buffer("readback", total.next_multiple_of(4096), READBACK)?,
         };
         let mut at = 0;
-        for (buffer, from, bytes) in layout.copies.drain(..) {
+        for (buffer, from, bytes) in plan.copies.drain(..) {
             encoder.copy_buffer_to_buffer(&buffer, from, &readback, at, bytes);
             at += bytes;
         }
@@ -210,7 +210,7 @@ impl Superstep {
             at += bytes;
         }
         context.timing.resolve(encoder, &readback, at);
-        layout.bytes = total;
+        plan.bytes = total;
         Ok(readback)
     }
 
@@ -270,7 +270,7 @@ impl Superstep {
     }
 }
 
-impl Layout {
+impl ReadbackPlan {
     fn add(&mut self, buffer: &wgpu::Buffer, from: u64, bytes: u64) {
         self.copies.push((buffer.clone(), from, bytes));
         self.bytes += bytes;

@@ -1,13 +1,13 @@
 //! Work on the pages of one superstep, as intake and launches count it.
 
 use super::timing::DeviceSpan;
-use crate::device::{Transfer, Work};
+use crate::device::{PageWork, Transfer};
 
 /// What was done with a superstep's pages so far.
 #[derive(Default)]
 pub struct Tally {
     /// Work that no page has been reported with.
-    pub work: Work,
+    pub work: PageWork,
     /// Pages and bytes moved, and launches.
     pub transfer: Transfer,
     /// Copies on the transfer queue, by the device's clock.

@@ -17,7 +17,7 @@ const DOWNLOAD_WORDS: u64 = 1 << 24;
 const UPLOAD_WORDS: u64 = 1 << 20;
 
 /// The values of some vertices.
-pub struct Piece {
+pub struct ValueChunk {
     /// The attribute, by its place in the declaration.
     pub attribute: usize,
     /// Whose values.
@@ -30,7 +30,7 @@ pub struct Piece {
 ///
 /// # Errors
 /// What the device says.
-pub fn send(context: &Context, reply: &Sender<Result<Option<Piece>>>) -> Result<()> {
+pub fn send(context: &Context, reply: &Sender<Result<Option<ValueChunk>>>) -> Result<()> {
     let gpu = context.gpu();
     let mut staging: Option<wgpu::Buffer> = None;
     for (place, attribute) in context.declared.attributes.iter().enumerate() {
@@ -49,7 +49,7 @@ pub fn send(context: &Context, reply: &Sender<Result<Option<Piece>>>) -> Result<
                 let read = read_buffer(gpu, &buffer, submission, bytes)?;
                 let words = bytemuck::pod_collect_to_vec(&read);
                 staging = Some(buffer);
-                let piece = Piece { attribute: place, vertices: piece.vertices, words };
+                let piece = ValueChunk { attribute: place, vertices: piece.vertices, words };
                 if reply.send(Ok(Some(piece))).is_err() {
                     // Nobody waits for the others.
                     return Ok(());

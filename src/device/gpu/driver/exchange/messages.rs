@@ -3,7 +3,7 @@
 use super::Exchange;
 use crate::device::exchange::message::{HEADER_WORDS, MessageLayout, SPARSE};
 use crate::device::gpu::adapter::readback::uniform;
-use crate::device::gpu::compose::layout::{self, Message as MessageUniform};
+use crate::device::gpu::compose::layout::{self, MessageParams as MessageUniform};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::driver::context::Context;
 use crate::error::Result;

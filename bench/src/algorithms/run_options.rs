@@ -11,7 +11,7 @@ use topostream::{Engine, Store};
 
 /// The options of both benchmarks of algorithms.
 #[derive(Debug, Clone, clap::Args)]
-pub struct Setting {
+pub struct RunOptions {
     /// What computes, as `topostream run --device` has it
     #[arg(long, value_delimiter = ',', default_value = "cpu", value_name = "LIST")]
     pub device: Vec<DeviceChoice>,
@@ -44,7 +44,7 @@ pub enum Buffer {
     QuarterOf(u64),
 }
 
-impl Setting {
+impl RunOptions {
     /// How many threads compute.
     pub fn threads(&self) -> usize {
         self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
