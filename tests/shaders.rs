@@ -189,6 +189,8 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         wide_integers,
         in_place: false,
         loops_limited: float_atomics,
+        levels: 0,
+        clears: false,
         subgroups,
     }
 }
@@ -198,6 +200,7 @@ fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
     match kernel {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
         KernelName::Census | KernelName::Defer => algorithm.traversal,
+        KernelName::Decide => algorithm.decides(),
         kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }
@@ -222,6 +225,9 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
                         // Of the vertices' two buffers, a device has one or both.
                         for held_vertices in [800, 1200].into_iter().filter(|_| chunks == 2) {
                             add(ModuleOptions { sharded: true, held_vertices, ..options.clone() });
+                        }
+                        if kernel == KernelName::Census {
+                            add(ModuleOptions { levels: options.vertices, clears: true, ..options.clone() });
                         }
                         add(options);
                     }
@@ -451,7 +457,7 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     assert_same_layout!(&module, Merge { operation, kind, words, to, begin, first_mask, last_mask, spare });
     assert_same_layout!(&module, Pack { first, count, begin, base });
     assert_same_layout!(&module, MessageParams { first, last, begin, sparse_max });
-    assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, spare_0, spare_1 });
+    assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, queue, spare });
     assert_same_layout!(&module, HubHeader as HubQueue { wanted, capacity, spare_0, spare_1 });
     assert_eq!(size_of::<layout::CensusTotal>(), 16);
 }

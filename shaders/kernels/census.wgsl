@@ -1,13 +1,35 @@
 // Census: the number of own vertices that are active in the next superstep, and the number of their out-edges. Numbers
-// of 64 bits, low word first; one result a workgroup.
+// of 64 bits, low word first; one result a workgroup. A thread has 32 vertices to itself, so that it can also write
+// down when these were first active (LEVELS), and clear the frontier of the superstep that ends (CLEARS).
 
 var<workgroup> partial_counts: array<vec4<u32>, WORKGROUP>;
 
-// Adds vertices (x, y) and edges (z, w).
-fn add_counts(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
-    let sum = a + b;
-    let carries = select(vec2<u32>(0u), vec2<u32>(1u), sum.xz < a.xz);
-    return vec4<u32>(sum.x, sum.y + carries.x, sum.z, sum.w + carries.y);
+// Writes down the next superstep for vertices of a word that have not been active before. Supersteps beyond 16 bits are
+// written down by the host.
+fn note_levels(word: u32, active_bits: u32) {
+    let level = step.superstep + 2u;
+    if level > 0xffffu {
+        return;
+    }
+    let first = word * 32u - held_first();
+    var bits = active_bits;
+    // rounds: 16.
+    while bits != 0u {
+        let pair = firstTrailingBit(bits) >> 1u;
+        let two = (bits >> (2u * pair)) & 3u;
+        bits &= ~(3u << (2u * pair));
+        let before = levels_load(first / 2u + pair);
+        var after = before;
+        if (two & 1u) != 0u && (before & 0xffffu) == 0u {
+            after |= level;
+        }
+        if (two & 2u) != 0u && (before >> 16u) == 0u {
+            after |= level << 16u;
+        }
+        if after != before {
+            levels_store(first / 2u + pair, after);
+        }
+    }
 }
 
 // The census of a word of the frontier.
@@ -15,6 +37,12 @@ fn counts_of_word(word: u32) -> vec4<u32> {
     var bits = own_bits(word);
     if bits != 0u {
         bits &= next_frontier_word(word);
+    }
+    if CLEARS {
+        frontier_clear(word);
+    }
+    if LEVELS {
+        note_levels(word, bits);
     }
     var counts = vec4<u32>(countOneBits(bits), 0u, 0u, 0u);
     // rounds: 32.

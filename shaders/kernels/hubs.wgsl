@@ -12,23 +12,8 @@ fn main(
     for (var at = unit_number(workgroup_id, workgroups); at < entries; at += step_size) {
         let entry = hub_queue.entries[at];
         let list = List(entry.vertex, entry.length, false);
-        let first = entry.first_edge + lane;
         let end = entry.first_edge + entry.edge_count;
-        var record: Record;
-        if first < end {
-            record = list_open(list);
-            take_edges(&record, batch.pages[entry.page], list, first, end, WORKGROUP);
-        }
-        if JOINED {
-            let lanes = joinable(WORKGROUP, lane);
-            record = joined(record, lanes);
-            // The first thread of each group has an edge if any of them has.
-            if first < end && lane % lanes == 0u {
-                list_close(record, list);
-            }
-        } else if first < end {
-            list_close(record, list);
-        }
+        take_entry(batch.pages[entry.page], list, entry.first_edge + lane, end, WORKGROUP, lane);
     }
     if LOOPS_LIMITED {
         check_loops();

@@ -27,6 +27,13 @@ fn count_end(lane: u32, edges: u32) {
     }
 }
 
+// Adds two pairs of 64-bit numbers: (x, y) and (z, w), low word first.
+fn add_counts(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
+    let sum = a + b;
+    let carries = select(vec2<u32>(0u), vec2<u32>(1u), sum.xz < a.xz);
+    return vec4<u32>(sum.x, sum.y + carries.x, sum.z, sum.w + carries.y);
+}
+
 // Adds to the 64-bit number of edges.
 fn count_edges(edges: u32) {
     let before = atomicAdd(&counters.edges_low, edges);

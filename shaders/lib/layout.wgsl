@@ -27,8 +27,8 @@ struct BatchPage {
 struct Batch {
     page_count: u32,
     unit_count: u32,
-    spare_0: u32,
-    spare_1: u32,
+    queue: u32,
+    spare: u32,
     pages: array<BatchPage>,
 }
 
@@ -53,6 +53,50 @@ struct Counters {
     edges_high: atomic<u32>,
     hub_wanted: atomic<u32>,
     loops_cut: atomic<u32>,
+}
+
+struct Queued {
+    short: atomic<u32>,
+    middle: atomic<u32>,
+    long: atomic<u32>,
+    pages: atomic<u32>,
+}
+
+struct Course {
+    done: u32,
+    logged: u32,
+    visit: u32,
+    queued: u32,
+    queue_vertices_max: u32,
+    queue_edges_max: u32,
+    dispatches: u32,
+    totals: u32,
+    visits: u32,
+    spare_0: u32,
+    spare_1: u32,
+    spare_2: u32,
+    queues: array<Queued, QUEUES_MAX>,
+    log: array<Logged>,
+}
+
+struct Logged {
+    visit: u32,
+    queued: u32,
+    pages: u32,
+    loops_cut: u32,
+    activated: vec2<u32>,
+    activated_edges: vec2<u32>,
+    edges: vec2<u32>,
+    spare: vec2<u32>,
+    sums: vec4<f32>,
+    rounded: vec4<f32>,
+}
+
+struct Dispatch {
+    visit: u32,
+    when: u32,
+    x: u32,
+    y: u32,
 }
 
 struct DirectoryPage {

@@ -1,6 +1,6 @@
 // A thread's share of a list, from page memory: edges first, first + stride, … below end. Four at a time, so that their
-// loads overlap.
-fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first: u32, end: u32, stride: u32) {
+// loads overlap. False if the edge function passes over the rest.
+fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first: u32, end: u32, stride: u32) -> bool {
     var n = first;
     var goes_on = true;
     // rounds: edges of a thread / 4: 512 at most, where the hub queue has room for longer lists.
@@ -18,6 +18,27 @@ fn take_edges(record: ptr<function, Record>, page: BatchPage, list: List, first:
     // rounds: 3.
     for (; goes_on && n < end; n += stride) {
         goes_on = list_edge(record, list, gathered_of(page, n), weight_of(page, n));
+    }
+    return goes_on;
+}
+
+// Processes a thread's share of a part of a list that `sharing` adjacent threads have: edges first, first + sharing, …
+// below end. In uniform control flow.
+fn take_entry(page: BatchPage, list: List, first: u32, end: u32, sharing: u32, lane: u32) {
+    var record: Record;
+    if first < end {
+        record = list_open(list);
+        take_edges(&record, page, list, first, end, sharing);
+    }
+    if JOINED {
+        let lanes = joinable(sharing, lane);
+        record = joined(record, lanes);
+        // The first thread of each group has an edge if any of them has.
+        if first < end && lane % lanes == 0u {
+            list_close(record, list);
+        }
+    } else if first < end {
+        list_close(record, list);
     }
 }
 

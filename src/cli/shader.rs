@@ -186,6 +186,8 @@ impl PrintShader {
             in_place: self.in_place,
             loops_limited: self.loops_limited,
             subgroups: self.subgroups,
+            levels: 0,
+            clears: false,
         };
         let module = compose(&declared, self.kernel, &options);
         check(&module).map_err(|error| Failure::Other(error.to_string()))?;

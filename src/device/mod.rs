@@ -89,6 +89,19 @@ pub struct StepEnd {
     pub exchange: ExchangeWork,
 }
 
+/// A superstep that a device has run by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ahead {
+    /// The superstep.
+    pub step: Step,
+    /// Its results.
+    pub end: StepEnd,
+    /// The number of pages that it visited: all of them were in the device's own memory.
+    pub pages: u64,
+    /// The time that it took, in nanoseconds.
+    pub wall_ns: u64,
+}
+
 /// Exchange between devices that share a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExchangeWork {
@@ -164,6 +177,16 @@ pub trait Device: Send {
     /// # Errors
     /// See [`initialise`](Self::initialise).
     fn pages(&mut self, step: &Step) -> Result<PagePlan>;
+
+    /// Runs supersteps from `step` on, as long as the device can do so by itself: every page that they may visit is in
+    /// its own memory. Returns them in order; none if it cannot. Returns now and then, so that the run can be
+    /// cancelled, and is called again with the superstep that comes next.
+    ///
+    /// # Errors
+    /// See [`initialise`](Self::initialise).
+    fn run_ahead(&mut self, _step: &Step) -> Result<Vec<Ahead>> {
+        Ok(Vec::new())
+    }
 
     /// Begins a superstep: pages that are submitted from here on belong to it.
     ///

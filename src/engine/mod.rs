@@ -28,7 +28,7 @@ mod stream;
 
 pub use crate::device::DeviceChoice;
 pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
-use crate::device::{CpuDevice, Member, StepEnd};
+use crate::device::{Ahead, CpuDevice, Member, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit};
 use crate::pages::PagePlan;
@@ -249,6 +249,19 @@ impl Session<'_> {
             self.between(&next, active, &report)?;
             let now = self.divisible(next);
             declared::check_step(&*self.algorithm, &self.graph, &now)?;
+            let ahead = if self.may_run_ahead() { self.device.run_ahead(&now)? } else { Vec::new() };
+            if !ahead.is_empty() {
+                for superstep in ahead {
+                    let mut step_report = report_of(&superstep);
+                    step_report.active = self.algorithm.is_traversal().then_some(active);
+                    active = superstep.end.summary.activated;
+                    step = self.algorithm.next(&self.graph, &superstep.step, &superstep.end.summary);
+                    report.total.add(&step_report);
+                    observer(&step_report);
+                    report.steps.push(step_report);
+                }
+                continue;
+            }
             let (mut step_report, summary) = self.superstep(&now).await?;
             if let Some(checkpoints) = &self.options.checkpoints {
                 checkpoints.superstep_done();
@@ -263,6 +276,11 @@ impl Session<'_> {
         report.wall_ns = elapsed_ns(started);
         self.end_report(&mut report);
         Ok(report)
+    }
+
+    /// Whether the device may run several supersteps without the engine: nothing is done between them.
+    fn may_run_ahead(&self) -> bool {
+        self.options.checkpoints.is_none() && !self.options.asynchronous && self.options.trace.is_none()
     }
 
     /// Runs one superstep: plans its pages, passes them to the device, and ends with the vertex phase or the next
@@ -298,6 +316,16 @@ impl Session<'_> {
         self.spans.superstep(step.superstep, started, report.edges);
         Ok((report, summary))
     }
+}
+
+/// The report of a superstep that the device has run by itself.
+fn report_of(ahead: &Ahead) -> StepReport {
+    let Ahead { step, end: StepEnd { work, transfer, .. }, pages, wall_ns } = *ahead;
+    let direction = (step.visit != Visit::None).then_some(step.direction);
+    let mut report =
+        StepReport { superstep: step.superstep, direction, pages, wall_ns, transfer, ..StepReport::default() };
+    report.add_work(work);
+    report
 }
 
 fn elapsed_ns(since: Instant) -> u64 {

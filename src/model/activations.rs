@@ -60,6 +60,22 @@ impl Activations {
         self.get(vertex).checked_sub(1)
     }
 
+    /// Adds a device's record: for each vertex from `first` on, the superstep in which it was first active, plus one, or
+    /// 0. The earlier superstep counts. Vertices outside of the range are skipped.
+    #[cfg(feature = "gpu")]
+    pub fn merge(&self, first: u64, supersteps: &[u16]) {
+        supersteps.par_chunks(PIECE as usize).enumerate().for_each(|(piece, supersteps)| {
+            for (vertex, &superstep) in (first + piece as u64 * PIECE..).zip(supersteps) {
+                if superstep != 0 && self.vertices.contains(&vertex) {
+                    let before = self.get(vertex as u32);
+                    if before == 0 || u32::from(superstep) < before {
+                        self.set(vertex as u32, superstep.into());
+                    }
+                }
+            }
+        });
+    }
+
     /// Copies the values of the vertices that both records contain.
     pub fn copy_to(&self, other: &Self) {
         let (start, end) = (self.vertices.start.max(other.vertices.start), self.vertices.end.min(other.vertices.end));
@@ -82,7 +98,11 @@ impl Activations {
     fn set(&self, vertex: u32, number: u32) {
         let at = self.place(vertex);
         self.low[at].store(number as u16, Relaxed);
-        if number > u16::MAX.into() {
+        if number <= u16::MAX.into() {
+            if let Some(high) = self.high.get() {
+                high[at].store(0, Relaxed);
+            }
+        } else {
             let high = self.high.get_or_init(|| zeroed(self.low.len() as u64));
             high[at].store((number >> 16) as u16, Relaxed);
         }
@@ -105,6 +125,15 @@ mod tests {
             for (vertex, superstep) in notes {
                 held.note(100 + vertex, superstep);
                 expected.entry(100 + vertex).or_insert(superstep);
+            }
+            #[cfg(feature = "gpu")]
+            {
+                let device: Vec<u16> = (50u32..450).map(|vertex| (vertex % 7 * 10_000) as u16).collect();
+                held.merge(50, &device);
+                for vertex in (100..400u32).filter(|vertex| vertex % 7 != 0) {
+                    let earlier = expected.entry(vertex).or_insert(u32::MAX);
+                    *earlier = (*earlier).min(vertex % 7 * 10_000 - 1);
+                }
             }
             let all = Activations::new(&(0..500));
             held.copy_to(&all);

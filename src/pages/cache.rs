@@ -69,6 +69,11 @@ impl<F> PageCache<F> {
         self.transient.contains(&page)
     }
 
+    /// Returns the frame that holds a page, if there is one. Does not count as a use.
+    pub fn peek(&self, page: PageRef) -> Option<&F> {
+        self.resident.peek(&page).or_else(|| self.transient.peek(&page))
+    }
+
     /// Takes out the frame that holds a page, if there is one: a hit. [`put_back`](Self::put_back) returns it.
     pub fn take(&mut self, page: PageRef) -> Option<F> {
         self.transient.pop(&page).or_else(|| self.resident.pop(&page))

@@ -16,7 +16,7 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+    Algorithm, Answer, Ends, Graph, Integers, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -71,6 +71,11 @@ impl Bfs {
     /// Whether a search can only run bottom-up.
     fn only_bottom_up(&self, has_in_lists: bool) -> bool {
         self.against && !has_in_lists
+    }
+
+    /// The integers of every step: the maximum number of hops, for devices.
+    fn integers(&self) -> Integers {
+        [self.hops_max.unwrap_or(u32::MAX), 0, 0, 0]
     }
 
     /// Whether the search has reached its limit of hops once vertices have this level.
@@ -208,7 +213,8 @@ impl Algorithm for Bfs {
     fn shader(&self) -> Option<Shader> {
         let text = include_str!("bfs.wgsl");
         let switches = vec![("PARENTS", self.parents), ("AGAINST", self.against)];
-        Some(Shader::of_program("src/algorithms/bfs/bfs.wgsl", text, switches))
+        let constants = [("ALPHA", (ALPHA as f32).into()), ("BETA", (BETA as f32).into())];
+        Some(Shader::of_program("src/algorithms/bfs/bfs.wgsl", text, switches).with_constants(constants))
     }
 
     fn seeds(&self) -> Seeds {
@@ -229,7 +235,8 @@ impl Algorithm for Bfs {
         scalars[UNEXPLORED] = graph.edges as f64 - explored;
         scalars[ACTIVE] = self.sources.len() as f64;
         let (direction, visit) = self.visit(self.only_bottom_up(graph.has_in_lists));
-        (!self.ends_at(0)).then_some(Step::new(0, direction, visit).with_scalars(scalars))
+        let step = Step::new(0, direction, visit).with_scalars(scalars).with_integers(self.integers());
+        (!self.ends_at(0)).then_some(step)
     }
 
     fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> BfsKernel<'a> {
@@ -258,7 +265,7 @@ impl Algorithm for Bfs {
         let (direction, visit) = self.visit(bottom_up);
         let mut scalars = Scalars::default();
         (scalars[UNEXPLORED], scalars[ACTIVE]) = (step.scalars[UNEXPLORED] - edges, active);
-        Some(Step::new(step.superstep + 1, direction, visit).with_scalars(scalars))
+        Some(Step::new(step.superstep + 1, direction, visit).with_scalars(scalars).with_integers(self.integers()))
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

@@ -36,3 +36,7 @@ fn refuse(vertex: u32) {
         activate(vertex);
     }
 }
+
+fn step_next(now: Step, visit: u32, found: Found) -> Next {
+    return next_while_active(now, found, visit);
+}

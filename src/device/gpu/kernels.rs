@@ -111,6 +111,27 @@ impl Kernel {
         pass.dispatch_workgroups(x, y, 1);
     }
 
+    /// Encodes one dispatch in a pass that has others: of as many workgroups as a buffer says at an offset in bytes, or
+    /// of one.
+    pub fn dispatch_in(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        bound: &[wgpu::BindGroup],
+        arguments: Option<(&wgpu::Buffer, u64)>,
+    ) {
+        pass.set_pipeline(&self.pipeline);
+        bound.iter().enumerate().for_each(|(group, bound)| pass.set_bind_group(group as u32, bound, &[]));
+        match arguments {
+            Some((buffer, offset)) => pass.dispatch_workgroups_indirect(buffer, offset),
+            None => pass.dispatch_workgroups(1, 1, 1),
+        }
+    }
+
+    /// What one of its groups binds.
+    pub fn resources(&self, group: u32) -> impl Iterator<Item = Resource> {
+        self.bindings.iter().filter(move |binding| binding.group == group).map(|binding| binding.resource)
+    }
+
     /// Binds what `find` returns to one of its groups.
     pub fn bind<'a>(&self, gpu: &Gpu, group: u32, find: impl Fn(&Resource) -> &'a wgpu::Buffer) -> wgpu::BindGroup {
         let of_group = self.bindings.iter().filter(|binding| binding.group == group);

@@ -118,6 +118,8 @@ fn merged(
         subgroups: false,
         in_place: false,
         loops_limited: false,
+        levels: 0,
+        clears: false,
     };
     let shader = Shader::new("none.wgsl", "");
     let declared =

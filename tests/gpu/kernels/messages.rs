@@ -86,6 +86,8 @@ impl Case {
             subgroups: gpu.subgroups,
             in_place: false,
             loops_limited: false,
+            levels: 0,
+            clears: false,
         };
         let declared =
             Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), deferred: None };

@@ -75,6 +75,8 @@ impl<'a> Rig<'a> {
             wide_integers: gpu.wide_integers && !portable,
             in_place: portable,
             loops_limited: portable,
+            levels: 0,
+            clears: false,
             subgroups: gpu.subgroups && !portable,
         };
         let mut rig = Self { gpu, graph, algorithm, options, buffers: HashMap::new() };

@@ -179,6 +179,8 @@ fn options(gpu: &Gpu, pages: &Pages, direction: Direction, visit: Visit, wide: b
         wide_integers: gpu.wide_integers && wide,
         in_place: false,
         loops_limited: false,
+        levels: 0,
+        clears: false,
         subgroups: gpu.subgroups,
     }
 }

@@ -47,6 +47,11 @@ pub struct SharedBuffer {
 }
 
 impl SharedBuffer {
+    /// wgpu's buffer.
+    pub(in crate::device::gpu) fn buffer(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
     pub(in crate::device::gpu) fn raw(&self) -> Option<&Arc<vulkan::RawBuffer>> {
         self.raw.as_ref()
     }

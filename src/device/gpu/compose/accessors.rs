@@ -32,9 +32,11 @@ pub(super) enum Operation {
     Learn,
     /// Adds another device's bits of a word.
     Join,
+    /// Takes 32 vertices out of a set.
+    Clear,
 }
 
-use Operation::{Add, Claim, Insert, Join, Learn, Load, Max, Min, Or, Remove, Store, Take, Test, Word};
+use Operation::{Add, Claim, Clear, Insert, Join, Learn, Load, Max, Min, Or, Remove, Store, Take, Test, Word};
 
 /// How a column's buffers are declared in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,8 @@ struct Column {
     writable: bool,
     /// Whether its buffers are for own vertices only.
     held: bool,
+    /// Vertices with a value in one word, as a power of two.
+    log2: u32,
     /// How another device's values are merged.
     merge: Merge,
 }
@@ -84,6 +88,7 @@ impl<'a> Accessors<'a> {
                 place,
                 writable: kernel.is_over_vertices() || by_edges && is_written || deferred,
                 held: options.sharded && is_written,
+                log2: 0,
                 merge: attribute.merge,
             };
             accessors.columns.push(column);
@@ -91,7 +96,8 @@ impl<'a> Accessors<'a> {
         let resource = |_, chunk| Resource::OutDegrees(chunk);
         accessors.push("out_degrees".into(), AttributeType::U32, resource, false);
         if algorithm.traversal {
-            accessors.push("frontier".into(), AttributeType::Bit, |_, chunk| Resource::Frontier(chunk), false);
+            let clears = kernel == KernelName::Census && options.clears;
+            accessors.push("frontier".into(), AttributeType::Bit, |_, chunk| Resource::Frontier(chunk), clears);
             let writable = kernel.is_over_pages() || by_messages || kernel == KernelName::Defer;
             accessors.push(
                 "next_frontier".into(),
@@ -101,6 +107,10 @@ impl<'a> Accessors<'a> {
             );
         }
         accessors.columns[algorithm.attributes.len()].held = options.sharded;
+        if kernel == KernelName::Census && options.levels > 0 {
+            accessors.push("levels".into(), AttributeType::U32, |_, chunk| Resource::Levels(chunk), true);
+            accessors.columns.last_mut().expect("just pushed").log2 = 1;
+        }
         for (place, table) in algorithm.tables.iter().enumerate() {
             let writable = table.own && (kernel.is_over_pages() || kernel.is_over_vertices());
             accessors.push(table.name.into(), AttributeType::U32, |place, _| Resource::Table(place), writable);
@@ -117,7 +127,7 @@ impl<'a> Accessors<'a> {
 
     /// Appends a column for all vertices.
     fn push(&mut self, name: String, of: AttributeType, resource: fn(usize, u32) -> Resource, writable: bool) {
-        self.columns.push(Column { name, of, resource, place: 0, writable, held: false, merge: Merge::Or });
+        self.columns.push(Column { name, of, resource, place: 0, writable, held: false, log2: 0, merge: Merge::Or });
     }
 
     /// The accessor of that name, if there is one.
@@ -132,6 +142,10 @@ impl<'a> Accessors<'a> {
             "frontier_word" => (own("frontier")?, Word),
             "next_frontier_word" => (own("next_frontier")?, Word),
             "next_frontier_join" => (own("next_frontier")?, Join),
+            "frontier_clear" => (own("frontier")?, Clear),
+            // Of a pair of vertices.
+            "levels_load" if self.kernel == KernelName::Census => (own("levels")?, Load),
+            "levels_store" if self.kernel == KernelName::Census => (own("levels")?, Store),
             _ => {
                 let (attribute, operation) = name.rsplit_once('_')?;
                 let is_attribute = |column: &Column| {
@@ -148,6 +162,7 @@ impl<'a> Accessors<'a> {
         let may = may && (!matches!(operation, Take | Remove) || self.kernel.is_over_vertices());
         let may = may && (self.kernel == KernelName::Apply || operation != Learn);
         let may = may && (matches!(self.kernel, KernelName::Apply | KernelName::Defer) || operation != Join);
+        let may = may && (self.kernel == KernelName::Census || operation != Clear);
         may.then_some((column, operation))
     }
 
@@ -189,6 +204,7 @@ impl<'a> Accessors<'a> {
     fn chunks(&self, column: &Column) -> u32 {
         match (column.resource)(0, 0) {
             Resource::Table(_) => 1,
+            Resource::Levels(_) => self.options.level_chunks(),
             _ if column.held => self.options.held_chunks(),
             _ => self.options.chunks(),
         }
@@ -213,7 +229,7 @@ impl<'a> Accessors<'a> {
         let otherwise = match operation {
             Load | Test if has_seen => format!("return {name}_seen_{}(vertex);", operation.name()),
             Load => format!("return {}();", value_type(*of)),
-            Store | Add | Take | Remove | Learn | Join => "return;".into(),
+            Store | Add | Take | Remove | Learn | Join | Clear => "return;".into(),
             Test | Min | Max | Or | Claim | Insert | Word => "return false;".into(),
         };
         let check = format!("if !is_own(vertex) {{ {otherwise} }}\n");
@@ -246,7 +262,7 @@ impl<'a> Accessors<'a> {
 
     /// One accessor. The body is written once for each chunk.
     fn function(&self, column: usize, operation: Operation, mode: Mode) -> String {
-        let Column { ref name, of, held, merge, .. } = self.columns[column];
+        let Column { ref name, of, held, log2, merge, .. } = self.columns[column];
         let function = match (name.as_str(), operation) {
             ("out_degrees", Load) => "degree_out".into(),
             ("frontier", Test) => "is_active".into(),
@@ -262,8 +278,8 @@ impl<'a> Accessors<'a> {
             let lines = lines.replace("CELL", &format!("{buffer}[at]")).replace("BUFFER", &buffer);
             lines.replace("ZERO", &format!("{}()", value_type(of)))
         };
-        let is_word = matches!(operation, Word | Join);
-        let shift = self.options.attribute_chunk_vertices_log2 - if is_word { 5 } else { 0 };
+        let is_word = matches!(operation, Word | Join | Clear);
+        let shift = self.options.attribute_chunk_vertices_log2 - if is_word { 5 } else { log2 };
         let index = if held { "held" } else { operation.index() };
         let by_word = if of == AttributeType::Bit && !is_word { " >> 5u" } else { "" };
         let opening: String = self.opening(column, operation).lines().map(|line| format!("    {line}\n")).collect();
@@ -301,7 +317,8 @@ impl<'a> Accessors<'a> {
 }
 
 impl Operation {
-    const ALL: [Self; 14] = [Load, Test, Word, Store, Add, Min, Max, Or, Claim, Take, Insert, Remove, Learn, Join];
+    const ALL: [Self; 15] =
+        [Load, Test, Word, Store, Add, Min, Max, Or, Claim, Take, Insert, Remove, Learn, Join, Clear];
 
     fn name(self) -> &'static str {
         match self {
@@ -319,6 +336,7 @@ impl Operation {
             Remove => "remove",
             Learn => "learn",
             Join => "join",
+            Clear => "clear",
         }
     }
 
@@ -332,7 +350,7 @@ impl Operation {
 
     fn fits(self, of: AttributeType) -> bool {
         match self {
-            Test | Word | Insert | Remove | Join => of == AttributeType::Bit,
+            Test | Word | Insert | Remove | Join | Clear => of == AttributeType::Bit,
             Load | Store | Add | Take => of != AttributeType::Bit,
             Min | Max | Or | Claim => of == AttributeType::U32,
             Learn => matches!(of, AttributeType::U32 | AttributeType::F32),
@@ -341,7 +359,7 @@ impl Operation {
 
     /// What it calls what it is given first.
     fn index(self) -> &'static str {
-        if matches!(self, Word | Join) { "word" } else { "vertex" }
+        if matches!(self, Word | Join | Clear) { "word" } else { "vertex" }
     }
 
     fn signature(self, of: AttributeType) -> String {
@@ -355,6 +373,7 @@ impl Operation {
             Min | Max | Or => "(vertex: u32, value: u32) -> bool".into(),
             Learn => "(vertex: u32, value: u32)".into(),
             Join => "(word: u32, bits: u32)".into(),
+            Clear => "(word: u32)".into(),
             Claim => "(vertex: u32, expected: u32, value: u32) -> bool".into(),
         }
     }
@@ -381,7 +400,7 @@ fn plain_body(operation: Operation) -> &'static str {
         Or => "if (value & ~CELL) == 0u { return false; }\nCELL |= value;\nreturn true;",
         Claim => "if CELL != expected { return false; }\nCELL = value;\nreturn true;",
         Take => "let value = CELL;\nCELL = ZERO;\nreturn value;",
-        Test | Word | Insert | Remove | Join => unreachable!("of bits"),
+        Test | Word | Insert | Remove | Join | Clear => unreachable!("of bits"),
         Learn => unreachable!("has a body of its own"),
     }
 }
@@ -410,7 +429,7 @@ while seen == expected {
 }
 return false;"
         }
-        Take | Test | Word | Insert | Remove | Learn | Join => unreachable!("not in page kernels"),
+        Take | Test | Word | Insert | Remove | Learn | Join | Clear => unreachable!("not in page kernels"),
     }
 }
 
@@ -469,6 +488,7 @@ if (atomicLoad(&CELL) & bit) != 0u { return false; }
 return (atomicOr(&CELL, bit) & bit) == 0u;"
         }
         (Remove, true) => "atomicAnd(&CELL, ~(1u << (vertex & 31u)));",
+        (Clear, true) => "if atomicLoad(&CELL) != 0u { atomicStore(&CELL, 0u); }",
         (Join, true) => "if (bits & ~atomicLoad(&CELL)) != 0u { atomicOr(&CELL, bits); }",
         _ => unreachable!("bits are inserted by atomics"),
     }

@@ -28,6 +28,8 @@ pub enum Resource {
     Frontier(u32),
     /// The vertices that will be active in the next superstep: a chunk.
     NextFrontier(u32),
+    /// The superstep in which each of the device's own vertices was first active, plus one; two vertices a word: a chunk.
+    Levels(u32),
     /// A table, by its place in the declaration.
     Table(usize),
     /// For record ids: the first vertex of each page of the topology that is read, `u32`.
@@ -40,6 +42,14 @@ pub enum Resource {
     Counters,
     /// What each workgroup's vertices come to: four `f32`, or a [`CensusTotal`](super::layout::CensusTotal).
     Totals,
+    /// For `decide`: the superstep, as it is written for the next one.
+    NextStep,
+    /// The state of a device that runs supersteps by itself: a [`Course`](super::layout::Course).
+    Course,
+    /// For `decide`: a [`Dispatch`](super::layout::Dispatch) for each dispatch of a superstep.
+    Dispatches,
+    /// For `decide`: the workgroups of each of them, three numbers.
+    Arguments,
     /// For `fill`: what to write, a [`Fill`](super::layout::Fill).
     Fill,
     /// For `fill`: the words that are written.
@@ -60,7 +70,9 @@ pub enum Resource {
     Rows,
     /// A [`HubHeader`](super::layout::HubHeader) and room for [`HubEntry`](super::layout::HubEntry)s.
     HubQueue,
-    /// Which vertices a message is about, and where it lies: a [`MessageParams`](super::layout::MessageParams).
+    /// The lists that `compact` has found, as [`HubEntry`](super::layout::HubEntry)s in three regions.
+    Queue,
+    /// Which vertices a message is about, and where it lies: a [`Message`](super::layout::MessageParams).
     Message,
     /// What `collect` finds and `ship` writes: so many words as [`collected_words`](super::layout::collected_words)
     /// says. Its first four are zero before `collect`.
@@ -108,7 +120,8 @@ pub(super) struct Buffer {
 impl Buffer {
     /// The buffer that lib and kernels call so; attributes and the like are not among these.
     pub fn named(name: &str, kernel: KernelName) -> Option<Self> {
-        let totals = if kernel == KernelName::Census { "array<vec4<u32>>" } else { "array<vec4<f32>>" };
+        let counts = matches!(kernel, KernelName::Census | KernelName::Decide);
+        let totals = if counts { "array<vec4<u32>>" } else { "array<vec4<f32>>" };
         // `merge` reads four words at a time, which lie as a message's words do not.
         let received = if kernel == KernelName::Merge { "array<vec4<u32>>" } else { "array<u32>" };
         let (resource, access, of) = match name {
@@ -118,6 +131,11 @@ impl Buffer {
             "next_pages" => (Resource::NextPages, Access::ReadWrite, "array<atomic<u32>>"),
             "counters" => (Resource::Counters, Access::ReadWrite, "Counters"),
             "totals" => (Resource::Totals, Access::ReadWrite, totals),
+            "next_step" => (Resource::NextStep, Access::ReadWrite, "Step"),
+            "course" => (Resource::Course, Access::ReadWrite, "Course"),
+            "dispatches" => (Resource::Dispatches, Access::Read, "array<Dispatch>"),
+            "arguments" => (Resource::Arguments, Access::ReadWrite, "array<u32>"),
+            "queue" => (Resource::Queue, Access::ReadWrite, "array<HubEntry>"),
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),
             "merge" => (Resource::Merge, Access::Uniform, "Merge"),
             "packed" => (Resource::Pack, Access::Uniform, "Pack"),

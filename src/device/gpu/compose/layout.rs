@@ -65,10 +65,10 @@ pub struct BatchHeader {
     pub page_count: u32,
     /// Units of all pages: workgroups.
     pub unit_count: u32,
+    /// Which queue of a [`Course`] has the lists of these pages.
+    pub queue: u32,
     /// Zero.
-    pub spare_0: u32,
-    /// Zero.
-    pub spare_1: u32,
+    pub spare: u32,
 }
 
 /// A page of a batch.
@@ -270,6 +270,136 @@ pub fn message_groups(vertices: &Range<u64>) -> u32 {
 pub const fn merge_groups(words: u32) -> u32 {
     let groups = words.div_ceil(4 * WORKGROUP);
     if groups < 1024 { groups } else { 1024 }
+}
+
+/// Lists of at most this many edges are expanded by [`SHORT_LANES`] threads each, from the first region of a queue.
+pub const SHORT_EDGES: u32 = 32;
+/// Threads that share a short list.
+pub const SHORT_LANES: u32 = 8;
+/// Lists of at most this many edges are expanded by 32 threads each, from the second region. Longer ones are cut into
+/// parts of [`HUB_EDGES`] edges, one for each workgroup, in the third region.
+pub const MIDDLE_EDGES: u32 = 1024;
+/// Lists of in-neighbours are searched for this many edges by one thread before others help.
+pub const ALONE_EDGES: u32 = 16;
+/// The most queues of a [`Course`]: one for each buffer that pages of out-lists are in.
+pub const QUEUES_MAX: usize = 16;
+
+/// Entries of a queue: what `compact` has found.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Queued {
+    /// Short lists.
+    pub short: u32,
+    /// Longer ones.
+    pub middle: u32,
+    /// Parts of the longest ones.
+    pub long: u32,
+    /// Pages with a list that is visited.
+    pub pages: u32,
+}
+
+/// The state of a device that runs supersteps by itself. One [`Logged`] for each superstep of a submission follows.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Course {
+    /// 1 once there is no next superstep.
+    pub done: u32,
+    /// Supersteps in the log.
+    pub logged: u32,
+    /// What the superstep under way visits, by its place among the visits that the algorithm declares.
+    pub visit: u32,
+    /// 1 if the visited lists are queued, 0 if pages are walked through.
+    pub queued: u32,
+    /// The most vertices that a superstep may queue: entries of the first and of the second region of a queue.
+    pub queue_vertices_max: u32,
+    /// The most edges of queued lists.
+    pub queue_edges_max: u32,
+    /// Entries of a [`Dispatch`] table.
+    pub dispatches: u32,
+    /// Workgroups of the vertex phase or the census, which leave that many partial sums.
+    pub totals: u32,
+    /// Visits that the algorithm declares.
+    pub visits: u32,
+    /// Zero.
+    pub spare_0: u32,
+    /// Zero.
+    pub spare_1: u32,
+    /// Zero.
+    pub spare_2: u32,
+    /// What the queues have.
+    pub queues: [Queued; QUEUES_MAX],
+}
+
+/// A superstep that the device has run by itself.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct Logged {
+    /// What it visited, by its place among the visits that the algorithm declares.
+    pub visit: u32,
+    /// 1 if its lists were queued.
+    pub queued: u32,
+    /// Pages with a visited list, if they were queued.
+    pub pages: u32,
+    /// Whether the driver has ended a loop early.
+    pub loops_cut: u32,
+    /// Vertices that it has activated: low and high half.
+    pub activated: [u32; 2],
+    /// The lengths of their out-lists, added up: low and high half.
+    pub activated_edges: [u32; 2],
+    /// Neighbours in the lists that it opened: low and high half.
+    pub edges: [u32; 2],
+    /// Zero.
+    pub spare: [u32; 2],
+    /// The sums of its vertex phase.
+    pub sums: [f32; 4],
+    /// What rounding has taken from them.
+    pub rounded: [f32; 4],
+}
+
+/// A dispatch of every superstep that a device runs by itself: whether it happens is decided on the device.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Dispatch {
+    /// The visit that it belongs to, or [`EVERY_VISIT`].
+    pub visit: u32,
+    /// 0 if it walks through pages, 1 if it is for queued lists, 2 if it is for both, 3 if it is for queued lists and
+    /// its workgroups are as many as they need.
+    pub when: u32,
+    /// Workgroups of it, at most.
+    pub x: u32,
+    /// Likewise.
+    pub y: u32,
+}
+
+/// The visit of a [`Dispatch`] that belongs to all of them.
+pub const EVERY_VISIT: u32 = u32::MAX;
+/// A [`Dispatch`] that walks through pages.
+pub const WHEN_WALKED: u32 = 0;
+/// A [`Dispatch`] for queued lists.
+pub const WHEN_QUEUED: u32 = 1;
+/// A [`Dispatch`] for both.
+pub const WHEN_EITHER: u32 = 2;
+/// A [`Dispatch`] for queued lists, with as many workgroups as they need.
+pub const WHEN_QUEUED_SCALED: u32 = 3;
+
+impl Dispatch {
+    /// The workgroups of it in a superstep that visits `visit` and queues its lists or not: of `vertices` vertices with
+    /// `edges` edges. The same as in shaders/kernels/decide.wgsl.
+    pub fn groups(&self, visit: u32, queued: bool, vertices: u64, edges: u64) -> [u32; 3] {
+        let fits = match self.when {
+            WHEN_WALKED => !queued,
+            WHEN_EITHER => true,
+            _ => queued,
+        };
+        if !fits || (self.visit != visit && self.visit != EVERY_VISIT) {
+            return [0; 3];
+        }
+        if self.when == WHEN_QUEUED_SCALED {
+            let wanted = u32::try_from(1 + vertices / 8 + edges / 256).unwrap_or(u32::MAX);
+            return [wanted.min(self.x), 1, 1];
+        }
+        [self.x, self.y, 1]
+    }
 }
 
 /// The result of a workgroup of `census`.

@@ -7,9 +7,10 @@ use super::{Declared, KernelName, Module, ModuleOptions, Origin, messages, prelu
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// shaders/lib.
-const LIBRARY: [(&str, &str); 15] = [
+const LIBRARY: [(&str, &str); 16] = [
     ("shaders/lib/layout.wgsl", include_str!("../../../../shaders/lib/layout.wgsl")),
     ("shaders/lib/list.wgsl", include_str!("../../../../shaders/lib/list.wgsl")),
+    ("shaders/lib/step.wgsl", include_str!("../../../../shaders/lib/step.wgsl")),
     ("shaders/lib/units.wgsl", include_str!("../../../../shaders/lib/units.wgsl")),
     ("shaders/lib/u64.wgsl", include_str!("../../../../shaders/lib/u64.wgsl")),
     ("shaders/lib/fixed.wgsl", include_str!("../../../../shaders/lib/fixed.wgsl")),
@@ -33,6 +34,12 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
             ("shaders/kernels/segments.wgsl", include_str!("../../../../shaders/kernels/segments.wgsl"))
         }
         KernelName::Hubs => ("shaders/kernels/hubs.wgsl", include_str!("../../../../shaders/kernels/hubs.wgsl")),
+        KernelName::Sweep => ("shaders/kernels/sweep.wgsl", include_str!("../../../../shaders/kernels/sweep.wgsl")),
+        KernelName::Compact => {
+            ("shaders/kernels/compact.wgsl", include_str!("../../../../shaders/kernels/compact.wgsl"))
+        }
+        KernelName::Expand => ("shaders/kernels/expand.wgsl", include_str!("../../../../shaders/kernels/expand.wgsl")),
+        KernelName::Decide => ("shaders/kernels/decide.wgsl", include_str!("../../../../shaders/kernels/decide.wgsl")),
         KernelName::Initialise => {
             ("shaders/kernels/initialise.wgsl", include_str!("../../../../shaders/kernels/initialise.wgsl"))
         }
@@ -57,10 +64,11 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
 
 /// What of the library is there for algorithms; the rest is for kernels. What an algorithm declares may therefore have
 /// the names of other functions and buffers.
-const FOR_ALGORITHMS: [&str; 7] = [
+const FOR_ALGORITHMS: [&str; 8] = [
     prelude::FILE,
     "shaders/lib/layout.wgsl",
     "shaders/lib/list.wgsl",
+    "shaders/lib/step.wgsl",
     "shaders/lib/u64.wgsl",
     "shaders/lib/fixed.wgsl",
     "shaders/lib/weights.wgsl",
@@ -183,7 +191,7 @@ pub(super) fn link(algorithm: &Declared, kernel: KernelName, options: &ModuleOpt
     let accessors = Accessors::new(algorithm, kernel, options);
     let mut reached = Reached::new(&sources, &accessors, kernel);
     reached.take("main");
-    if kernel.is_over_pages() || kernel.is_over_vertices() {
+    if kernel.has_hooks() {
         // What has no name: assertions, and what is no declaration at all.
         reached.take("");
     }

@@ -39,6 +39,14 @@ pub enum KernelName {
     Segments,
     /// Edges of long lists that `lists` has left.
     Hubs,
+    /// Edges of visited lists, each searched by one thread until it is long.
+    Sweep,
+    /// Queues the lists that are visited.
+    Compact,
+    /// Edges of queued lists.
+    Expand,
+    /// Ends a superstep and begins the next one, where the device runs them by itself.
+    Decide,
     /// First values of vertices.
     Initialise,
     /// Vertices, after all edges of a superstep.
@@ -67,10 +75,14 @@ pub enum KernelName {
 
 impl KernelName {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 19] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
+        Self::Sweep,
+        Self::Compact,
+        Self::Expand,
+        Self::Decide,
         Self::Initialise,
         Self::VertexPhase,
         Self::Census,
@@ -91,6 +103,10 @@ impl KernelName {
             Self::Lists => "lists",
             Self::Segments => "segments",
             Self::Hubs => "hubs",
+            Self::Sweep => "sweep",
+            Self::Compact => "compact",
+            Self::Expand => "expand",
+            Self::Decide => "decide",
             Self::Initialise => "initialise",
             Self::VertexPhase => "vertex-phase",
             Self::Census => "census",
@@ -108,7 +124,7 @@ impl KernelName {
 
     /// Whether it runs the edge function.
     pub fn is_over_pages(self) -> bool {
-        matches!(self, Self::Lists | Self::Segments | Self::Hubs)
+        matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand)
     }
 
     /// Whether it runs a function of the algorithm on every vertex.
@@ -129,7 +145,10 @@ impl KernelName {
     /// The functions that it wants of an algorithm.
     fn hooks(self) -> &'static [&'static str] {
         match self {
-            Self::Lists | Self::Segments | Self::Hubs => &["Record", "list_open", "list_edge", "list_close"],
+            Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand => {
+                &["Record", "list_open", "list_edge", "list_close"]
+            }
+            Self::Decide => &["step_next"],
             Self::Initialise => &["vertex_initialise"],
             Self::VertexPhase => &["vertex_update"],
             _ => &[],
@@ -190,6 +209,10 @@ pub struct ModuleOptions {
     pub in_place: bool,
     /// Whether the driver ends loops early, so that kernels which call an algorithm's hooks have to look for that.
     pub loops_limited: bool,
+    /// The device's own vertices whose first activation `census` writes down; 0 if it does not.
+    pub levels: u64,
+    /// Whether `census` clears the frontier of the superstep that ends.
+    pub clears: bool,
 }
 
 impl Default for ModuleOptions {
@@ -211,6 +234,8 @@ impl Default for ModuleOptions {
             subgroups: false,
             in_place: false,
             loops_limited: false,
+            levels: 0,
+            clears: false,
         }
     }
 }
@@ -224,6 +249,11 @@ impl ModuleOptions {
     /// How many buffers hold an attribute that edges write: as many as that of all vertices, where it is not sharded.
     pub fn held_chunks(&self) -> u32 {
         if self.sharded { self.chunks_of(self.held_vertices) } else { self.chunks() }
+    }
+
+    /// How many buffers hold the supersteps in which own vertices were first active.
+    pub fn level_chunks(&self) -> u32 {
+        self.chunks_of(self.levels)
     }
 
     fn chunks_of(&self, vertices: u64) -> u32 {
@@ -266,6 +296,13 @@ impl Declared {
         let tables = tables.into_iter().map(table).collect();
         let deferred = algorithm.deferred();
         Some(Self { name: algorithm.name(), shader, attributes, traversal, tables, deferred })
+    }
+}
+
+impl Declared {
+    /// Whether its shader says what the next superstep is, so that a device can run supersteps by itself.
+    pub fn decides(&self) -> bool {
+        prelude::declares(self, &["step_next"])
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         // Whether threads that share a list join what they have gathered before one of them closes it.
         ("JOINED", pull && options.subgroups && declares(algorithm, &["list_join", "list_shuffle"])),
         // Whether it is looked for loops that the driver has ended early.
-        ("LOOPS_LIMITED", options.loops_limited && (kernel.is_over_pages() || kernel.is_over_vertices())),
+        ("LOOPS_LIMITED", options.loops_limited && kernel.has_hooks()),
         ("RECORD_IDS", options.encoding != Encoding::VertexId),
         // A neighbour is a word, or it may begin within one and end in the next or, if it is of 7 bytes, the one after.
         ("ALIGNED", aligned),
@@ -40,6 +40,11 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("SHARDED", options.sharded),
         // Whether pages are looked at whose vertices are deferred.
         ("DEFER", kernel == KernelName::Defer),
+        // Whether `census` writes down when vertices were first active, and whether it clears the old frontier.
+        ("LEVELS", kernel == KernelName::Census && options.levels > 0),
+        ("CLEARS", kernel == KernelName::Census && options.clears),
+        // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
+        ("TRAVERSAL", algorithm.traversal),
         // Whether messages tell of sets.
         ("MESSAGE_FLAGS", messages::counts(algorithm, kernel, options).0 > 0),
     ];
@@ -47,27 +52,33 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
 }
 
 /// Whether the algorithm's text declares all of these names.
-fn declares(algorithm: &Declared, names: &[&str]) -> bool {
+pub(super) fn declares(algorithm: &Declared, names: &[&str]) -> bool {
     let declared = text::declarations(algorithm.shader.text);
     names.iter().all(|name| declared.iter().any(|one| one.name == *name))
 }
 
-/// The expressions of whether a vertex's list is read, and of which of 32 vertices' lists the next superstep reads.
-fn visited(algorithm: &Declared, options: &ModuleOptions) -> (String, String) {
+/// The expressions of whether a vertex's list is read, of which of 32 vertices' lists are, and of which of 32 vertices'
+/// lists the next superstep reads.
+fn visited(algorithm: &Declared, options: &ModuleOptions) -> [String; 3] {
+    let all = "0xffffffffu";
     match options.visit {
-        Visit::All => ("true".into(), "0xffffffffu".into()),
-        Visit::None => ("false".into(), "0u".into()),
-        Visit::Frontier => ("is_active(vertex)".into(), "next_frontier_word(word)".into()),
+        Visit::All => ["true".into(), all.into(), all.into()],
+        Visit::None => ["false".into(), "0u".into(), "0u".into()],
+        Visit::Frontier => {
+            ["is_active(vertex)".into(), "frontier_word(word)".into(), "next_frontier_word(word)".into()]
+        }
         // What others' vertices are in is heard later than pages are looked for: each device looks for its own
         // vertices' pages.
         Visit::Within(place) => {
             let name = algorithm.attributes[place].name;
-            (format!("{name}_test(vertex)"), format!("own_bits(word) & {name}_word(word)"))
+            let word = format!("own_bits(word) & {name}_word(word)");
+            [format!("{name}_test(vertex)"), word.clone(), word]
         }
         Visit::Without(place) => {
             let name = algorithm.attributes[place].name;
             let own = if options.sharded { ("is_own(vertex) && ", "own_bits(word) & ") } else { ("", "") };
-            (format!("{}!{name}_test(vertex)", own.0), format!("{}~{name}_word(word)", own.1))
+            let word = format!("{}~{name}_word(word)", own.1);
+            [format!("{}!{name}_test(vertex)", own.0), word.clone(), word]
         }
     }
 }
@@ -89,6 +100,15 @@ pub(super) fn text(
         ("WORKGROUP", WORKGROUP),
         ("HUB_EDGES", HUB_EDGES),
         ("LARGE_CHUNK", LARGE_CHUNK),
+        ("SHORT_EDGES", layout::SHORT_EDGES),
+        ("SHORT_LANES", layout::SHORT_LANES),
+        ("MIDDLE_EDGES", layout::MIDDLE_EDGES),
+        ("ALONE_EDGES", layout::ALONE_EDGES),
+        ("QUEUES_MAX", layout::QUEUES_MAX as u32),
+        ("EVERY_VISIT", layout::EVERY_VISIT),
+        ("WHEN_WALKED", layout::WHEN_WALKED),
+        ("WHEN_EITHER", layout::WHEN_EITHER),
+        ("WHEN_QUEUED_SCALED", layout::WHEN_QUEUED_SCALED),
         ("SLOTS_CACHED", SLOTS_CACHED),
         ("EDGES_PER_THREAD", edges_per_thread(options.weights)),
         ("EDGES_PER_UNIT", edges_per_unit(options.weights)),
@@ -116,11 +136,13 @@ pub(super) fn text(
     switches.sort();
     text.extend(switches.iter().map(|(name, value)| format!("const {name} = {value};\n")));
     text.extend(algorithm.shader.constants.iter().map(|(name, value)| format!("const {name} = {value};\n")));
-    let (vertex, word) = visited(algorithm, options);
+    let [vertex, now, next] = visited(algorithm, options);
     text +=
         &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
+    text += "// Which of 32 vertices have lists that are read.\n";
+    text += &format!("fn visited_word(word: u32) -> u32 {{\n    return {now};\n}}\n");
     text += "// Which of 32 vertices have lists that the next superstep reads.\n";
-    text += &format!("fn visit_word(word: u32) -> u32 {{\n    return {word};\n}}\n");
+    text += &format!("fn visit_word(word: u32) -> u32 {{\n    return {next};\n}}\n");
     let (from, to) = match (options.visit, algorithm.deferred) {
         (Visit::Within(_), Some(place)) => ("visit".into(), algorithm.attributes[place].name),
         _ => ("frontier".to_owned(), "next_frontier"),

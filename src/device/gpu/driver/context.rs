@@ -11,7 +11,7 @@ use crate::device::gpu::adapter::import::{HostImport, SharedBuffer};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource};
 use crate::device::gpu::kernels::Kernel;
-use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span};
+use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_vertices};
 use crate::device::gpu::memory::home::Home;
 use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes};
 use crate::error::{Error, Result};
@@ -175,8 +175,25 @@ impl Context {
         visit: Visit,
         in_place: bool,
     ) -> Result<Arc<Kernel>> {
-        let options = ModuleOptions { in_place, ..self.options(direction, visit) };
+        let options = self.with_levels(name, ModuleOptions { in_place, ..self.options(direction, visit) });
         self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
+    }
+
+    /// A kernel of this run for supersteps that the device runs by itself: its census clears the old frontier.
+    ///
+    /// # Errors
+    /// As of [`kernel`](Self::kernel).
+    pub fn kernel_of_loop(&mut self, name: KernelName, direction: Direction, visit: Visit) -> Result<Arc<Kernel>> {
+        let options = self.options(direction, visit);
+        let options = self.with_levels(name, ModuleOptions { clears: name == KernelName::Census, ..options });
+        self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
+    }
+
+    /// The options of a kernel that may write levels.
+    fn with_levels(&self, name: KernelName, options: ModuleOptions) -> ModuleOptions {
+        let own = level_vertices(&self.part);
+        let levels = if self.plan.levels_bytes > 0 && name == KernelName::Census { own.end - own.start } else { 0 };
+        ModuleOptions { levels, ..options }
     }
 
     fn options(&self, direction: Direction, visit: Visit) -> ModuleOptions {
@@ -197,6 +214,8 @@ impl Context {
             wide_integers: caps.wide_atomics,
             in_place: false,
             loops_limited: caps.loops_limited,
+            levels: 0,
+            clears: false,
             subgroups: caps.subgroups,
         }
     }
@@ -254,6 +273,8 @@ fn plan_for(home: &Home, setup: &RunSetup) -> Result<(Declared, DevicePlan)> {
         attributes: &declared.attributes,
         tables: &algorithm.tables(),
         traversal: declared.traversal,
+        keeps_activations: algorithm.keeps_activations(),
+        decides: declared.decides(),
         weights: algorithm.needs_weights(),
         directions: &directions,
         store,

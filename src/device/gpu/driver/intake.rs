@@ -80,6 +80,11 @@ impl Intake {
         Self { arena, policy, workers, messages, checking: 0, waiting, to_copy, copying, tally }
     }
 
+    /// The arena.
+    pub fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
     /// Begins a superstep over some pages. Those that are in the arena are ready; the others are returned beside them,
     /// in order.
     pub fn start_resident(

@@ -89,6 +89,11 @@ impl Launches {
         self.rows.has(frame, task.page)
     }
 
+    /// The unit rows of pages in slots, and then of those in frames.
+    pub fn rows(&self) -> &wgpu::Buffer {
+        self.rows.buffer()
+    }
+
     /// Takes a page that can be launched.
     pub fn add(&mut self, context: &Context, job: Job) {
         let place = match &job.slot {

@@ -3,7 +3,7 @@
 use super::batch::Job;
 use super::values::ValueChunk;
 use crate::device::exchange::Move;
-use crate::device::{PageTask, StepEnd};
+use crate::device::{Ahead, PageTask, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Scalars, State, Step, Visit};
 use crate::pages::cache::Policy;
@@ -15,6 +15,10 @@ use topostream_formats::{Direction, Error as StoreError};
 
 /// The end of a superstep, and the pages of the next one.
 pub type Ended = Result<(StepEnd, NextPages)>;
+
+/// Supersteps that the device has run by itself; the pages of the next one, if it cannot run that one and nobody knows
+/// them yet.
+pub type AheadDone = Result<(Vec<Ahead>, Option<NextPages>)>;
 
 /// A bit for each page that a possible next superstep visits; no entry for one that visits all pages.
 pub type NextPages = HashMap<(Direction, Visit), Vec<u32>>;
@@ -28,8 +32,10 @@ pub enum DriverMessage {
     Initialise(Sender<Result<(Scalars, NextPages)>>),
     /// Begins a superstep.
     Begin(Step),
-    /// Defers the active vertices of some pages, a bit each, to the next superstep.
+    /// Leaves the active vertices of some pages, a bit each, to the next superstep.
     Defer(Direction, Vec<u32>),
+    /// Runs supersteps from this one on, as long as the device can do so by itself.
+    Ahead(Step, Sender<AheadDone>),
     /// Starts on those of the pages that are in device memory; the answer is the others.
     Resident(Vec<PageRef>, Policy, Sender<Vec<PageRef>>),
     /// A page to be worked on.

@@ -1,8 +1,9 @@
-//! The driver of a GPU device: one thread that takes messages and calls the four owners of a run's state.
+//! The driver of a GPU device: one thread that takes messages and calls the owners of a run's state.
 //!
 //! ```text
 //!                                  Job                        Job
 //!   DriverMessage::Page ─▶ intake ────▶ launches ─▶ dispatch ────▶ intake ─▶ PageDone
+//!   DriverMessage::Ahead ─▶ device_loop: supersteps over pages that stay where they are ─▶ answer
 //!   DriverMessage::Round ─▶ exchange ─▶ moves
 //!   DriverMessage::End ─▶ superstep: vertex phase ─▶ exchange: moves ─▶ superstep: next pages, readback ─▶ answer
 //! ```
@@ -13,9 +14,10 @@
 //! | `launches` | pages that are ready, launches under way, the buffers that describe them |
 //! | `superstep` | the readback of a superstep's end, and the notes of activated vertices |
 //! | `exchange` | the memory that is shared with other devices, and the moves |
+//! | `device_loop` | tables of resident pages, and the buffers with which the device runs supersteps by itself |
 //! | `context` | nothing that changes in a superstep: adapter, attributes, plan; all four are passed it |
 //!
-//! The four know the context and the values that are handed on ([`batch::Job`], `tally`), and not each other: only this
+//! The five know the context and the values that are handed on ([`batch::Job`], `tally`), and not each other: only this
 //! file calls all of them. `initial` and `values` set and read attributes, `notes` and `timing` are parts of
 //! `superstep` and `context`, `message` is the channel's.
 //!
@@ -25,6 +27,7 @@
 
 mod batch;
 mod context;
+mod device_loop;
 mod exchange;
 mod initial;
 mod intake;
@@ -37,19 +40,21 @@ mod timing;
 mod values;
 
 pub use context::RunSetup;
+pub(super) use device_loop::Resident;
 pub(super) use message::{DriverMessage, Ended, Messages, NextPages};
 pub(super) use values::ValueChunk;
 
 use super::compose::KernelName;
 use super::memory::home::Home;
-use crate::device::PageDone;
 use crate::device::exchange::Move;
 use crate::device::workers::panic_message;
+use crate::device::{Ahead, PageDone};
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
-use crate::model::algorithm::{Scalars, State, Step, Visit};
+use crate::model::algorithm::{Scalars, State, Step, Summary, Visit};
 use context::Context;
 use crossbeam_channel::{RecvTimeoutError, Sender, TryRecvError};
+use device_loop::DeviceLoop;
 use exchange::Exchange;
 use intake::{Arrived, Intake, Taken};
 use launches::Launches;
@@ -74,6 +79,9 @@ pub(super) struct Driver {
     intake: Intake,
     launches: Launches,
     superstep: Superstep,
+    device_loop: DeviceLoop,
+    /// What the last superstep has found.
+    found: Summary,
     /// None for a device that is alone.
     exchange: Option<Exchange>,
     /// Takes pages that are done; `None` when the run has failed.
@@ -105,11 +113,16 @@ impl Driver {
         let rows = context.home.rows.take().expect("prepared with the run");
         let launches = Launches::new(&context, rows, messages.clone())?;
         let first = context.part.own_words().start;
-        let notes = activations.map(|noted| Notes::new(noted, first, Arc::clone(&workers), context.gpu().name()));
-        let superstep = Superstep::new(notes.transpose()?);
+        let notes = |noted: Arc<Activations>| -> Result<_> {
+            let notes = Notes::new(Arc::clone(&noted), first, Arc::clone(&workers), context.gpu().name())?;
+            Ok((noted, notes))
+        };
+        let superstep = Superstep::new(activations.map(notes).transpose()?);
+        let device_loop = DeviceLoop::new(&mut context);
         let intake = Intake::new(arena, workers, messages);
         let (failed, stopped, failure) = (false, false, None);
-        Ok(Self { context, intake, launches, superstep, exchange, done, failed, stopped, failure })
+        let found = Summary::default();
+        Ok(Self { context, intake, launches, superstep, device_loop, found, exchange, done, failed, stopped, failure })
     }
 
     /// Works until it is told to stop; returns the adapter. A panic ends the run with an error, and not the thread:
@@ -157,6 +170,11 @@ impl Driver {
                 if let Err(error) = self.sound().and_then(|()| superstep::defer(&mut self.context, direction, &bits)) {
                     self.fail(error);
                 }
+            }
+            DriverMessage::Ahead(step, reply) => {
+                let result = self.sound().and_then(|()| self.ahead(&step));
+                self.failed |= result.is_err();
+                drop(reply.send(self.explained(result)));
             }
             DriverMessage::Resident(pages, policy, reply) => {
                 let (ready, others) = self.intake.start_resident(&self.context, pages, policy);
@@ -210,12 +228,12 @@ impl Driver {
         match message {
             DriverMessage::Download(reply) => {
                 let last = self.sound().and_then(|()| values::send(&self.context, &reply));
-                self.superstep.finish_notes();
+                let last = last.and_then(|()| self.superstep.finish_notes(&self.context));
                 drop(reply.send(self.explained(last.map(|()| None))));
             }
             DriverMessage::Save(reply) => {
                 let last = self.sound().and_then(|()| values::send(&self.context, &reply));
-                self.superstep.settle_notes();
+                let last = last.and_then(|()| self.superstep.settle_notes(&self.context));
                 drop(reply.send(self.explained(last.map(|()| None))));
             }
             DriverMessage::Frontier(number, reply) => {
@@ -312,6 +330,19 @@ impl Driver {
         Ok(self.end(None, &[])?.1)
     }
 
+    /// Runs supersteps from this one on, as long as the device can do so by itself.
+    fn ahead(&mut self, step: &Step) -> Result<(Vec<Ahead>, Option<NextPages>)> {
+        let (arena, rows) = (self.intake.arena(), self.launches.rows());
+        let ahead = self.device_loop.run(&mut self.context, (arena, rows), step, &self.found)?;
+        if let Some(last) = ahead.last() {
+            self.found = last.end.summary;
+            return Ok((ahead, None));
+        }
+        let unknown = std::mem::take(&mut self.device_loop.went_ahead);
+        let next_pages = if unknown { Some(self.end(None, &[])?.1) } else { None };
+        Ok((ahead, next_pages))
+    }
+
     fn begin(&mut self, step: &Step) {
         self.launches.begin();
         superstep::begin(&mut self.context, step);
@@ -331,6 +362,7 @@ impl Driver {
             shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
         }
         self.launches.make_room_for_hubs(self.context.gpu(), found.hubs_wanted);
+        self.found = found.end.summary;
         Ok((found.end, found.next_pages))
     }
 
@@ -385,7 +417,8 @@ impl Driver {
                 break;
             }
         }
-        let Self { mut context, intake, launches, failed, .. } = self;
+        let Self { mut context, intake, launches, device_loop, failed, .. } = self;
+        context.home.resident = device_loop.into_resident();
         let (launched, rows) = launches.into_parts();
         context.home.rows = Some(rows);
         context.home.arena = intake.into_arena(launched, failed);

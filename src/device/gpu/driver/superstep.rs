@@ -12,6 +12,7 @@ use super::message::NextPages;
 use super::notes::Notes;
 use super::tally::Tally;
 use super::timing::{DeviceSpan, overlap_ns, union_ns};
+use super::values;
 use crate::device::StepEnd;
 use crate::device::gpu::adapter::readback::{READBACK, read_buffer, uniform};
 use crate::device::gpu::adapter::rounds;
@@ -20,9 +21,11 @@ use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::memory::buffers::{COUNTERS_BYTES, chunks};
 use crate::device::gpu::memory::plan::{TOTAL_BYTES, TOTALS_MAX, bit_bytes};
 use crate::error::Result;
+use crate::model::activations::Activations;
 use crate::model::algorithm::{Step, Summary, Visit};
 use crate::trace::Lane;
 use std::ops::Range;
+use std::sync::Arc;
 use topostream_formats::Direction;
 
 /// The lanes of a workgroup.
@@ -35,8 +38,9 @@ const OVER_PAGES: [&str; 3] = [KernelName::Lists.name(), KernelName::Segments.na
 
 /// The owner of what is read back at the end of a superstep.
 pub(super) struct Superstep {
-    /// When the device's own vertices were first active, where that is wanted.
-    notes: Option<Notes>,
+    /// The record of when the device's own vertices were first active, if it is wanted, and what the host notes in it:
+    /// everything, or what the device does not.
+    notes: Option<(Arc<Activations>, Notes)>,
     /// The buffer of the last readback.
     readback: Option<wgpu::Buffer>,
 }
@@ -115,22 +119,34 @@ fn step_layout(context: &Context, direction: Direction) -> StepLayout {
 
 impl Superstep {
     /// Takes notes of activated vertices, where they are wanted.
-    pub fn new(notes: Option<Notes>) -> Self {
+    pub fn new(notes: Option<(Arc<Activations>, Notes)>) -> Self {
         Self { notes, readback: None }
     }
 
     /// Waits until all activated vertices are noted, and ends the notes.
-    pub fn finish_notes(&mut self) {
-        if let Some(notes) = self.notes.take() {
-            notes.finish();
-        }
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn finish_notes(&mut self, context: &Context) -> Result<()> {
+        let Some((noted, notes)) = self.notes.take() else { return Ok(()) };
+        notes.finish();
+        values::levels(context, &noted)
     }
 
     /// Waits until the activated vertices so far are noted.
-    pub fn settle_notes(&self) {
-        if let Some(notes) = &self.notes {
-            notes.settle();
-        }
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn settle_notes(&self, context: &Context) -> Result<()> {
+        let Some((noted, notes)) = &self.notes else { return Ok(()) };
+        notes.settle();
+        values::levels(context, noted)
+    }
+
+    /// Whether the host notes the vertices that a superstep activates: the device does not, or its 16 bits are too few.
+    fn host_notes(&self, context: &Context) -> bool {
+        let level = context.step.superstep.wrapping_add(2);
+        self.notes.is_some() && (context.plan.levels_bytes == 0 || level > u16::MAX.into())
     }
 
     /// Encodes the vertex phase, or the census of a traversal. Without a phase there is only the latter.
@@ -138,12 +154,9 @@ impl Superstep {
     /// # Errors
     /// What the device says.
     pub fn encode(&self, context: &mut Context, phase: Option<KernelName>) -> Result<Ending> {
-        let (traversal, own) = (context.declared.traversal, context.part.own_words());
-        let vertices = own.end - own.start;
         let mut encoder = context.encoder();
-        let items = if traversal { vertices.div_ceil(32) } else { vertices };
-        let groups = items.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX.into()) as u32;
-        if let Some(name) = if traversal { Some(KernelName::Census) } else { phase } {
+        let groups = groups(context);
+        if let Some(name) = if context.declared.traversal { Some(KernelName::Census) } else { phase } {
             let first = visits(context)[0];
             context.pass(&mut encoder, name, first, groups, |_| None)?;
         }
@@ -159,7 +172,7 @@ impl Superstep {
         let mut plan = ReadbackPlan::default();
         plan.add(&context.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
         plan.add(&context.buffers.counters, 0, COUNTERS_BYTES);
-        if self.notes.is_some() {
+        if self.host_notes(context) {
             activated(context, |buffer, words| plan.add(buffer, 4 * words.start, 4 * (words.end - words.start)));
         }
         let partial = partial(context);
@@ -259,7 +272,7 @@ impl Superstep {
 
     /// Has the vertices noted that are active next, where they have been read back; returns the bytes after them.
     fn note_activated<'a>(&self, context: &Context, bytes: &'a [u8], count: u64) -> &'a [u8] {
-        let Some(notes) = &self.notes else { return bytes };
+        let Some((_, notes)) = self.notes.as_ref().filter(|_| self.host_notes(context)) else { return bytes };
         let own = context.part.own_words();
         // Chunks are cut between words: the words of all chunks follow each other.
         let (bits, rest) = bytes.split_at(bit_bytes(own.end - own.start) as usize);
@@ -294,7 +307,16 @@ fn page_bits_bytes(context: &Context, direction: Direction) -> u64 {
     bit_bytes(context.graph_buffers().pages(direction).into()).max(4)
 }
 
-fn visits(context: &Context) -> Vec<(Direction, Visit)> {
+/// Workgroups of the vertex phase or the census: each leaves a partial sum.
+pub(super) fn groups(context: &Context) -> u32 {
+    let own = context.part.own_words();
+    let vertices = own.end - own.start;
+    let items = if context.declared.traversal { vertices.div_ceil(32) } else { vertices };
+    items.div_ceil(WORKGROUP).clamp(1, TOTALS_MAX.into()) as u32
+}
+
+/// The visits that the algorithm declares for this store.
+pub(super) fn visits(context: &Context) -> Vec<(Direction, Visit)> {
     context.algorithm.visits(context.graph.has_in_lists)
 }
 

@@ -5,6 +5,7 @@ use super::context::Context;
 use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
 use crate::device::gpu::memory::buffers::{Span, chunks};
 use crate::error::Result;
+use crate::model::activations::Activations;
 use crate::model::algorithm::{State, Step};
 use crate::model::attributes::{Attribute, AttributeType};
 use crossbeam_channel::Sender;
@@ -82,6 +83,27 @@ pub fn frontier(context: &Context, superstep: u32) -> Result<Vec<u32>> {
         words.extend(read.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().expect("four bytes"))));
     }
     Ok(words)
+}
+
+/// Adds the device's record of when its vertices were first active, if it keeps one, to the host's.
+///
+/// # Errors
+/// What the device says.
+pub fn levels(context: &Context, noted: &Activations) -> Result<()> {
+    let (gpu, log2) = (context.gpu(), context.plan.chunk_vertices_log2);
+    for (buffer, vertices) in context.buffers.levels(&context.part, log2) {
+        for first in vertices.clone().step_by(2 * DOWNLOAD_WORDS as usize) {
+            let end = vertices.end.min(first + 2 * DOWNLOAD_WORDS);
+            let bytes = (2 * (end - first)).next_multiple_of(4);
+            let staging = gpu.buffer("levels download", bytes.next_multiple_of(8), READBACK)?;
+            let mut encoder = context.encoder();
+            encoder.copy_buffer_to_buffer(buffer, 2 * (first - vertices.start), &staging, 0, bytes);
+            let submission = gpu.queue().submit([encoder.finish()]);
+            let read = read_buffer(gpu, &staging, submission, bytes)?;
+            noted.merge(first, &bytemuck::pod_collect_to_vec(&read)[..(end - first) as usize]);
+        }
+    }
+    Ok(())
 }
 
 /// Sets the values that this device has to have before a superstep.

@@ -6,6 +6,7 @@ use crate::device::gpu::adapter::open::Gpu;
 use crate::error::Result;
 use crate::pages::cache::{PageCache, Policy};
 use crate::pages::fetch::PageRef;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Room for one page in device memory, and its page of weights where those are wanted. Like a frame it has one owner at
 /// a time: the cache, or a job.
@@ -26,6 +27,14 @@ pub struct Arena {
     slots: u32,
     slot_bytes: u64,
     stream_slots: u32,
+    /// Changes when pages come or go.
+    version: u64,
+}
+
+/// A number that no arena has had before.
+fn next_version() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Arena {
@@ -48,7 +57,14 @@ impl Arena {
         }
         // The cache hands out the last one first: low slots are to be used first.
         free.reverse();
-        Ok(Self { buffers, cache: PageCache::new(free, stream_slots as usize), slots, slot_bytes, stream_slots })
+        Ok(Self {
+            buffers,
+            cache: PageCache::new(free, stream_slots as usize),
+            slots,
+            slot_bytes,
+            stream_slots,
+            version: next_version(),
+        })
     }
 
     /// The number of slots, their bytes, and how many of them pages only pass through.
@@ -66,6 +82,16 @@ impl Arena {
         u64::from(slot.index) * self.slot_bytes
     }
 
+    /// Changes when a page comes or goes: as long as it is the same, each page is where it was.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The slot that holds a page, if there is one.
+    pub fn slot_of(&self, page: PageRef) -> Option<&Slot> {
+        self.cache.peek(page)
+    }
+
     /// Prepares for a pass over pages of which `wanted` says whether they may be visited.
     pub fn begin(&mut self, policy: Policy, wanted: impl Fn(PageRef) -> bool) {
         self.cache.begin(policy, wanted);
@@ -78,6 +104,7 @@ impl Arena {
 
     /// Takes out a slot for another page, if one is free or may be evicted.
     pub fn slot(&mut self, policy: Policy) -> Option<Slot> {
+        self.version = next_version();
         self.cache.frame(policy)
     }
 

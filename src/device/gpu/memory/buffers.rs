@@ -139,6 +139,8 @@ pub struct RunBuffers {
     attributes: Vec<Column>,
     tables: Vec<wgpu::Buffer>,
     frontiers: [Vec<wgpu::Buffer>; 2],
+    /// The supersteps in which the device's own vertices were first active, two a word.
+    levels: Vec<wgpu::Buffer>,
 }
 
 /// Bytes of the counters.
@@ -174,8 +176,22 @@ impl RunBuffers {
                 |range: Range<u64>| gpu.buffer("frontier", bit_bytes(range.end - range.start).max(16), STORAGE);
             chunks(&all, log2).filter(|_| traversal).map(of_chunk).collect()
         };
+        let levels = match plan.levels_bytes {
+            0 => Vec::new(),
+            _ => {
+                let of_chunk = |range: Range<u64>| {
+                    gpu.buffer("levels", (2 * (range.end - range.start)).next_multiple_of(4).max(16), STORAGE)
+                };
+                chunks(&level_vertices(part), log2).map(of_chunk).collect::<Result<_>>()?
+            }
+        };
         Ok(Self {
-            step: gpu.buffer("step", size_of::<StepLayout>() as u64, Usage::UNIFORM | Usage::COPY_DST)?,
+            step: gpu.buffer(
+                "step",
+                size_of::<StepLayout>() as u64,
+                Usage::UNIFORM | Usage::STORAGE | Usage::COPY_DST,
+            )?,
+            levels,
             counters: gpu.buffer("counters", COUNTERS_BYTES, STORAGE)?,
             totals: gpu.buffer("totals", TOTAL_BYTES * u64::from(TOTALS_MAX), STORAGE)?,
             frontiers: [frontier()?, frontier()?],
@@ -203,6 +219,11 @@ impl RunBuffers {
         before.chain(spans_of(chunks, held.start, here, chunk_vertices_log2)).chain(behind).collect()
     }
 
+    /// The supersteps in which own vertices were first active: buffers, and the vertices of each.
+    pub fn levels(&self, part: &Part, chunk_vertices_log2: u32) -> impl Iterator<Item = (&wgpu::Buffer, Range<u64>)> {
+        self.levels.iter().zip(chunks(&level_vertices(part), chunk_vertices_log2))
+    }
+
     /// The vertices that are active in a superstep.
     pub fn frontier(&self, superstep: u32) -> &[wgpu::Buffer] {
         &self.frontiers[superstep as usize % 2]
@@ -223,6 +244,7 @@ impl RunBuffers {
             Resource::Seen { place, chunk } => &self.attributes[place].seen[chunk as usize],
             Resource::Frontier(chunk) => &self.frontier(superstep)[chunk as usize],
             Resource::NextFrontier(chunk) => &self.frontier(superstep.wrapping_add(1))[chunk as usize],
+            Resource::Levels(chunk) => &self.levels[chunk as usize],
             Resource::Table(place) => &self.tables[place],
             Resource::Starts => &graph.topology(direction).starts,
             Resource::Directory => &graph.topology(direction).directory,
@@ -232,6 +254,12 @@ impl RunBuffers {
             ref other => panic!("{other:?} belongs to a batch"),
         }
     }
+}
+
+/// The vertices that levels are held for: the device's own, from a multiple of 64 on.
+pub fn level_vertices(part: &Part) -> Range<u64> {
+    let own = part.own_words();
+    own.start / 64 * 64..own.end
 }
 
 /// The vertices of each chunk of a range; one without any where there are none.

@@ -9,6 +9,7 @@ use crate::device::gpu::adapter::adapters::Adapter;
 use crate::device::gpu::adapter::import::HostImport;
 use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
 use crate::device::gpu::adapter::transfer::TransferQueue;
+use crate::device::gpu::driver::Resident;
 use crate::device::gpu::kernels::Kernels;
 use crate::device::settings::GpuSettings;
 use crate::error::Result;
@@ -26,6 +27,8 @@ pub struct Home {
     pub(in crate::device::gpu) import: Option<(Arc<PagePool>, HostImport)>,
     pub(in crate::device::gpu) arena: Option<Arena>,
     pub(in crate::device::gpu) rows: Option<UnitRows>,
+    /// Tables of the pages in the arena, with which the device has run supersteps by itself.
+    pub(in crate::device::gpu) resident: Option<Resident>,
     /// The import of exchange memory, where devices share runs.
     exchange: Option<(Arc<ExchangeMemory>, HostImport)>,
     pub(in crate::device::gpu) graph: Option<GraphBuffers>,
@@ -59,6 +62,7 @@ impl Home {
             import: None,
             arena: None,
             rows: None,
+            resident: None,
             exchange: None,
             graph: None,
             kernels: Kernels::default(),
@@ -96,7 +100,7 @@ impl Home {
         let shape = (plan.slots, plan.slot_bytes, plan.stream_slots);
         if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
             // The old one goes first: both may not fit.
-            (self.arena, self.rows) = (None, None);
+            (self.arena, self.rows, self.resident) = (None, None, None);
             self.gpu.poll()?;
             self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
         }
@@ -120,6 +124,11 @@ impl Home {
             self.import = Some((Arc::clone(pool), import));
         }
         Ok(())
+    }
+
+    /// Whether the device shares no run with others.
+    pub(in crate::device::gpu) fn is_alone(&self) -> bool {
+        self.exchange.is_none()
     }
 
     /// The import of exchange memory: made once, for as long as runs share the same memory.

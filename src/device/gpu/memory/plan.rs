@@ -5,7 +5,7 @@ use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
 use crate::device::gpu::compose::layout::{
-    self, BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, edges_per_unit,
+    self, BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, MIDDLE_EDGES, edges_per_unit,
 };
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
@@ -13,6 +13,7 @@ use crate::model::Part;
 use crate::model::algorithm::Table;
 use crate::model::attributes::{Attribute, AttributeType, Role};
 use serde::Serialize;
+use std::ops::Range;
 use topostream_formats::page::Capacity;
 use topostream_formats::{Direction, Store};
 
@@ -24,6 +25,10 @@ pub const TOTALS_MAX: u32 = 4096;
 pub const TOTAL_BYTES: u64 = 16;
 /// Bytes of the slots that pages pass through where they are copied and not kept.
 const STREAM_BYTES: u64 = 256 << 20;
+/// The vertices that a queue has room for: an eighth of the graph's, within this range.
+const QUEUE_VERTICES: Range<u64> = 1 << 12..1 << 20;
+/// The edges of queued lists: likewise.
+const QUEUE_EDGES: Range<u64> = 1 << 16..1 << 28;
 /// The fewest slots that a run can work with where pages must be copied.
 const SLOTS_MIN: u64 = 4;
 /// Entries of the hub queue at first; it grows after a superstep that needed more.
@@ -46,6 +51,11 @@ pub struct DevicePlan {
     pub tables_bytes: u64,
     /// The frontiers of a traversal.
     pub frontier_bytes: u64,
+    /// The supersteps in which the device's own vertices were first active; 0 if nobody asks for them, or if they are
+    /// kept in main memory.
+    pub levels_bytes: u64,
+    /// Queues and tables with which the device runs supersteps by itself; 0 if it does not.
+    pub loop_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
     /// Of them, the list of vertices with out-edges, where devices exchange the values of those only.
@@ -84,6 +94,10 @@ pub struct Request<'a> {
     pub tables: &'a [Table],
     /// Whether it has frontiers.
     pub traversal: bool,
+    /// Whether the supersteps in which vertices are first active are part of its answer.
+    pub keeps_activations: bool,
+    /// Whether its shader says what the next superstep is.
+    pub decides: bool,
     /// Which vertices are the device's.
     pub part: &'a Part,
     /// Device memory for exchange, in bytes.
@@ -116,7 +130,7 @@ impl DevicePlan {
         let budget = settings.memory_bytes.unwrap_or(known);
         let least = if plan.in_place { 0 } else { SLOTS_MIN };
         let mut needed = plan.fixed_bytes() + least * plan.per_slot();
-        for move_out in [Self::move_attributes_out, Self::move_seen_out] {
+        for move_out in [Self::leave_to_host, Self::move_attributes_out, Self::move_seen_out] {
             if needed > budget {
                 move_out(&mut plan, request, caps);
                 needed = plan.fixed_bytes() + least * plan.per_slot();
@@ -178,6 +192,8 @@ impl DevicePlan {
             host_seen: vec![false; request.attributes.len()],
             tables_bytes: request.tables.iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
+            levels_bytes: if request.keeps_activations { level_bytes(request.part) } else { 0 },
+            loop_bytes: if request.decides && segments { loop_bytes(request.store, caps) } else { 0 },
             graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
             outgoing_bytes: request.outgoing_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
@@ -196,6 +212,11 @@ impl DevicePlan {
     /// Bytes of a slot with its unit row.
     fn per_slot(&self) -> u64 {
         self.slot_bytes + 4 * self.row_words
+    }
+
+    /// Leaves levels, and the choice of supersteps, to the host.
+    fn leave_to_host(&mut self, _request: &Request<'_>, _caps: &Caps) {
+        (self.levels_bytes, self.loop_bytes) = (0, 0);
     }
 
     /// Leaves in main memory what is only read, and only with its page.
@@ -223,8 +244,8 @@ impl DevicePlan {
 
     /// Bytes of everything but the arena.
     fn fixed_bytes(&self) -> u64 {
-        let vertices = self.attributes_bytes + self.tables_bytes + self.frontier_bytes;
-        vertices + self.graph_bytes + self.working_bytes + self.exchange_bytes
+        let vertices = self.attributes_bytes + self.tables_bytes + self.frontier_bytes + self.levels_bytes;
+        vertices + self.loop_bytes + self.graph_bytes + self.working_bytes + self.exchange_bytes
     }
 
     /// Bytes of everything.
@@ -243,7 +264,7 @@ impl DevicePlan {
              at least {least} pages of {}",
             self.attributes_bytes,
             self.tables_bytes,
-            self.frontier_bytes,
+            self.frontier_bytes + self.levels_bytes,
             self.graph_bytes,
             self.working_bytes,
             self.slot_bytes,
@@ -251,6 +272,52 @@ impl DevicePlan {
         let parts = format!("{}: {parts}", request.device);
         Error::DeviceMemory { what: request.algorithm.to_owned(), needed_bytes, budget_bytes, parts }
     }
+}
+
+/// How much the queues of a device hold that runs supersteps by itself. Larger frontiers are found by walking through
+/// the pages, which is faster then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueRoom {
+    /// Vertices of a frontier.
+    pub vertices: u32,
+    /// Edges of their lists.
+    pub edges: u32,
+    /// Parts of long lists.
+    parts: u64,
+}
+
+impl QueueRoom {
+    /// The room of each queue for a graph.
+    pub fn of(store: &Store) -> Self {
+        let vertices = (store.vertices() / 8).clamp(QUEUE_VERTICES.start, QUEUE_VERTICES.end) as u32;
+        let edges = (store.edges() / 8).clamp(QUEUE_EDGES.start, QUEUE_EDGES.end) as u32;
+        let large = store.topology(Direction::Out).map_or(0, |topology| {
+            let entries = topology.directory().entries().iter();
+            entries.filter(|entry| entry.run > 0).map(|entry| u64::from(entry.edge_count.div_ceil(HUB_EDGES))).sum()
+        });
+        // A list in small pages that is cut has more than half as many edges as its parts have room for.
+        Self { vertices, edges, parts: u64::from(edges / MIDDLE_EDGES) + large + 1 }
+    }
+
+    /// Entries of a queue.
+    pub fn entries(&self) -> u64 {
+        2 * u64::from(self.vertices) + self.parts
+    }
+}
+
+/// Bytes of the supersteps in which a device's own vertices were first active: two a vertex.
+pub fn level_bytes(part: &Part) -> u64 {
+    let own = part.own_words();
+    2 * (own.end - own.start).next_multiple_of(64)
+}
+
+/// Bytes of queues and tables of resident pages.
+fn loop_bytes(store: &Store, caps: &Caps) -> u64 {
+    let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
+    let out = store.topology(Direction::Out).map_or(0, |topology| u64::from(topology.page_count()));
+    let queues = (out * u64::from(page_bytes(store))).div_ceil(caps.binding_bytes_max).max(1);
+    let queue = QueueRoom::of(store).entries() * size_of::<HubEntry>() as u64;
+    if queue > caps.binding_bytes_max { 0 } else { queues * queue + 2 * batch_bytes(0) + 64 * pages }
 }
 
 /// Bytes of a batch of so many pages.

@@ -1,0 +1,168 @@
+// Decide: one workgroup ends a superstep that the device runs by itself, and begins the next one. It adds up what the
+// census or the vertex phase has found, writes it to the log, asks the algorithm for the next superstep, and sets the
+// workgroups of its dispatches.
+
+var<workgroup> partial_counts: array<vec4<u32>, WORKGROUP>;
+var<workgroup> partial_rounded: array<vec4<f32>, WORKGROUP>;
+// What the first thread has decided, for the others.
+var<workgroup> decided: array<u32, 4>;
+
+// A sum, and what rounding has taken from it (Knuth's two-sum).
+struct Exact {
+    sum: vec4<f32>,
+    rounded: vec4<f32>,
+}
+
+fn exact_with(a: Exact, b: Exact) -> Exact {
+    let sum = a.sum + b.sum;
+    let part = sum - a.sum;
+    let rounded = (a.sum - (sum - part)) + (b.sum - part);
+    return Exact(sum, a.rounded + b.rounded + rounded);
+}
+
+// The sums of all workgroups, for the first thread. In uniform control flow.
+fn sum_totals(lane: u32) {
+    var counts = vec4<u32>(0u);
+    var exact = Exact(vec4<f32>(0.0), vec4<f32>(0.0));
+    // rounds: 16.
+    for (var at = lane; at < course.totals; at += WORKGROUP) {
+        if TRAVERSAL {
+            counts = add_counts(counts, totals[at]);
+        } else {
+            exact = exact_with(exact, Exact(bitcast<vec4<f32>>(totals[at]), vec4<f32>(0.0)));
+        }
+    }
+    if !TRAVERSAL {
+        counts = bitcast<vec4<u32>>(exact.sum);
+        partial_rounded[lane] = exact.rounded;
+    }
+    partial_counts[lane] = counts;
+    // rounds: 8.
+    for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if lane < half {
+            if TRAVERSAL {
+                partial_counts[lane] = add_counts(partial_counts[lane], partial_counts[lane + half]);
+            } else {
+                let a = Exact(bitcast<vec4<f32>>(partial_counts[lane]), partial_rounded[lane]);
+                let b = Exact(bitcast<vec4<f32>>(partial_counts[lane + half]), partial_rounded[lane + half]);
+                let sum = exact_with(a, b);
+                partial_counts[lane] = bitcast<vec4<u32>>(sum.sum);
+                partial_rounded[lane] = sum.rounded;
+            }
+        }
+    }
+}
+
+// What the superstep has found, from the sums.
+fn found_of(counts: vec4<u32>, rounded: vec4<f32>) -> Found {
+    if TRAVERSAL {
+        return Found(counts.xy, counts.zw, vec4<f32>(0.0), course.visits);
+    } else {
+        return Found(U64(0u, 0u), U64(0u, 0u), bitcast<vec4<f32>>(counts) + rounded, course.visits);
+    }
+}
+
+// Pages with a visited list, if lists were queued; empties the queues.
+fn empty_queues() -> u32 {
+    var pages = 0u;
+    // rounds: 16.
+    for (var number = 0u; number < QUEUES_MAX; number += 1u) {
+        pages += atomicExchange(&course.queues[number].pages, 0u);
+        atomicStore(&course.queues[number].short, 0u);
+        atomicStore(&course.queues[number].middle, 0u);
+        atomicStore(&course.queues[number].long, 0u);
+    }
+    return pages;
+}
+
+// Writes the superstep to the log.
+fn log_step(found: Found, sums: vec4<f32>, rounded: vec4<f32>) {
+    let edges = vec2<u32>(atomicExchange(&counters.edges_low, 0u), atomicExchange(&counters.edges_high, 0u));
+    let cut = atomicExchange(&counters.loops_cut, 0u);
+    let pages = empty_queues();
+    course.log[course.logged] = Logged(
+        course.visit,
+        course.queued,
+        pages,
+        cut,
+        found.activated,
+        found.activated_edges,
+        edges,
+        vec2<u32>(0u),
+        sums,
+        rounded,
+    );
+    course.logged += 1u;
+}
+
+// Begins the next superstep, if there is one.
+fn begin_next(found: Found) {
+    let next = step_next(next_step, course.visit, found);
+    if next.visit == STOP {
+        course.done = 1u;
+        return;
+    }
+    next_step.superstep += 1u;
+    next_step.scalars = next.scalars;
+    next_step.integers = next.integers;
+    course.visit = next.visit;
+    let few = found.activated.y == 0u && found.activated.x <= course.queue_vertices_max;
+    let short = found.activated_edges.y == 0u && found.activated_edges.x <= course.queue_edges_max;
+    course.queued = u32(TRAVERSAL && few && short);
+}
+
+// The workgroups of a dispatch: Dispatch::groups in src/device/gpu/compose/layout.rs.
+fn groups_of(dispatch: Dispatch, visit: u32, queued: bool, size: u32) -> vec2<u32> {
+    var fits = queued;
+    if dispatch.when == WHEN_WALKED {
+        fits = !queued;
+    } else if dispatch.when == WHEN_EITHER {
+        fits = true;
+    }
+    if !fits || (dispatch.visit != visit && dispatch.visit != EVERY_VISIT) {
+        return vec2<u32>(0u);
+    }
+    if dispatch.when == WHEN_QUEUED_SCALED {
+        return vec2<u32>(min(size, dispatch.x), 1u);
+    }
+    return vec2<u32>(dispatch.x, dispatch.y);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(local_invocation_index) lane: u32) {
+    sum_totals(lane);
+    if lane == 0u {
+        var rounded = vec4<f32>(0.0);
+        if !TRAVERSAL {
+            rounded = partial_rounded[0];
+        }
+        let found = found_of(partial_counts[0], rounded);
+        if course.done == 0u {
+            if TRAVERSAL {
+                log_step(found, vec4<f32>(0.0), vec4<f32>(0.0));
+            } else {
+                log_step(found, bitcast<vec4<f32>>(partial_counts[0]), rounded);
+            }
+            begin_next(found);
+        }
+        decided[0] = course.done;
+        decided[1] = course.visit;
+        decided[2] = course.queued;
+        decided[3] = 1u + found.activated.x / 8u + found.activated_edges.x / 256u;
+    }
+    workgroupBarrier();
+    // rounds: dispatches of a superstep / 256: 1.
+    for (var at = lane; at < course.dispatches; at += WORKGROUP) {
+        var groups = groups_of(dispatches[at], decided[1], decided[2] != 0u, decided[3]);
+        if decided[0] != 0u {
+            groups = vec2<u32>(0u);
+        }
+        arguments[3u * at] = groups.x;
+        arguments[3u * at + 1u] = groups.y;
+        arguments[3u * at + 2u] = u32(groups.x != 0u);
+    }
+    if LOOPS_LIMITED {
+        check_loops();
+    }
+}

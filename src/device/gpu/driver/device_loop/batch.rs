@@ -1,0 +1,290 @@
+//! Submissions of several supersteps: how they are encoded, and what is read back.
+
+use super::super::context::Context;
+use super::super::superstep;
+use super::super::timing::DeviceSpan;
+use super::STEPS_MAX;
+use super::resident::{Place, Resident};
+use crate::device::gpu::adapter::open::Gpu;
+use crate::device::gpu::adapter::readback::{PATIENCE, READBACK};
+use crate::device::gpu::compose::layout::{
+    Course, Dispatch, EVERY_VISIT, Logged, WHEN_EITHER, WHEN_QUEUED, WHEN_QUEUED_SCALED, WHEN_WALKED,
+};
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::device::gpu::kernels::Kernel;
+use crate::device::gpu::memory::plan::TOTALS_MAX;
+use crate::error::Result;
+use crate::model::algorithm::{Step, Summary, Visit};
+use std::mem::offset_of;
+use std::sync::Arc;
+use topostream_formats::Direction;
+use wgpu::BufferUsages as Usage;
+
+/// Workgroups of `expand`, which take one share after another: as many as a large GPU runs at the same time.
+const EXPAND_GROUPS: u32 = 2048;
+/// The number of pages that a workgroup of `compact` looks at side by side.
+const PAGES_A_GROUP: u32 = 8;
+/// Submissions that may be under way.
+const BATCHES: usize = 2;
+/// Bytes of a log.
+const LOG_BYTES: u64 = STEPS_MAX as u64 * size_of::<Logged>() as u64;
+const COURSE_BYTES: u64 = size_of::<Course>() as u64;
+/// Bytes of the timestamps of a submission.
+const TIMES_BYTES: u64 = 2 * 8 * STEPS_MAX as u64;
+
+/// One dispatch of every superstep.
+struct Part {
+    kernel: Arc<Kernel>,
+    /// What it binds in even and in odd supersteps.
+    bound: [Vec<wgpu::BindGroup>; 2],
+}
+
+/// The buffers of a submission.
+struct Ring {
+    readback: wgpu::Buffer,
+    times: Option<(wgpu::QuerySet, wgpu::Buffer)>,
+}
+
+/// What decides which supersteps run, and what they bind.
+pub(super) struct Control {
+    course: wgpu::Buffer,
+    arguments: wgpu::Buffer,
+    /// Read by `decide` only.
+    table: Vec<Dispatch>,
+    /// In the order of the table; `decide` comes last, and is not in it.
+    parts: Vec<Part>,
+    /// Workgroups of the census.
+    totals: u32,
+    visits: u32,
+    rings: Vec<Ring>,
+    next_ring: usize,
+    period_ns: f64,
+}
+
+/// A submission under way.
+pub(super) struct Batch {
+    ring: usize,
+    submission: wgpu::SubmissionIndex,
+    done: std::cell::Cell<bool>,
+}
+
+impl Batch {
+    /// Whether the algorithm was done at its end. Known once it has been read.
+    pub fn done(&self) -> bool {
+        self.done.get()
+    }
+}
+
+impl Control {
+    /// Composes the kernels of all supersteps, and binds their buffers.
+    ///
+    /// # Errors
+    /// A shader that is wrong; what the device says.
+    pub fn new(
+        context: &mut Context,
+        (resident, rows): (&Resident, &wgpu::Buffer),
+        visits: &[(Direction, Visit)],
+    ) -> Result<Self> {
+        let gpu = context.gpu();
+        let storage = Usage::STORAGE | Usage::COPY_DST;
+        let course = gpu.buffer("course", COURSE_BYTES + LOG_BYTES, storage | Usage::COPY_SRC)?;
+        let rings = (0..BATCHES).map(|_| Ring::new(gpu)).collect::<Result<_>>()?;
+        let period_ns = f64::from(gpu.queue().get_timestamp_period());
+        let planned = plan(context, resident, visits);
+        let bytes = (16 * planned.len() as u64).max(16);
+        let arguments = context.gpu().buffer("arguments", bytes, storage | Usage::INDIRECT)?;
+        let dispatches = context.gpu().buffer("dispatches", bytes, storage)?;
+        let table: Vec<Dispatch> = planned.iter().map(|one| one.dispatch).collect();
+        context.gpu().queue().write_buffer(&dispatches, 0, bytemuck::cast_slice(&table));
+        let control = [&course, &arguments, &dispatches, rows];
+        let mut parts = Vec::new();
+        for Planned { name, visit, place, swept, .. } in planned {
+            parts.push(part(context, name, visit, place.map(|at| (&resident.places[at], swept)), control)?);
+        }
+        parts.push(part(context, KernelName::Decide, visits[0], None, control)?);
+        let totals = superstep::groups(context);
+        let visits = visits.len() as u32;
+        Ok(Self { course, arguments, table, parts, totals, visits, rings, next_ring: 0, period_ns })
+    }
+
+    /// Sets the state in which the device begins with a superstep.
+    pub fn begin(&self, context: &Context, resident: &Resident, step: &Step, (visit, found): (u32, &Summary)) {
+        let room = &resident.room;
+        let (vertices, edges) = (found.activated, found.activated_edges);
+        let queued = context.declared.traversal
+            && step.visit == Visit::Frontier
+            && vertices <= u64::from(room.vertices)
+            && edges <= u64::from(room.edges);
+        let course = Course {
+            visit,
+            queued: u32::from(queued),
+            queue_vertices_max: room.vertices,
+            queue_edges_max: room.edges,
+            dispatches: self.table.len() as u32,
+            totals: self.totals,
+            visits: self.visits,
+            ..Course::default()
+        };
+        let groups: Vec<[u32; 3]> = self.table.iter().map(|one| one.groups(visit, queued, vertices, edges)).collect();
+        let queue = context.gpu().queue();
+        queue.write_buffer(&self.course, 0, bytemuck::bytes_of(&course));
+        queue.write_buffer(&self.arguments, 0, bytemuck::cast_slice(&groups));
+    }
+
+    /// Submits `steps` supersteps, the first of which is number `superstep` if the algorithm is not done before.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn submit(&mut self, context: &Context, superstep: u32, steps: u32) -> Result<Batch> {
+        let ring = self.next_ring;
+        self.next_ring = (ring + 1) % self.rings.len();
+        let Ring { readback, times } = &self.rings[ring];
+        let mut encoder = context.encoder();
+        encoder.clear_buffer(&self.course, offset_of!(Course, logged) as u64, Some(4));
+        for at in 0..steps {
+            let timestamp_writes = times.as_ref().map(|(set, _)| wgpu::ComputePassTimestampWrites {
+                query_set: set,
+                beginning_of_pass_write_index: Some(2 * at),
+                end_of_pass_write_index: Some(2 * at + 1),
+            });
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+            for (number, Part { kernel, bound }) in self.parts.iter().enumerate() {
+                let bound = &bound[(superstep.wrapping_add(at) % 2) as usize];
+                let arguments = (number < self.table.len()).then_some((&self.arguments, 12 * number as u64));
+                kernel.dispatch_in(&mut pass, bound, arguments);
+            }
+        }
+        encoder.copy_buffer_to_buffer(&self.course, 0, readback, 0, COURSE_BYTES + LOG_BYTES);
+        if let Some((set, resolved)) = times {
+            encoder.resolve_query_set(set, 0..2 * steps, resolved, 0);
+            encoder.copy_buffer_to_buffer(resolved, 0, readback, COURSE_BYTES + LOG_BYTES, 16 * u64::from(steps));
+        }
+        let submission = context.gpu().queue().submit([encoder.finish()]);
+        readback.map_async(wgpu::MapMode::Read, .., |_| {});
+        Ok(Batch { ring, submission, done: std::cell::Cell::new(false) })
+    }
+
+    /// Waits for a submission; its log, and the times of its supersteps, where the device measures them.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn read(&mut self, context: &Context, batch: &Batch) -> Result<(Vec<Logged>, Vec<DeviceSpan>)> {
+        let gpu = context.gpu();
+        if !gpu.wait(batch.submission.clone(), PATIENCE)? {
+            return Err(gpu.health().lost("a superstep did not end").into());
+        }
+        let Ring { readback, times } = &self.rings[batch.ring];
+        let view = readback.get_mapped_range(..);
+        let view = view.map_err(|error| gpu.health().fault("readback", &format!("{error:?}")))?;
+        let bytes: Vec<u8> = view.to_vec();
+        drop(view);
+        readback.unmap();
+        let course: Course = bytemuck::pod_read_unaligned(&bytes[..COURSE_BYTES as usize]);
+        batch.done.set(course.done != 0);
+        let log = &bytes[COURSE_BYTES as usize..(COURSE_BYTES + LOG_BYTES) as usize];
+        let log: Vec<Logged> = log
+            .chunks_exact(size_of::<Logged>())
+            .take(course.logged as usize)
+            .map(bytemuck::pod_read_unaligned)
+            .collect();
+        if times.is_none() {
+            return Ok((log, Vec::new()));
+        }
+        let ticks = bytes[(COURSE_BYTES + LOG_BYTES) as usize..].chunks_exact(16).take(log.len());
+        let ns = |bytes: &[u8]| bytemuck::pod_read_unaligned::<u64>(bytes) as f64 * self.period_ns;
+        let span = |pair: &[u8]| DeviceSpan { name: "superstep", begin_ns: ns(&pair[..8]), end_ns: ns(&pair[8..]) };
+        Ok((log, ticks.map(span).collect()))
+    }
+}
+
+impl Ring {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        let readback = gpu.buffer("log", COURSE_BYTES + LOG_BYTES + TIMES_BYTES, READBACK)?;
+        let times = gpu.caps().timestamps.then(|| {
+            let (label, ty) = (Some("times of supersteps"), wgpu::QueryType::Timestamp);
+            let set = wgpu::QuerySetDescriptor { label, ty, count: 2 * STEPS_MAX };
+            let usage = Usage::QUERY_RESOLVE | Usage::COPY_SRC;
+            let resolved = wgpu::BufferDescriptor { label, size: TIMES_BYTES, usage, mapped_at_creation: false };
+            (gpu.device().create_query_set(&set), gpu.device().create_buffer(&resolved))
+        });
+        Ok(Self { readback, times })
+    }
+}
+
+/// A dispatch before its kernel is composed.
+struct Planned {
+    name: KernelName,
+    visit: (Direction, Visit),
+    dispatch: Dispatch,
+    /// The pages that it works through, by their place.
+    place: Option<usize>,
+    /// Whether it reads the table of `sweep`.
+    swept: bool,
+}
+
+/// The dispatches of every superstep, in order.
+fn plan(context: &Context, resident: &Resident, visits: &[(Direction, Visit)]) -> Vec<Planned> {
+    let mut planned = Vec::new();
+    for (number, &(direction, visit)) in visits.iter().enumerate() {
+        let topology = context.topology(direction).direction();
+        let places = resident.places.iter().enumerate().filter(|(_, place)| place.direction == topology);
+        for (at, place) in places {
+            let mut add = |name, when, (x, y), swept| {
+                let dispatch = Dispatch { visit: number as u32, when, x, y };
+                planned.push(Planned { name, visit: (direction, visit), dispatch, place: Some(at), swept });
+            };
+            match visit {
+                Visit::Frontier => {
+                    let groups = place.pages.div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX);
+                    add(KernelName::Compact, WHEN_QUEUED, (groups, 1), false);
+                    add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), false);
+                    add(KernelName::Segments, WHEN_WALKED, place.walked.groups, false);
+                }
+                Visit::Without(_) => add(KernelName::Sweep, WHEN_EITHER, place.swept.groups, true),
+                _ => add(KernelName::Segments, WHEN_EITHER, place.walked.groups, false),
+            }
+        }
+    }
+    let name = if context.declared.traversal { KernelName::Census } else { KernelName::VertexPhase };
+    let dispatch = Dispatch { visit: EVERY_VISIT, when: WHEN_EITHER, x: superstep::groups(context), y: 1 };
+    planned.push(Planned { name, visit: visits[0], dispatch, place: None, swept: false });
+    planned
+}
+
+/// Composes a kernel and binds what it reads in even and in odd supersteps.
+fn part(
+    context: &mut Context,
+    name: KernelName,
+    (direction, visit): (Direction, Visit),
+    place: Option<(&Place, bool)>,
+    [course, arguments, dispatches, rows]: [&wgpu::Buffer; 4],
+) -> Result<Part> {
+    let kernel = context.kernel_of_loop(name, direction, visit)?;
+    let find = |superstep: u32, resource: &Resource| match *resource {
+        Resource::Course => course.clone(),
+        Resource::Arguments => arguments.clone(),
+        Resource::Dispatches => dispatches.clone(),
+        Resource::NextStep => context.buffers.step.clone(),
+        Resource::Pages => context.arena_buffers[pages(place).0.buffer as usize].buffer().clone(),
+        Resource::Batch => match pages(place) {
+            (place, true) => place.swept.buffer.clone(),
+            (place, false) => place.walked.buffer.clone(),
+        },
+        Resource::Queue => pages(place).0.queue.clone().expect("out-lists have queues"),
+        Resource::Rows => rows.clone(),
+        _ => context.buffers.find(context.graph_buffers(), superstep, direction, resource).clone(),
+    };
+    let bind = |superstep: u32, group| {
+        let of_group: Vec<(Resource, wgpu::Buffer)> =
+            kernel.resources(group).map(|resource| (resource, find(superstep, &resource))).collect();
+        kernel.bind(context.gpu(), group, |resource| {
+            &of_group.iter().find(|(one, _)| one == resource).expect("all of the group's are found").1
+        })
+    };
+    let bound = [0, 1].map(|superstep| (0..kernel.groups()).map(|group| bind(superstep, group)).collect());
+    Ok(Part { kernel, bound })
+}
+
+fn pages(place: Option<(&Place, bool)>) -> (&Place, bool) {
+    place.expect("kernels over pages have a place")
+}

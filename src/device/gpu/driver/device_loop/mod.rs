@@ -1,0 +1,245 @@
+//! Supersteps that the device runs by itself, where every page that they may visit is in its memory.
+//!
+//! ```text
+//!  one submission:  for each of 8 to 64 supersteps
+//!      compact ─▶ expand          lists of a small frontier, queued by their length
+//!      segments                   lists of a large frontier, or all: pages are walked through
+//!      sweep                      lists of vertices that are not in a set
+//!      census                     counts the next frontier, writes levels, clears the old frontier
+//!      decide                     logs the superstep, and chooses the next one
+//! ```
+//!
+//! Everything but `decide` is dispatched indirectly: `decide` sets the number of workgroups of each dispatch, which is
+//! zero for what the next superstep does not need, and for everything once the algorithm is done. The host reads the
+//! log once a submission, and calls [`Algorithm::next`](crate::model::algorithm::Algorithm::next) with the same results:
+//! what it says must agree with the algorithm's `step_next` on when to end. The next submission is made before the log
+//! of the last one has arrived.
+//!
+//! Owns the tables of resident pages, the queues and the control buffers. Does not know intake or launches: pages that
+//! are in the arena stay where they are, and nothing else runs at the same time. docs/decisions/0020 has the reasons
+//! and the measurements.
+
+mod batch;
+mod resident;
+
+use super::context::Context;
+use super::superstep;
+use crate::device::gpu::adapter::rounds;
+use crate::device::gpu::compose::layout::Logged;
+use crate::device::gpu::memory::arena::Arena;
+use crate::device::{Ahead, PageWork, StepEnd, Transfer};
+use crate::error::{Error, Result};
+use crate::model::algorithm::{Step, Summary, Visit};
+use batch::{Batch, Control};
+pub use resident::Resident;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+use topostream_formats::{Direction, Topology};
+
+/// Supersteps of the first submission of a run, and of the longest ones.
+const FIRST_STEPS: u32 = 8;
+const STEPS_MAX: u32 = 64;
+/// How long the device runs before it answers, so that the engine can look whether the run is cancelled.
+const TURN: Duration = Duration::from_millis(50);
+/// The largest graph, in edges, that is tried where the driver ends loops early.
+const LIMITED_EDGES_MAX: u64 = 1 << 20;
+
+/// The owner of what the device needs to run supersteps by itself.
+pub(super) struct DeviceLoop {
+    resident: Option<Resident>,
+    control: Option<Control>,
+    /// Whether supersteps were run of which the host does not know the pages that come next.
+    pub went_ahead: bool,
+}
+
+impl DeviceLoop {
+    /// Takes the tables that an earlier run has left.
+    pub fn new(context: &mut Context) -> Self {
+        Self { resident: context.home.resident.take(), control: None, went_ahead: false }
+    }
+
+    /// The tables, for a later run.
+    pub fn into_resident(self) -> Option<Resident> {
+        self.resident
+    }
+
+    /// Runs supersteps from `step` on, for [`TURN`] or until the algorithm is done. `found` is what the superstep before
+    /// has found. Empty if the device cannot run this superstep by itself.
+    ///
+    /// # Errors
+    /// What the device says; [`rounds::cut`] where the driver has ended loops early.
+    pub fn run(
+        &mut self,
+        context: &mut Context,
+        (arena, rows): (&Arena, &wgpu::Buffer),
+        step: &Step,
+        found: &Summary,
+    ) -> Result<Vec<Ahead>> {
+        let Some(visit) = self.prepare(context, (arena, rows), step)? else { return Ok(Vec::new()) };
+        let (resident, control) = (self.resident.as_ref().expect("prepared"), self.control.as_mut().expect("prepared"));
+        let begun = Instant::now();
+        control.begin(context, resident, step, (visit, found));
+        superstep::begin(context, step);
+        let mut turn = Turn { ahead: Vec::new(), next: Some(*step), since: begun, until_ns: None };
+        let (mut steps, mut submitted, mut under_way) = (FIRST_STEPS, 0, VecDeque::new());
+        loop {
+            let goes_on = turn.next.is_some() && (submitted == 0 || begun.elapsed() < TURN);
+            // The first submission is waited for alone: most searches are done by its end.
+            let ahead = if submitted == 0 { 1 } else { 2 };
+            while goes_on && under_way.len() < ahead {
+                under_way.push_back(control.submit(context, step.superstep + submitted, steps)?);
+                submitted += steps;
+                steps = (2 * steps).min(STEPS_MAX);
+            }
+            let Some(batch) = under_way.pop_front() else { break };
+            turn.digest(context, control, &batch)?;
+        }
+        self.went_ahead = true;
+        let last = turn.ahead.last().map_or(*step, |ahead| ahead.step);
+        superstep::set(context, last);
+        Ok(turn.ahead)
+    }
+
+    /// Prepares for supersteps that may be any that the algorithm declares; returns which of them `step` is, or none if
+    /// the device cannot run it by itself.
+    fn prepare(
+        &mut self,
+        context: &mut Context,
+        (arena, rows): (&Arena, &wgpu::Buffer),
+        step: &Step,
+    ) -> Result<Option<u32>> {
+        if !suits(context) {
+            return Ok(None);
+        }
+        let visits = superstep::visits(context);
+        let Some(visit) = visits.iter().position(|&visit| visit == (step.direction, step.visit)) else {
+            return Ok(None);
+        };
+        if self.resident.as_ref().is_none_or(|resident| !resident.serves(context, arena, &visits)) {
+            self.resident = Resident::new(context, arena, &visits)?;
+            self.control = None;
+        }
+        let Some(resident) = &self.resident else { return Ok(None) };
+        if self.control.is_none() {
+            self.control = Some(Control::new(context, (resident, rows), &visits)?);
+        }
+        Ok(Some(visit as u32))
+    }
+}
+
+/// Whether the device can run the algorithm's supersteps by itself, if the pages are there.
+fn suits(context: &Context) -> bool {
+    let (caps, edges) = (context.gpu().caps(), context.store.edges());
+    let alone = context.part.own == (0..context.part.vertices) && !context.part.sharded && context.home.is_alone();
+    let levels = !context.algorithm.keeps_activations() || context.plan.levels_bytes > 0;
+    let grouped = context.store.topologies().any(Topology::is_grouped);
+    let fits = !caps.loops_limited || edges <= LIMITED_EDGES_MAX;
+    let known = superstep::visits(context).into_iter().all(|visit| is_known(context, visit));
+    context.plan.loop_bytes > 0 && alone && levels && fits && known && !grouped
+}
+
+/// Whether there are kernels for a visit. The lengths of lists in the other direction are not counted by the census.
+fn is_known(context: &Context, (direction, visit): (Direction, Visit)) -> bool {
+    let out = context.topology(direction).direction() == Direction::Out;
+    match visit {
+        Visit::Frontier | Visit::All => out,
+        Visit::Without(_) => true,
+        Visit::Within(_) | Visit::None => false,
+    }
+}
+
+/// What has been run so far.
+struct Turn {
+    ahead: Vec<Ahead>,
+    /// The superstep that comes next; none if the algorithm is done.
+    next: Option<Step>,
+    /// When the host's part of the next superstep's time began.
+    since: Instant,
+    /// When the last superstep ended, by the device's clock.
+    until_ns: Option<f64>,
+}
+
+impl Turn {
+    /// Reads the log of a submission.
+    fn digest(&mut self, context: &mut Context, control: &mut Control, batch: &Batch) -> Result<()> {
+        let (log, spans) = control.read(context, batch)?;
+        let waited = self.since.elapsed().as_nanos() as f64;
+        let device_ns: f64 = spans.iter().map(|span| span.end_ns - span.begin_ns).sum();
+        for (at, logged) in log.iter().enumerate() {
+            if logged.loops_cut != 0 {
+                return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
+            }
+            let Some(step) = self.next.take() else { return Err(disagree(context, "went on")) };
+            // A gap between two supersteps counts as the second one's.
+            let span = spans.get(at);
+            let (ns, compute_ns) = match (span, self.until_ns) {
+                (Some(span), Some(until)) => (span.end_ns - until, span.end_ns - span.begin_ns),
+                // The host's part, too.
+                (Some(span), None) => (waited - device_ns + span.end_ns - span.begin_ns, span.end_ns - span.begin_ns),
+                (None, _) => (waited / log.len() as f64, waited / log.len() as f64),
+            };
+            self.until_ns = span.map(|span| span.end_ns);
+            let summary = summary(logged, context.declared.traversal);
+            self.ahead.push(Ahead {
+                step,
+                end: end(context, &step, logged, summary, compute_ns),
+                pages: pages(context, &step, logged),
+                wall_ns: ns.max(compute_ns) as u64,
+            });
+            self.next = context.algorithm.next(&context.graph, &step, &summary);
+            if let (Some(next), Some(following)) = (&mut self.next, log.get(at + 1)) {
+                // Rounding may have had the device choose the other way: what it has done counts.
+                (next.direction, next.visit) = superstep::visits(context)[following.visit as usize];
+            }
+        }
+        if self.until_ns.is_none() {
+            self.since = Instant::now();
+        }
+        match self.next {
+            Some(_) if batch.done() => Err(disagree(context, "ended")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The error of a device that has not done what the host would have.
+fn disagree(context: &Context, what: &str) -> Error {
+    let name = context.algorithm.name();
+    let message =
+        format!("{name}: the device {what}, and the host did not: `step_next` and `Algorithm::next` disagree");
+    context.gpu().health().fault("a superstep", &message).into()
+}
+
+fn wide([low, high]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn summary(logged: &Logged, traversal: bool) -> Summary {
+    let mut summary = Summary::default();
+    if traversal {
+        (summary.activated, summary.activated_edges) = (wide(logged.activated), wide(logged.activated_edges));
+    } else {
+        let sums = logged.sums.iter().zip(&logged.rounded).map(|(&sum, &rounded)| f64::from(sum) + f64::from(rounded));
+        summary.totals.iter_mut().zip(sums).for_each(|(total, sum)| *total = sum);
+    }
+    summary
+}
+
+/// The pages that a superstep has visited.
+fn pages(context: &Context, step: &Step, logged: &Logged) -> u64 {
+    if logged.queued != 0 && step.visit == Visit::Frontier {
+        return logged.pages.into();
+    }
+    context.topology(step.direction).page_count().into()
+}
+
+fn end(context: &Context, step: &Step, logged: &Logged, summary: Summary, compute_ns: f64) -> StepEnd {
+    let entries = || context.topology(step.direction).directory().entries().iter();
+    let edges = match step.visit {
+        Visit::All => entries().map(|entry| u64::from(entry.edge_count)).sum(),
+        _ => wide(logged.edges),
+    };
+    let work = PageWork { edges, compute_ns: compute_ns as u64, ..PageWork::default() };
+    let transfer = Transfer { resident_pages: pages(context, step, logged), ..Transfer::default() };
+    StepEnd { summary, work, transfer, ..StepEnd::default() }
+}
