@@ -430,7 +430,8 @@ macro_rules! assert_same_layout {
 
 #[test]
 fn structs_lie_alike_in_rust_and_wgsl() {
-    let module = naga::front::wgsl::parse_str(include_str!("../shaders/lib/layout.wgsl")).unwrap();
+    let constants = format!("const QUEUES_MAX = {}u;\n", layout::QUEUES_MAX);
+    let module = naga::front::wgsl::parse_str(&(constants + include_str!("../shaders/lib/layout.wgsl"))).unwrap();
     assert_same_layout!(
         &module,
         Step {
@@ -459,6 +460,12 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     assert_same_layout!(&module, MessageParams { first, last, begin, sparse_max });
     assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, queue, spare });
     assert_same_layout!(&module, HubHeader as HubQueue { wanted, capacity, spare_0, spare_1 });
+    assert_same_layout!(&module, Queued { short, middle, long, pages });
+    assert_same_layout!(
+        &module,
+        Logged { visit, queued, pages, loops_cut, activated, activated_edges, edges, spare, sums, rounded }
+    );
+    assert_same_layout!(&module, Dispatch { visit, when, x, y });
     assert_eq!(size_of::<layout::CensusTotal>(), 16);
 }
 

@@ -52,15 +52,15 @@ fn take_words(number: u32, thread: u32, writes: bool, begin: vec3<u32>) -> Share
     for (var word = first / 32u + thread; word <= last / 32u; word += 32u) {
         var bits = bits_between(word, first, last);
         if bits != 0u {
-            bits &= visited_word(word);
+            bits &= lists_read(word);
         }
         // rounds: 32.
         while bits != 0u {
             let vertex = word * 32u + firstTrailingBit(bits);
             bits &= bits - 1u;
             let slot = vertex - first;
-            let from = slot_begin(page, slot);
-            var length = slot_begin(page, slot + 1u) - from;
+            let begin_edge = slot_begin(page, slot);
+            var length = slot_begin(page, slot + 1u) - begin_edge;
             if page.degree != 0u {
                 length = page.edge_count;
             }
@@ -70,7 +70,7 @@ fn take_words(number: u32, thread: u32, writes: bool, begin: vec3<u32>) -> Share
             let region = select(region_of(length), 2u, page.degree != 0u);
             let entries = select(entries_of(length), (length + HUB_EDGES - 1u) / HUB_EDGES, page.degree != 0u);
             if writes {
-                write_list(number, page, vertex, from, length, region_begin(region) + at_region(begin + share.entries, region));
+                write_list(number, page, vertex, begin_edge, length, region_begin(region) + at_region(begin + share.entries, region));
             }
             share = Share(plus(share.entries, region, entries), share.edges + length);
         }
@@ -79,16 +79,16 @@ fn take_words(number: u32, thread: u32, writes: bool, begin: vec3<u32>) -> Share
 }
 
 // Writes the entries of a list.
-fn write_list(number: u32, page: BatchPage, vertex: u32, from: u32, length: u32, begin: u32) {
+fn write_list(number: u32, page: BatchPage, vertex: u32, begin_edge: u32, length: u32, begin: u32) {
     let whole = select(length, page.degree, page.degree != 0u);
     if length <= MIDDLE_EDGES && page.degree == 0u {
-        queue[begin] = HubEntry(number, from, length, vertex, whole);
+        queue[begin] = HubEntry(number, begin_edge, length, vertex, whole);
         return;
     }
     // rounds: edges of a list in a page / 2048: 2^13 at most.
     for (var part = 0u; part * HUB_EDGES < length; part += 1u) {
         let first = part * HUB_EDGES;
-        queue[begin + part] = HubEntry(number, from + first, min(HUB_EDGES, length - first), vertex, whole);
+        queue[begin + part] = HubEntry(number, begin_edge + first, min(HUB_EDGES, length - first), vertex, whole);
     }
 }
 

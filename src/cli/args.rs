@@ -223,6 +223,8 @@ enum FastPathName {
     WideIntegers,
     /// Sums over subgroups; instead, over workgroup memory
     Subgroups,
+    /// Supersteps that the GPU runs by itself; instead, the host starts each of them
+    DeviceLoop,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -279,6 +281,7 @@ impl ResourceArgs {
                 float_atomics: allowed(FastPathName::FloatAtomics),
                 wide_integers: allowed(FastPathName::WideIntegers),
                 subgroups: allowed(FastPathName::Subgroups),
+                device_loop: allowed(FastPathName::DeviceLoop),
             },
             ..GpuSettings::default()
         }

@@ -57,11 +57,20 @@ pub struct FastPaths {
     pub wide_integers: bool,
     /// Sums over subgroups; else over workgroup memory.
     pub subgroups: bool,
+    /// The device runs supersteps by itself where every page is in its memory; else the host chooses each.
+    pub device_loop: bool,
 }
 
 impl Default for FastPaths {
     fn default() -> Self {
-        Self { host_import: true, transfer_queue: true, float_atomics: true, wide_integers: true, subgroups: true }
+        Self {
+            host_import: true,
+            transfer_queue: true,
+            float_atomics: true,
+            wide_integers: true,
+            subgroups: true,
+            device_loop: true,
+        }
     }
 }
 

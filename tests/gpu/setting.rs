@@ -67,10 +67,11 @@ pub const SLOW: FastPaths = FastPaths {
     float_atomics: false,
     wide_integers: false,
     subgroups: false,
+    device_loop: false,
 };
 
 /// All fast paths, each of them missing, and none.
-pub fn fast_paths() -> [FastPaths; 7] {
+pub fn fast_paths() -> [FastPaths; 8] {
     let all = FastPaths::default();
     [
         all,
@@ -79,6 +80,7 @@ pub fn fast_paths() -> [FastPaths; 7] {
         FastPaths { float_atomics: false, ..all },
         FastPaths { wide_integers: false, ..all },
         FastPaths { subgroups: false, ..all },
+        FastPaths { device_loop: false, ..all },
         SLOW,
     ]
 }

@@ -140,7 +140,7 @@ pub(super) fn text(
     text +=
         &format!("// Whether a vertex's list is read.\nfn visits(vertex: u32) -> bool {{\n    return {vertex};\n}}\n");
     text += "// Which of 32 vertices have lists that are read.\n";
-    text += &format!("fn visited_word(word: u32) -> u32 {{\n    return {now};\n}}\n");
+    text += &format!("fn lists_read(word: u32) -> u32 {{\n    return {now};\n}}\n");
     text += "// Which of 32 vertices have lists that the next superstep reads.\n";
     text += &format!("fn visit_word(word: u32) -> u32 {{\n    return {next};\n}}\n");
     let (from, to) = match (options.visit, algorithm.deferred) {

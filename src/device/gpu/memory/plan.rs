@@ -170,6 +170,7 @@ impl DevicePlan {
             }
         }
         let chunk_vertices_log2 = (caps.binding_bytes_max / 8).ilog2().min(32);
+        let auto = settings.distribution == Distribution::Auto && settings.fast_paths.device_loop;
         let segments = matches!(settings.distribution, Distribution::Auto | Distribution::Segments);
         let edges_max = Capacity::new(page_bytes(request.store), request.store.manifest().encoding).list_max();
         let row_words = if segments { row_words(edges_max, edges_per_unit(request.weights)) } else { 0 };
@@ -193,7 +194,7 @@ impl DevicePlan {
             tables_bytes: request.tables.iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
             levels_bytes: if request.keeps_activations { level_bytes(request.part) } else { 0 },
-            loop_bytes: if request.decides && segments { loop_bytes(request.store, caps) } else { 0 },
+            loop_bytes: if request.decides && auto { loop_bytes(request.store, caps) } else { 0 },
             graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
             outgoing_bytes: request.outgoing_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
