@@ -110,6 +110,11 @@ fn begin_next(found: Found) {
     let few = found.activated.y == 0u && found.activated.x <= course.queue_vertices_max;
     let short = found.activated_edges.y == 0u && found.activated_edges.x <= course.queue_edges_max;
     course.queued = u32(TRAVERSAL && few && short);
+    // Queued lists are looked for in missing pages one by one.
+    if (course.complete >> next.visit & 1u) == 0u && course.queued == 0u {
+        atomicStore(&course.missing, 1u);
+        course.done = 1u;
+    }
 }
 
 // The workgroups of a dispatch: Dispatch::groups in src/device/gpu/compose/layout.rs.

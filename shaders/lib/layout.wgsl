@@ -72,9 +72,9 @@ struct Course {
     dispatches: u32,
     totals: u32,
     visits: u32,
-    spare_0: u32,
-    spare_1: u32,
-    spare_2: u32,
+    complete: u32,
+    missing: atomic<u32>,
+    spare: u32,
     queues: array<Queued, QUEUES_MAX>,
     log: array<Logged>,
 }

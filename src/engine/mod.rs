@@ -278,11 +278,6 @@ impl Session<'_> {
         Ok(report)
     }
 
-    /// Whether the device may run several supersteps without the engine: nothing is done between them.
-    fn may_run_ahead(&self) -> bool {
-        self.options.checkpoints.is_none() && !self.options.asynchronous && self.options.trace.is_none()
-    }
-
     /// Runs one superstep: plans its pages, passes them to the device, and ends with the vertex phase or the next
     /// frontier.
     async fn superstep(&mut self, step: &Step) -> Result<(StepReport, Summary)> {

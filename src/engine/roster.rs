@@ -60,6 +60,8 @@ pub struct DeviceSetup<'a> {
     pub gpu: GpuSettings,
     /// The timeline to record, if wanted.
     pub trace: Option<Arc<Timeline>>,
+    /// Whether devices may run several supersteps by themselves.
+    pub runs_ahead: bool,
 }
 
 /// The properties of devices on which plans depend.
@@ -216,7 +218,9 @@ impl OpenDevice {
                 };
                 let algorithm = Arc::clone(&setup.algorithm);
                 let (pool, frames) = (Arc::clone(&setup.pool), setup.frames);
-                let run = gpu::RunSetup { algorithm, graph, store, pool, frames, workers, trace, part, exchange };
+                let runs_ahead = setup.runs_ahead;
+                let run =
+                    gpu::RunSetup { algorithm, graph, store, pool, frames, workers, trace, part, exchange, runs_ahead };
                 Ok(Box::new(gpu::GpuDevice::new(home, Arc::clone(keep), run)?))
             }
         }

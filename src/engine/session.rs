@@ -58,6 +58,7 @@ impl<'a> Session<'a> {
             threads: options.threads,
             gpu: options.gpu.clone(),
             trace: options.trace.clone(),
+            runs_ahead: may_run_ahead(options),
         };
         let sharing = team.as_ref().map(TeamPlan::report);
         let device = engine.roster.device(&setup, team)?;
@@ -120,7 +121,16 @@ impl<'a> Session<'a> {
         report.checkpoints = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.report());
     }
 
+    /// Whether the device may run several supersteps without the engine: nothing is done between them.
+    pub(super) fn may_run_ahead(&self) -> bool {
+        may_run_ahead(self.options)
+    }
+
     pub(super) fn is_cancelled(&self) -> bool {
         self.options.cancel.load(Ordering::Relaxed)
     }
+}
+
+fn may_run_ahead(options: &EngineOptions) -> bool {
+    options.checkpoints.is_none() && !options.asynchronous && options.trace.is_none()
 }

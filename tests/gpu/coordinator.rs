@@ -134,7 +134,18 @@ impl<A: Algorithm> Team<A> {
             let home = Home::open(&adapter, gpu)?;
             losers.push(Box::new(home.gpu().loser()));
             let (pool, frames) = (Arc::clone(&pool), frames.len().max(1) as u32);
-            let setup = RunSetup { algorithm, graph, store, pool, frames, workers, trace: None, part, exchange };
+            let setup = RunSetup {
+                algorithm,
+                graph,
+                store,
+                pool,
+                frames,
+                workers,
+                trace: None,
+                part,
+                exchange,
+                runs_ahead: false,
+            };
             members.push(Box::new(GpuDevice::new(home, Arc::new(Mutex::new(None)), setup)?));
         }
         Ok(Self { members, parts, exchange, graph, losers, algorithm, attributes, frames, at: 0 })

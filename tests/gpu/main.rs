@@ -22,6 +22,7 @@ mod agreement;
 mod bits;
 mod coordinator;
 mod cover;
+mod device_loop;
 mod faults;
 mod frontiers;
 mod golden;

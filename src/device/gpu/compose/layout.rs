@@ -320,12 +320,12 @@ pub struct Course {
     pub totals: u32,
     /// Visits that the algorithm declares.
     pub visits: u32,
+    /// A bit for each of them: whether all of its pages are in device memory.
+    pub complete: u32,
+    /// 1 once a superstep needs a page that is not in device memory: the host runs that one.
+    pub missing: u32,
     /// Zero.
-    pub spare_0: u32,
-    /// Zero.
-    pub spare_1: u32,
-    /// Zero.
-    pub spare_2: u32,
+    pub spare: u32,
     /// What the queues have.
     pub queues: [Queued; QUEUES_MAX],
 }

@@ -38,6 +38,8 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
         KernelName::Compact => {
             ("shaders/kernels/compact.wgsl", include_str!("../../../../shaders/kernels/compact.wgsl"))
         }
+        KernelName::Absent => ("shaders/kernels/absent.wgsl", include_str!("../../../../shaders/kernels/absent.wgsl")),
+        KernelName::Halt => ("shaders/kernels/halt.wgsl", include_str!("../../../../shaders/kernels/halt.wgsl")),
         KernelName::Expand => ("shaders/kernels/expand.wgsl", include_str!("../../../../shaders/kernels/expand.wgsl")),
         KernelName::Decide => ("shaders/kernels/decide.wgsl", include_str!("../../../../shaders/kernels/decide.wgsl")),
         KernelName::Initialise => {

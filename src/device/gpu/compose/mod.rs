@@ -43,6 +43,10 @@ pub enum KernelName {
     Sweep,
     /// Queues the lists that are visited.
     Compact,
+    /// Looks for visited lists in pages that are not in device memory.
+    Absent,
+    /// Ends what the device runs by itself if there are any.
+    Halt,
     /// Edges of queued lists.
     Expand,
     /// Ends a superstep and begins the next one, where the device runs them by itself.
@@ -75,12 +79,14 @@ pub enum KernelName {
 
 impl KernelName {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
         Self::Sweep,
         Self::Compact,
+        Self::Absent,
+        Self::Halt,
         Self::Expand,
         Self::Decide,
         Self::Initialise,
@@ -105,6 +111,8 @@ impl KernelName {
             Self::Hubs => "hubs",
             Self::Sweep => "sweep",
             Self::Compact => "compact",
+            Self::Absent => "absent",
+            Self::Halt => "halt",
             Self::Expand => "expand",
             Self::Decide => "decide",
             Self::Initialise => "initialise",

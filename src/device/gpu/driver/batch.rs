@@ -73,6 +73,11 @@ impl BatchTable {
         self.hub_parts_max = self.hub_parts_max.saturating_add(hub_parts_max(entry));
     }
 
+    /// The number of pages.
+    pub fn pages(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
     /// How many workgroups a page takes.
     fn units_of(&self, entry: &DirectoryEntry) -> u32 {
         match self.distribution {

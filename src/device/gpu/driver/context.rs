@@ -44,6 +44,8 @@ pub struct RunSetup {
     pub part: Part,
     /// The memory that it exchanges values with other devices through; none where it is alone.
     pub exchange: Option<Arc<ExchangeMemory>>,
+    /// Whether the engine asks the device to run supersteps by itself before it plans one.
+    pub runs_ahead: bool,
 }
 
 /// One run on one GPU.

@@ -107,7 +107,7 @@ impl Driver {
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
         let mut context = Context::new(home, &setup)?;
-        let RunSetup { workers, exchange, .. } = setup;
+        let RunSetup { workers, exchange, runs_ahead, .. } = setup;
         let exchange = exchange.map(|memory| Exchange::new(&mut context, memory)).transpose()?;
         let arena = context.home.arena.take().expect("prepared with the run");
         let rows = context.home.rows.take().expect("prepared with the run");
@@ -118,7 +118,7 @@ impl Driver {
             Ok((noted, notes))
         };
         let superstep = Superstep::new(activations.map(notes).transpose()?);
-        let device_loop = DeviceLoop::new(&mut context);
+        let device_loop = DeviceLoop::new(&mut context, runs_ahead);
         let intake = Intake::new(arena, workers, messages);
         let (failed, stopped, failure) = (false, false, None);
         let found = Summary::default();
@@ -338,7 +338,7 @@ impl Driver {
             self.found = last.end.summary;
             return Ok((ahead, None));
         }
-        let unknown = std::mem::take(&mut self.device_loop.went_ahead);
+        let unknown = self.device_loop.pages_unknown;
         let next_pages = if unknown { Some(self.end(None, &[])?.1) } else { None };
         Ok((ahead, next_pages))
     }
@@ -357,7 +357,9 @@ impl Driver {
         }
         let mut tally = self.intake.take_tally();
         tally.add(self.launches.take_tally());
-        let found = self.superstep.finish(&mut self.context, ending, tally)?;
+        let pages_wanted = phase != Some(KernelName::Initialise) || !self.device_loop.is_likely(&self.context);
+        self.device_loop.pages_unknown = !pages_wanted;
+        let found = self.superstep.finish(&mut self.context, ending, tally, pages_wanted)?;
         if !told.is_empty() {
             shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
         }

@@ -4,7 +4,7 @@ use super::super::context::Context;
 use super::super::superstep;
 use super::super::timing::DeviceSpan;
 use super::STEPS_MAX;
-use super::resident::{Place, Resident};
+use super::resident::{Place, Resident, Table};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK};
 use crate::device::gpu::compose::layout::{
@@ -12,7 +12,7 @@ use crate::device::gpu::compose::layout::{
 };
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::kernels::Kernel;
-use crate::device::gpu::memory::plan::TOTALS_MAX;
+use crate::device::gpu::memory::plan::{QueueRoom, TOTALS_MAX};
 use crate::error::Result;
 use crate::model::algorithm::{Step, Summary, Visit};
 use std::mem::offset_of;
@@ -56,6 +56,8 @@ pub(super) struct Control {
     /// Workgroups of the census.
     totals: u32,
     visits: u32,
+    /// A bit for each visit all of whose pages are there.
+    complete: u32,
     rings: Vec<Ring>,
     next_ring: usize,
     period_ns: f64,
@@ -65,13 +67,19 @@ pub(super) struct Control {
 pub(super) struct Batch {
     ring: usize,
     submission: wgpu::SubmissionIndex,
-    done: std::cell::Cell<bool>,
+    /// Whether the algorithm was done at its end, and whether a page was missing. Known once it has been read.
+    outcome: std::cell::Cell<(bool, bool)>,
 }
 
 impl Batch {
-    /// Whether the algorithm was done at its end. Known once it has been read.
+    /// Whether the algorithm was done at its end.
     pub fn done(&self) -> bool {
-        self.done.get()
+        self.outcome.get() == (true, false)
+    }
+
+    /// Whether the next superstep needs a page that is not in device memory.
+    pub fn misses(&self) -> bool {
+        self.outcome.get().1
     }
 }
 
@@ -98,23 +106,29 @@ impl Control {
         context.gpu().queue().write_buffer(&dispatches, 0, bytemuck::cast_slice(&table));
         let control = [&course, &arguments, &dispatches, rows];
         let mut parts = Vec::new();
-        for Planned { name, visit, place, swept, .. } in planned {
-            parts.push(part(context, name, visit, place.map(|at| (&resident.places[at], swept)), control)?);
+        for Planned { name, visit, pages, .. } in planned {
+            parts.push(part(context, name, visit, pages, control)?);
         }
         parts.push(part(context, KernelName::Decide, visits[0], None, control)?);
+        let complete = |(bit, visit): (usize, &(Direction, Visit))| {
+            u32::from(resident.is_complete(context.topology(visit.0).direction())) << bit
+        };
+        let complete = visits.iter().enumerate().map(complete).sum();
         let totals = superstep::groups(context);
         let visits = visits.len() as u32;
-        Ok(Self { course, arguments, table, parts, totals, visits, rings, next_ring: 0, period_ns })
+        Ok(Self { course, arguments, table, parts, totals, visits, complete, rings, next_ring: 0, period_ns })
     }
 
-    /// Sets the state in which the device begins with a superstep.
-    pub fn begin(&self, context: &Context, resident: &Resident, step: &Step, (visit, found): (u32, &Summary)) {
-        let room = &resident.room;
+    /// Sets the state in which the device begins with a superstep. False if pages of it are missing.
+    pub fn begin(&self, context: &Context, room: &QueueRoom, step: &Step, (visit, found): (u32, &Summary)) -> bool {
         let (vertices, edges) = (found.activated, found.activated_edges);
         let queued = context.declared.traversal
             && step.visit == Visit::Frontier
             && vertices <= u64::from(room.vertices)
             && edges <= u64::from(room.edges);
+        if !queued && self.complete >> visit & 1 == 0 {
+            return false;
+        }
         let course = Course {
             visit,
             queued: u32::from(queued),
@@ -123,12 +137,14 @@ impl Control {
             dispatches: self.table.len() as u32,
             totals: self.totals,
             visits: self.visits,
+            complete: self.complete,
             ..Course::default()
         };
         let groups: Vec<[u32; 3]> = self.table.iter().map(|one| one.groups(visit, queued, vertices, edges)).collect();
         let queue = context.gpu().queue();
         queue.write_buffer(&self.course, 0, bytemuck::bytes_of(&course));
         queue.write_buffer(&self.arguments, 0, bytemuck::cast_slice(&groups));
+        true
     }
 
     /// Submits `steps` supersteps, the first of which is number `superstep` if the algorithm is not done before.
@@ -161,7 +177,7 @@ impl Control {
         }
         let submission = context.gpu().queue().submit([encoder.finish()]);
         readback.map_async(wgpu::MapMode::Read, .., |_| {});
-        Ok(Batch { ring, submission, done: std::cell::Cell::new(false) })
+        Ok(Batch { ring, submission, outcome: std::cell::Cell::default() })
     }
 
     /// Waits for a submission; its log, and the times of its supersteps, where the device measures them.
@@ -180,7 +196,7 @@ impl Control {
         drop(view);
         readback.unmap();
         let course: Course = bytemuck::pod_read_unaligned(&bytes[..COURSE_BYTES as usize]);
-        batch.done.set(course.done != 0);
+        batch.outcome.set((course.done != 0, course.missing != 0));
         let log = &bytes[COURSE_BYTES as usize..(COURSE_BYTES + LOG_BYTES) as usize];
         let log: Vec<Logged> = log
             .chunks_exact(size_of::<Logged>())
@@ -212,42 +228,51 @@ impl Ring {
 }
 
 /// A dispatch before its kernel is composed.
-struct Planned {
+struct Planned<'a> {
     name: KernelName,
     visit: (Direction, Visit),
     dispatch: Dispatch,
-    /// The pages that it works through, by their place.
-    place: Option<usize>,
-    /// Whether it reads the table of `sweep`.
-    swept: bool,
+    pages: Option<Pages<'a>>,
+}
+
+/// The pages that a kernel works through: a table of them, and where they are, if they are in device memory.
+#[derive(Clone, Copy)]
+struct Pages<'a> {
+    table: &'a Table,
+    place: Option<&'a Place>,
 }
 
 /// The dispatches of every superstep, in order.
-fn plan(context: &Context, resident: &Resident, visits: &[(Direction, Visit)]) -> Vec<Planned> {
+fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Visit)]) -> Vec<Planned<'a>> {
     let mut planned = Vec::new();
     for (number, &(direction, visit)) in visits.iter().enumerate() {
         let topology = context.topology(direction).direction();
-        let places = resident.places.iter().enumerate().filter(|(_, place)| place.direction == topology);
-        for (at, place) in places {
-            let mut add = |name, when, (x, y), swept| {
-                let dispatch = Dispatch { visit: number as u32, when, x, y };
-                planned.push(Planned { name, visit: (direction, visit), dispatch, place: Some(at), swept });
-            };
+        let mut add = |name, when, (x, y), table, place| {
+            let dispatch = Dispatch { visit: number as u32, when, x, y };
+            planned.push(Planned { name, visit: (direction, visit), dispatch, pages: Some(Pages { table, place }) });
+        };
+        let groups = |table: &Table| (table.pages.div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX), 1);
+        let absent = resident.absent.iter().filter(|absent| absent.direction == topology);
+        for absent in absent.filter(|_| visit == Visit::Frontier) {
+            add(KernelName::Absent, WHEN_QUEUED, groups(&absent.table), &absent.table, None);
+            add(KernelName::Halt, WHEN_QUEUED, (1, 1), &absent.table, None);
+        }
+        for place in resident.places.iter().filter(|place| place.direction == topology) {
+            let Place { walked, swept, .. } = place;
             match visit {
                 Visit::Frontier => {
-                    let groups = place.pages.div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX);
-                    add(KernelName::Compact, WHEN_QUEUED, (groups, 1), false);
-                    add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), false);
-                    add(KernelName::Segments, WHEN_WALKED, place.walked.groups, false);
+                    add(KernelName::Compact, WHEN_QUEUED, groups(walked), walked, Some(place));
+                    add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked, Some(place));
+                    add(KernelName::Segments, WHEN_WALKED, walked.groups, walked, Some(place));
                 }
-                Visit::Without(_) => add(KernelName::Sweep, WHEN_EITHER, place.swept.groups, true),
-                _ => add(KernelName::Segments, WHEN_EITHER, place.walked.groups, false),
+                Visit::Without(_) => add(KernelName::Sweep, WHEN_EITHER, swept.groups, swept, Some(place)),
+                _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked, Some(place)),
             }
         }
     }
     let name = if context.declared.traversal { KernelName::Census } else { KernelName::VertexPhase };
     let dispatch = Dispatch { visit: EVERY_VISIT, when: WHEN_EITHER, x: superstep::groups(context), y: 1 };
-    planned.push(Planned { name, visit: visits[0], dispatch, place: None, swept: false });
+    planned.push(Planned { name, visit: visits[0], dispatch, pages: None });
     planned
 }
 
@@ -256,21 +281,19 @@ fn part(
     context: &mut Context,
     name: KernelName,
     (direction, visit): (Direction, Visit),
-    place: Option<(&Place, bool)>,
+    pages: Option<Pages<'_>>,
     [course, arguments, dispatches, rows]: [&wgpu::Buffer; 4],
 ) -> Result<Part> {
     let kernel = context.kernel_of_loop(name, direction, visit)?;
+    let place = || pages.and_then(|pages| pages.place).expect("kernels over lists have a place");
     let find = |superstep: u32, resource: &Resource| match *resource {
         Resource::Course => course.clone(),
         Resource::Arguments => arguments.clone(),
         Resource::Dispatches => dispatches.clone(),
         Resource::NextStep => context.buffers.step.clone(),
-        Resource::Pages => context.arena_buffers[pages(place).0.buffer as usize].buffer().clone(),
-        Resource::Batch => match pages(place) {
-            (place, true) => place.swept.buffer.clone(),
-            (place, false) => place.walked.buffer.clone(),
-        },
-        Resource::Queue => pages(place).0.queue.clone().expect("out-lists have queues"),
+        Resource::Pages => context.arena_buffers[place().buffer as usize].buffer().clone(),
+        Resource::Batch => pages.expect("kernels over pages have a table").table.buffer.clone(),
+        Resource::Queue => place().queue.clone().expect("out-lists have queues"),
         Resource::Rows => rows.clone(),
         _ => context.buffers.find(context.graph_buffers(), superstep, direction, resource).clone(),
     };
@@ -283,8 +306,4 @@ fn part(
     };
     let bound = [0, 1].map(|superstep| (0..kernel.groups()).map(|group| bind(superstep, group)).collect());
     Ok(Part { kernel, bound })
-}
-
-fn pages(place: Option<(&Place, bool)>) -> (&Place, bool) {
-    place.expect("kernels over pages have a place")
 }

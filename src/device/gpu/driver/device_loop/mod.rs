@@ -1,7 +1,8 @@
-//! Supersteps that the device runs by itself, where every page that they may visit is in its memory.
+//! Supersteps that the device runs by itself, where every page that they visit is in its memory.
 //!
 //! ```text
 //!  one submission:  for each of 8 to 64 supersteps
+//!      absent ─▶ halt             if a list is in a page that is missing, the host takes over
 //!      compact ─▶ expand          lists of a small frontier, queued by their length
 //!      segments                   lists of a large frontier, or all: pages are walked through
 //!      sweep                      lists of vertices that are not in a set
@@ -48,14 +49,23 @@ const LIMITED_EDGES_MAX: u64 = 1 << 20;
 pub(super) struct DeviceLoop {
     resident: Option<Resident>,
     control: Option<Control>,
-    /// Whether supersteps were run of which the host does not know the pages that come next.
-    pub went_ahead: bool,
+    /// The arena's state before the last superstep.
+    seen: Option<u64>,
+    /// Whether the engine asks for this.
+    asked: bool,
+    /// Whether nobody has looked for the pages of the next superstep.
+    pub pages_unknown: bool,
 }
 
 impl DeviceLoop {
     /// Takes the tables that an earlier run has left.
-    pub fn new(context: &mut Context) -> Self {
-        Self { resident: context.home.resident.take(), control: None, went_ahead: false }
+    pub fn new(context: &mut Context, asked: bool) -> Self {
+        Self { resident: context.home.resident.take(), control: None, seen: None, asked, pages_unknown: false }
+    }
+
+    /// Whether the first superstep will likely be one that the device runs by itself.
+    pub fn is_likely(&self, context: &Context) -> bool {
+        self.asked && self.resident.is_some() && suits(context)
     }
 
     /// The tables, for a later run.
@@ -78,12 +88,14 @@ impl DeviceLoop {
         let Some(visit) = self.prepare(context, (arena, rows), step)? else { return Ok(Vec::new()) };
         let (resident, control) = (self.resident.as_ref().expect("prepared"), self.control.as_mut().expect("prepared"));
         let begun = Instant::now();
-        control.begin(context, resident, step, (visit, found));
+        if !control.begin(context, &resident.room, step, (visit, found)) {
+            return Ok(Vec::new());
+        }
         superstep::begin(context, step);
-        let mut turn = Turn { ahead: Vec::new(), next: Some(*step), since: begun, until_ns: None };
+        let mut turn = Turn { ahead: Vec::new(), next: Some(*step), misses: false, since: begun, until_ns: None };
         let (mut steps, mut submitted, mut under_way) = (FIRST_STEPS, 0, VecDeque::new());
         loop {
-            let goes_on = turn.next.is_some() && (submitted == 0 || begun.elapsed() < TURN);
+            let goes_on = turn.next.is_some() && !turn.misses && (submitted == 0 || begun.elapsed() < TURN);
             // The first submission is waited for alone: most searches are done by its end.
             let ahead = if submitted == 0 { 1 } else { 2 };
             while goes_on && under_way.len() < ahead {
@@ -94,7 +106,7 @@ impl DeviceLoop {
             let Some(batch) = under_way.pop_front() else { break };
             turn.digest(context, control, &batch)?;
         }
-        self.went_ahead = true;
+        self.pages_unknown |= !turn.ahead.is_empty();
         let last = turn.ahead.last().map_or(*step, |ahead| ahead.step);
         superstep::set(context, last);
         Ok(turn.ahead)
@@ -116,6 +128,10 @@ impl DeviceLoop {
             return Ok(None);
         };
         if self.resident.as_ref().is_none_or(|resident| !resident.serves(context, arena, &visits)) {
+            // As long as pages come, tables would be made in vain.
+            if self.seen.replace(arena.version()).is_some_and(|seen| seen != arena.version()) {
+                return Ok(None);
+            }
             self.resident = Resident::new(context, arena, &visits)?;
             self.control = None;
         }
@@ -153,6 +169,8 @@ struct Turn {
     ahead: Vec<Ahead>,
     /// The superstep that comes next; none if the algorithm is done.
     next: Option<Step>,
+    /// Whether it needs a page that is not in device memory.
+    misses: bool,
     /// When the host's part of the next superstep's time began.
     since: Instant,
     /// When the last superstep ended, by the device's clock.
@@ -175,7 +193,7 @@ impl Turn {
             let (ns, compute_ns) = match (span, self.until_ns) {
                 (Some(span), Some(until)) => (span.end_ns - until, span.end_ns - span.begin_ns),
                 // The host's part, too.
-                (Some(span), None) => (waited - device_ns + span.end_ns - span.begin_ns, span.end_ns - span.begin_ns),
+                (Some(span), None) => ((waited - device_ns) + span.end_ns - span.begin_ns, span.end_ns - span.begin_ns),
                 (None, _) => (waited / log.len() as f64, waited / log.len() as f64),
             };
             self.until_ns = span.map(|span| span.end_ns);
@@ -195,6 +213,7 @@ impl Turn {
         if self.until_ns.is_none() {
             self.since = Instant::now();
         }
+        self.misses |= batch.misses();
         match self.next {
             Some(_) if batch.done() => Err(disagree(context, "ended")),
             _ => Ok(()),

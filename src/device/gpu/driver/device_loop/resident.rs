@@ -2,13 +2,14 @@
 
 use super::super::batch::BatchTable;
 use super::super::context::Context;
-use crate::device::gpu::compose::layout::{HubEntry, QUEUES_MAX};
+use crate::device::gpu::compose::layout::{BatchHeader, HubEntry, QUEUES_MAX};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::gpu::memory::plan::QueueRoom;
 use crate::device::settings::Distribution;
 use crate::error::Result;
 use crate::model::algorithm::Visit;
 use crate::pages::fetch::PageRef;
+use std::mem::offset_of;
 use topostream_formats::{Direction, PageId};
 use wgpu::BufferUsages as Usage;
 
@@ -22,8 +23,6 @@ pub struct Place {
     pub walked: Table,
     /// The same as `sweep` reads them.
     pub swept: Table,
-    /// How many.
-    pub pages: u32,
     /// Visited lists, of out-lists.
     pub queue: Option<wgpu::Buffer>,
 }
@@ -34,12 +33,24 @@ pub struct Table {
     pub buffer: wgpu::Buffer,
     /// Workgroups, in two dimensions.
     pub groups: (u32, u32),
+    /// How many pages.
+    pub pages: u32,
 }
 
-/// All pages of a run.
+/// Pages of a topology that are not in device memory.
+pub struct Absent {
+    /// The topology.
+    pub direction: Direction,
+    /// The pages.
+    pub table: Table,
+}
+
+/// All pages that a run may visit.
 pub struct Resident {
     /// By topology and buffer.
     pub places: Vec<Place>,
+    /// By topology.
+    pub absent: Vec<Absent>,
     /// How much the queues hold.
     pub room: QueueRoom,
     shape: Shape,
@@ -70,67 +81,78 @@ impl Shape {
 }
 
 impl Resident {
-    /// Describes the pages of all topologies that may be visited; none if one of them is missing.
+    /// Describes the pages of all topologies that may be visited, as far as they are in the arena. None if not one is.
     ///
     /// # Errors
     /// What the device says.
     pub fn new(context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<Option<Self>> {
         let room = QueueRoom::of(&context.store);
-        let mut places: Vec<Place> = Vec::new();
         let shape = Shape::of(context, arena, visits);
+        let (mut places, mut absent) = (Vec::new(), Vec::new());
         for &direction in &shape.directions {
-            let Some(described) = describe(context, arena, direction)? else { return Ok(None) };
-            places.extend(described);
+            let (here, missing) = describe(context, arena, direction)?;
+            places.extend(here);
+            absent.extend(missing);
         }
-        let mut queues = 0;
-        for place in places.iter_mut().filter(|place| place.direction == Direction::Out) {
+        let mut queues = 0u32;
+        for place in places.iter_mut().filter(|place: &&mut Place| place.direction == Direction::Out) {
             let bytes = room.entries() * size_of::<HubEntry>() as u64;
             place.queue = Some(context.gpu().buffer("queue", bytes, Usage::STORAGE)?);
-            let number: u32 = queues;
-            context.gpu().queue().write_buffer(&place.walked.buffer, 8, bytemuck::bytes_of(&number));
+            let number = offset_of!(BatchHeader, queue) as u64;
+            context.gpu().queue().write_buffer(&place.walked.buffer, number, bytemuck::bytes_of(&queues));
             queues += 1;
         }
-        let fits = queues as usize <= QUEUES_MAX;
-        Ok(fits.then(|| Self { places, room, shape }))
+        let useful = !places.is_empty() && queues as usize <= QUEUES_MAX;
+        Ok(useful.then_some(Self { places, absent, room, shape }))
     }
 
     /// Whether they describe what supersteps may visit, and the arena still has the pages where they were.
     pub fn serves(&self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> bool {
         self.shape == Shape::of(context, arena, visits)
     }
+
+    /// Whether all pages of a topology are there.
+    pub fn is_complete(&self, direction: Direction) -> bool {
+        self.absent.iter().all(|absent| absent.direction != direction)
+    }
 }
 
-/// The pages of a topology, by buffer; none if one of them is not in the arena.
-fn describe(context: &Context, arena: &Arena, direction: Direction) -> Result<Option<Vec<Place>>> {
+/// The pages of a topology that are in the arena, by buffer, and those that are not.
+fn describe(context: &Context, arena: &Arena, direction: Direction) -> Result<(Vec<Place>, Option<Absent>)> {
     let (topology, weights) = (context.topology(direction), context.algorithm.needs_weights());
-    let mut tables: Vec<(u32, BatchTable, BatchTable, u32)> = Vec::new();
-    let rows = context.plan.row_words;
+    let new = |distribution| BatchTable::new(distribution, weights);
+    let mut tables: Vec<(u32, BatchTable, BatchTable)> = Vec::new();
+    let mut absent = new(Distribution::Vertex);
     for (number, entry) in topology.directory().entries().iter().enumerate() {
         let page = PageRef { direction, page: PageId(number as u32) };
-        let Some(slot) = arena.slot_of(page) else { return Ok(None) };
-        let at = match tables.iter().position(|(buffer, ..)| *buffer == slot.buffer) {
-            Some(at) => at,
-            None => {
-                let table = |distribution| BatchTable::new(distribution, weights);
-                tables.push((slot.buffer, table(Distribution::Segments), table(Distribution::Vertex), 0));
-                tables.len() - 1
-            }
+        let Some(slot) = arena.slot_of(page) else {
+            absent.add(entry, 0, 0, 0);
+            continue;
         };
+        let at = tables.iter().position(|(buffer, ..)| *buffer == slot.buffer).unwrap_or_else(|| {
+            tables.push((slot.buffer, new(Distribution::Segments), new(Distribution::Vertex)));
+            tables.len() - 1
+        });
         let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(page.page) };
-        let (offset, row) = (arena.offset(slot), u64::from(slot.number) * rows);
-        let (_, walked, swept, pages) = &mut tables[at];
+        let (offset, row) = (arena.offset(slot), u64::from(slot.number) * context.plan.row_words);
+        let (_, walked, swept) = &mut tables[at];
         walked.add(entry, offset, row, degree);
         swept.add(entry, offset, row, degree);
-        *pages += 1;
     }
-    let upload = |table: &BatchTable| -> Result<Table> {
+    let place = |(buffer, walked, swept): (u32, BatchTable, BatchTable)| {
+        let (walked, swept) = (Table::new(context, &walked)?, Table::new(context, &swept)?);
+        Ok(Place { direction, buffer, walked, swept, queue: None })
+    };
+    let places = tables.into_iter().map(place).collect::<Result<_>>()?;
+    let absent = (absent.pages() > 0).then(|| Table::new(context, &absent)).transpose()?;
+    Ok((places, absent.map(|table| Absent { direction, table })))
+}
+
+impl Table {
+    fn new(context: &Context, table: &BatchTable) -> Result<Self> {
         let bytes = table.bytes();
         let buffer = context.gpu().buffer("resident pages", bytes.len() as u64, Usage::STORAGE | Usage::COPY_DST)?;
         context.gpu().queue().write_buffer(&buffer, 0, &bytes);
-        Ok(Table { buffer, groups: table.groups() })
-    };
-    let place = |(buffer, walked, swept, pages): (u32, BatchTable, BatchTable, u32)| {
-        Ok(Place { direction, buffer, walked: upload(&walked)?, swept: upload(&swept)?, pages, queue: None })
-    };
-    tables.into_iter().map(place).collect::<Result<_>>().map(Some)
+        Ok(Self { buffer, groups: table.groups(), pages: table.pages() })
+    }
 }
