@@ -4,7 +4,7 @@
 // Entries of each region that the workgroup has found, and where they begin in the queue.
 var<workgroup> wanted: array<atomic<u32>, 3>;
 var<workgroup> bases: array<u32, 3>;
-// Pages of the workgroup's round with a list that is visited.
+// Pages of the workgroup's round with a vertex that is visited.
 var<workgroup> touched: array<atomic<u32>, WORKGROUP / 32u>;
 
 // The region of a list, by its length, and the number of its entries there.
@@ -40,6 +40,8 @@ fn at_region(numbers: vec3<u32>, region: u32) -> u32 {
 struct Share {
     entries: vec3<u32>,
     edges: u32,
+    // Whether a vertex of them is visited, with a list or without edges.
+    visited: bool,
 }
 
 // Counts a thread's entries of a page or, if `writes`, writes them from `begin` on.
@@ -47,13 +49,14 @@ fn take_words(number: u32, thread: u32, writes: bool, begin: vec3<u32>) -> Share
     let page = batch.pages[number];
     let first = page.start_vertex;
     let last = first + (page.slot_count - 1u);
-    var share = Share(vec3<u32>(0u), 0u);
+    var share = Share(vec3<u32>(0u), 0u, false);
     // rounds: words of a page's vertices / 32: 2^14 at most, where pages are few.
     for (var word = first / 32u + thread; word <= last / 32u; word += 32u) {
         var bits = bits_between(word, first, last);
         if bits != 0u {
             bits &= lists_read(word);
         }
+        share.visited = share.visited || bits != 0u;
         // rounds: 32.
         while bits != 0u {
             let vertex = word * 32u + firstTrailingBit(bits);
@@ -72,7 +75,7 @@ fn take_words(number: u32, thread: u32, writes: bool, begin: vec3<u32>) -> Share
             if writes {
                 write_list(number, page, vertex, begin_edge, length, region_begin(region) + at_region(begin + share.entries, region));
             }
-            share = Share(plus(share.entries, region, entries), share.edges + length);
+            share = Share(plus(share.entries, region, entries), share.edges + length, true);
         }
     }
     return share;
@@ -126,7 +129,7 @@ fn main(
         }
         workgroupBarrier();
         let number = first + lane / 32u;
-        var share = Share(vec3<u32>(0u), 0u);
+        var share = Share(vec3<u32>(0u), 0u, false);
         if number < batch.page_count {
             share = take_words(number, lane % 32u, false, vec3<u32>(0u));
         }
@@ -135,6 +138,8 @@ fn main(
             own.x = atomicAdd(&wanted[0], share.entries.x);
             own.y = atomicAdd(&wanted[1], share.entries.y);
             own.z = atomicAdd(&wanted[2], share.entries.z);
+        }
+        if share.visited {
             atomicStore(&touched[lane / 32u], 1u);
         }
         workgroupBarrier();

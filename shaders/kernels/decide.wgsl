@@ -4,6 +4,8 @@
 
 var<workgroup> partial_counts: array<vec4<u32>, WORKGROUP>;
 var<workgroup> partial_rounded: array<vec4<f32>, WORKGROUP>;
+// Pages with a visited list, if lists were queued.
+var<workgroup> pages_visited: atomic<u32>;
 // What the first thread has decided, for the others.
 var<workgroup> decided: array<u32, 4>;
 
@@ -63,28 +65,29 @@ fn found_of(counts: vec4<u32>, rounded: vec4<f32>) -> Found {
     }
 }
 
-// Pages with a visited list, if lists were queued; empties the queues.
-fn empty_queues() -> u32 {
-    var pages = 0u;
-    // rounds: 16.
-    for (var number = 0u; number < QUEUES_MAX; number += 1u) {
-        pages += atomicExchange(&course.queues[number].pages, 0u);
+// Empties a thread's queue, and counts its pages with a visited list.
+fn empty_queue(number: u32) {
+    if number < QUEUES_MAX {
         atomicStore(&course.queues[number].short, 0u);
         atomicStore(&course.queues[number].middle, 0u);
         atomicStore(&course.queues[number].long, 0u);
+        let found = atomicExchange(&course.queues[number].pages, 0u);
+        if found != 0u {
+            atomicAdd(&pages_visited, found);
+        }
     }
-    return pages;
 }
 
 // Writes the superstep to the log.
 fn log_step(found: Found, sums: vec4<f32>, rounded: vec4<f32>) {
     let edges = vec2<u32>(atomicExchange(&counters.edges_low, 0u), atomicExchange(&counters.edges_high, 0u));
     let cut = atomicExchange(&counters.loops_cut, 0u);
-    let pages = empty_queues();
-    course.log[course.logged] = Logged(
+    let at = course.logged;
+    course.logged = at + 1u;
+    course.log[at] = Logged(
         course.visit,
         course.queued,
-        pages,
+        atomicLoad(&pages_visited),
         cut,
         found.activated,
         found.activated_edges,
@@ -93,7 +96,6 @@ fn log_step(found: Found, sums: vec4<f32>, rounded: vec4<f32>) {
         sums,
         rounded,
     );
-    course.logged += 1u;
 }
 
 // Begins the next superstep, if there is one.
@@ -136,6 +138,11 @@ fn groups_of(dispatch: Dispatch, visit: u32, queued: bool, size: u32) -> vec2<u3
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(local_invocation_index) lane: u32) {
+    if lane == 0u {
+        atomicStore(&pages_visited, 0u);
+    }
+    workgroupBarrier();
+    empty_queue(lane);
     sum_totals(lane);
     if lane == 0u {
         var rounded = vec4<f32>(0.0);

@@ -53,6 +53,8 @@ pub struct Caps {
     pub subgroups: bool,
     /// Whether timestamps can be written between the commands of an encoder.
     pub timestamps: bool,
+    /// Whether they can be written between the dispatches of a pass.
+    pub pass_timestamps: bool,
     /// Bytes that a kernel can reach through one storage binding.
     pub binding_bytes_max: u64,
     /// The alignment of offsets of storage bindings, in bytes.

@@ -15,7 +15,7 @@ impl Gpu {
     /// [`Error::Gpu`] where the driver refuses; [`Error::Parameter`] for a binding limit that nothing fits in.
     pub fn open(adapter: &Adapter, options: &GpuOptions) -> Result<Self, Error> {
         let health = Arc::new(Health::new(&adapter.report.name));
-        let mut features = TIMESTAMPS;
+        let mut features = TIMESTAMPS | Features::TIMESTAMP_QUERY_INSIDE_PASSES;
         features.set(Features::SHADER_FLOAT32_ATOMIC, options.float_atomics);
         features.set(WIDE_ATOMICS, options.wide_atomics);
         features.set(Features::SUBGROUP, options.subgroups);
@@ -66,6 +66,7 @@ fn caps(features: Features, limits: &wgpu::Limits, facts: Option<&vulkan::Facts>
         wide_atomics: features.contains(WIDE_ATOMICS),
         subgroups: features.contains(Features::SUBGROUP),
         timestamps: features.contains(TIMESTAMPS),
+        pass_timestamps: features.contains(TIMESTAMPS | Features::TIMESTAMP_QUERY_INSIDE_PASSES),
         binding_bytes_max: limits.max_storage_buffer_binding_size,
         binding_alignment: limits.min_storage_buffer_offset_alignment.into(),
         buffer_bytes_max: limits.max_buffer_size,

@@ -6,10 +6,10 @@ use crate::device::gpu::compose::layout::{Fill, WORKGROUP};
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::memory::plan::TOTALS_MAX;
 use crate::error::Result;
-use crate::model::algorithm::{Seeds, Visit};
+use crate::model::algorithm::{Seeds, Summary, Visit};
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge};
 use crate::model::bits::Bits;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use topostream_formats::Direction;
 
 /// Words of a set that are uploaded at once.
@@ -31,6 +31,13 @@ pub fn set(context: &mut Context) -> Result<()> {
     let algorithm = &context.algorithm;
     plant(context, &algorithm.seeds());
     algorithm.seed_sets().iter().try_for_each(|(place, set)| plant_set(context, *place, set))
+}
+
+/// What the superstep before the first one of a traversal would have found: the vertices that are active at first.
+pub fn found(context: &Context) -> Summary {
+    let active: HashSet<u32> = context.algorithm.seeds().active.into_iter().collect();
+    let edges = active.iter().map(|&vertex| u64::from(context.graph.out_degree(vertex))).sum();
+    Summary { activated: active.len() as u64, activated_edges: edges, ..Summary::default() }
 }
 
 /// Sets the first values of an attribute. Those that will be added to other devices' are set by the owner of the vertex

@@ -163,11 +163,21 @@ impl Superstep {
         Ok(Ending { encoder, groups })
     }
 
-    /// Encodes the search for the next pages, if they are wanted, and the readback; submits everything and waits for it.
+    /// Has the census of the first frontier taken without waiting for it: the device writes its levels.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn submit(&self, context: &mut Context) -> Result<()> {
+        let Ending { encoder, .. } = self.encode(context, None)?;
+        context.gpu().queue().submit([encoder.finish()]);
+        Ok(())
+    }
+
+    /// Encodes the search for the next pages and the readback; submits everything and waits for it.
     ///
     /// # Errors
     /// What the device says; [`rounds::cut`] where the driver has ended loops early.
-    pub fn finish(&mut self, context: &mut Context, ending: Ending, tally: Tally, pages_wanted: bool) -> Result<Found> {
+    pub fn finish(&mut self, context: &mut Context, ending: Ending, tally: Tally) -> Result<Found> {
         let Ending { mut encoder, groups } = ending;
         let mut plan = ReadbackPlan::default();
         plan.add(&context.buffers.totals, 0, TOTAL_BYTES * u64::from(groups));
@@ -175,7 +185,7 @@ impl Superstep {
         if self.host_notes(context) {
             activated(context, |buffer, words| plan.add(buffer, 4 * words.start, 4 * (words.end - words.start)));
         }
-        let partial = if pages_wanted { partial(context) } else { Vec::new() };
+        let partial = partial(context);
         let readback = self.encode_readback(context, &mut encoder, &mut plan, &partial)?;
         if context.declared.traversal {
             let old = context.buffers.frontier(context.step.superstep);

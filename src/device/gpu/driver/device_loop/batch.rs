@@ -25,7 +25,7 @@ const EXPAND_GROUPS: u32 = 2048;
 /// The number of pages that a workgroup of `compact` looks at side by side.
 const PAGES_A_GROUP: u32 = 8;
 /// Submissions that may be under way.
-const BATCHES: usize = 2;
+pub(super) const BATCHES: usize = 2;
 /// Bytes of a log.
 const LOG_BYTES: u64 = STEPS_MAX as u64 * size_of::<Logged>() as u64;
 const COURSE_BYTES: u64 = size_of::<Course>() as u64;
@@ -35,6 +35,8 @@ const TIMES_BYTES: u64 = 2 * 8 * STEPS_MAX as u64;
 /// One dispatch of every superstep.
 struct Part {
     kernel: Arc<Kernel>,
+    /// Where the number of its workgroups is in the buffer of arguments, in bytes; none for one workgroup, always.
+    arguments: Option<u64>,
     /// What it binds in even and in odd supersteps.
     bound: [Vec<wgpu::BindGroup>; 2],
 }
@@ -51,7 +53,6 @@ pub(super) struct Control {
     arguments: wgpu::Buffer,
     /// Read by `decide` only.
     table: Vec<Dispatch>,
-    /// In the order of the table; `decide` comes last, and is not in it.
     parts: Vec<Part>,
     /// Workgroups of the census.
     totals: u32,
@@ -102,14 +103,17 @@ impl Control {
         let bytes = (16 * planned.len() as u64).max(16);
         let arguments = context.gpu().buffer("arguments", bytes, storage | Usage::INDIRECT)?;
         let dispatches = context.gpu().buffer("dispatches", bytes, storage)?;
-        let table: Vec<Dispatch> = planned.iter().map(|one| one.dispatch).collect();
+        let table: Vec<Dispatch> = planned.iter().filter_map(|one| one.dispatch).collect();
         context.gpu().queue().write_buffer(&dispatches, 0, bytemuck::cast_slice(&table));
         let control = [&course, &arguments, &dispatches, rows];
         let mut parts = Vec::new();
-        for Planned { name, visit, pages, .. } in planned {
-            parts.push(part(context, name, visit, pages, control)?);
+        let mut indirect = 0;
+        for Planned { name, visit, dispatch, pages } in planned {
+            let arguments = dispatch.map(|_| 12 * indirect);
+            indirect += u64::from(dispatch.is_some());
+            let (kernel, bound) = bind(context, name, visit, pages, control)?;
+            parts.push(Part { kernel, arguments, bound });
         }
-        parts.push(part(context, KernelName::Decide, visits[0], None, control)?);
         let complete = |(bit, visit): (usize, &(Direction, Visit))| {
             u32::from(resident.is_complete(context.topology(visit.0).direction())) << bit
         };
@@ -157,17 +161,21 @@ impl Control {
         let Ring { readback, times } = &self.rings[ring];
         let mut encoder = context.encoder();
         encoder.clear_buffer(&self.course, offset_of!(Course, logged) as u64, Some(4));
-        for at in 0..steps {
-            let timestamp_writes = times.as_ref().map(|(set, _)| wgpu::ComputePassTimestampWrites {
-                query_set: set,
-                beginning_of_pass_write_index: Some(2 * at),
-                end_of_pass_write_index: Some(2 * at + 1),
-            });
+        let inside = context.gpu().caps().pass_timestamps;
+        let passes = if inside { 1 } else { steps };
+        for at in 0..passes {
+            let timestamp_writes =
+                times.as_ref().filter(|_| !inside).map(|(set, _)| wgpu::ComputePassTimestampWrites {
+                    query_set: set,
+                    beginning_of_pass_write_index: Some(2 * at),
+                    end_of_pass_write_index: Some(2 * at + 1),
+                });
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
-            for (number, Part { kernel, bound }) in self.parts.iter().enumerate() {
-                let bound = &bound[(superstep.wrapping_add(at) % 2) as usize];
-                let arguments = (number < self.table.len()).then_some((&self.arguments, 12 * number as u64));
-                kernel.dispatch_in(&mut pass, bound, arguments);
+            let inside = times.as_ref().filter(|_| inside);
+            inside.iter().for_each(|(set, _)| pass.write_timestamp(set, 0));
+            for here in 0..steps / passes {
+                self.encode(&mut pass, superstep.wrapping_add(at + here));
+                inside.iter().for_each(|(set, _)| pass.write_timestamp(set, here + 1));
             }
         }
         encoder.copy_buffer_to_buffer(&self.course, 0, readback, 0, COURSE_BYTES + LOG_BYTES);
@@ -178,6 +186,14 @@ impl Control {
         let submission = context.gpu().queue().submit([encoder.finish()]);
         readback.map_async(wgpu::MapMode::Read, .., |_| {});
         Ok(Batch { ring, submission, outcome: std::cell::Cell::default() })
+    }
+
+    /// Encodes the dispatches of one superstep.
+    fn encode(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
+        for Part { kernel, arguments, bound } in &self.parts {
+            let arguments = arguments.map(|offset| (&self.arguments, offset));
+            kernel.dispatch_in(pass, &bound[(superstep % 2) as usize], arguments);
+        }
     }
 
     /// Waits for a submission; its log, and the times of its supersteps, where the device measures them.
@@ -206,10 +222,14 @@ impl Control {
         if times.is_none() {
             return Ok((log, Vec::new()));
         }
-        let ticks = bytes[(COURSE_BYTES + LOG_BYTES) as usize..].chunks_exact(16).take(log.len());
-        let ns = |bytes: &[u8]| bytemuck::pod_read_unaligned::<u64>(bytes) as f64 * self.period_ns;
-        let span = |pair: &[u8]| DeviceSpan { name: "superstep", begin_ns: ns(&pair[..8]), end_ns: ns(&pair[8..]) };
-        Ok((log, ticks.map(span).collect()))
+        let ticks = bytes[(COURSE_BYTES + LOG_BYTES) as usize..].chunks_exact(8);
+        let ns: Vec<f64> =
+            ticks.map(|tick| bytemuck::pod_read_unaligned::<u64>(tick) as f64 * self.period_ns).collect();
+        // Two of a superstep's own, or one between two of them.
+        let step = if gpu.caps().pass_timestamps { 1 } else { 2 };
+        let span = |at: usize| DeviceSpan { name: "superstep", begin_ns: ns[at * step], end_ns: ns[at * step + 1] };
+        let spans = (0..log.len()).map(span).collect();
+        Ok((log, spans))
     }
 }
 
@@ -231,7 +251,8 @@ impl Ring {
 struct Planned<'a> {
     name: KernelName,
     visit: (Direction, Visit),
-    dispatch: Dispatch,
+    /// None for one workgroup, always.
+    dispatch: Option<Dispatch>,
     pages: Option<Pages<'a>>,
 }
 
@@ -249,14 +270,22 @@ fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Vis
         let topology = context.topology(direction).direction();
         let mut add = |name, when, (x, y), table, place| {
             let dispatch = Dispatch { visit: number as u32, when, x, y };
-            planned.push(Planned { name, visit: (direction, visit), dispatch, pages: Some(Pages { table, place }) });
+            let (visit, dispatch) = ((direction, visit), Some(dispatch));
+            planned.push(Planned { name, visit, dispatch, pages: Some(Pages { table, place }) });
         };
         let groups = |table: &Table| (table.pages.div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX), 1);
         let absent = resident.absent.iter().filter(|absent| absent.direction == topology);
         for absent in absent.filter(|_| visit == Visit::Frontier) {
             add(KernelName::Absent, WHEN_QUEUED, groups(&absent.table), &absent.table, None);
-            add(KernelName::Halt, WHEN_QUEUED, (1, 1), &absent.table, None);
         }
+        if visit == Visit::Frontier && !resident.is_complete(topology) {
+            planned.push(Planned { name: KernelName::Halt, visit: (direction, visit), dispatch: None, pages: None });
+        }
+        let mut add = |name, when, (x, y), table, place| {
+            let dispatch = Dispatch { visit: number as u32, when, x, y };
+            let (visit, dispatch) = ((direction, visit), Some(dispatch));
+            planned.push(Planned { name, visit, dispatch, pages: Some(Pages { table, place }) });
+        };
         for place in resident.places.iter().filter(|place| place.direction == topology) {
             let Place { walked, swept, .. } = place;
             match visit {
@@ -272,18 +301,19 @@ fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Vis
     }
     let name = if context.declared.traversal { KernelName::Census } else { KernelName::VertexPhase };
     let dispatch = Dispatch { visit: EVERY_VISIT, when: WHEN_EITHER, x: superstep::groups(context), y: 1 };
-    planned.push(Planned { name, visit: visits[0], dispatch, pages: None });
+    planned.push(Planned { name, visit: visits[0], dispatch: Some(dispatch), pages: None });
+    planned.push(Planned { name: KernelName::Decide, visit: visits[0], dispatch: None, pages: None });
     planned
 }
 
 /// Composes a kernel and binds what it reads in even and in odd supersteps.
-fn part(
+fn bind(
     context: &mut Context,
     name: KernelName,
     (direction, visit): (Direction, Visit),
     pages: Option<Pages<'_>>,
     [course, arguments, dispatches, rows]: [&wgpu::Buffer; 4],
-) -> Result<Part> {
+) -> Result<(Arc<Kernel>, [Vec<wgpu::BindGroup>; 2])> {
     let kernel = context.kernel_of_loop(name, direction, visit)?;
     let place = || pages.and_then(|pages| pages.place).expect("kernels over lists have a place");
     let find = |superstep: u32, resource: &Resource| match *resource {
@@ -297,13 +327,13 @@ fn part(
         Resource::Rows => rows.clone(),
         _ => context.buffers.find(context.graph_buffers(), superstep, direction, resource).clone(),
     };
-    let bind = |superstep: u32, group| {
+    let bind_group = |superstep: u32, group| {
         let of_group: Vec<(Resource, wgpu::Buffer)> =
             kernel.resources(group).map(|resource| (resource, find(superstep, &resource))).collect();
         kernel.bind(context.gpu(), group, |resource| {
             &of_group.iter().find(|(one, _)| one == resource).expect("all of the group's are found").1
         })
     };
-    let bound = [0, 1].map(|superstep| (0..kernel.groups()).map(|group| bind(superstep, group)).collect());
-    Ok(Part { kernel, bound })
+    let bound = [0, 1].map(|superstep| (0..kernel.groups()).map(|group| bind_group(superstep, group)).collect());
+    Ok((kernel, bound))
 }

@@ -31,14 +31,16 @@ use crate::device::gpu::memory::arena::Arena;
 use crate::device::{Ahead, PageWork, StepEnd, Transfer};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Step, Summary, Visit};
-use batch::{Batch, Control};
+use batch::{BATCHES, Batch, Control};
 pub use resident::Resident;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use topostream_formats::{Direction, Topology};
 
-/// Supersteps of the first submission of a run, and of the longest ones.
-const FIRST_STEPS: u32 = 8;
+/// Supersteps of the first submissions: the device works on the first one while the second is encoded. Later ones have
+/// 16, 32, and so on.
+const FIRST_STEPS: [u32; 2] = [2, 6];
+/// Supersteps of a submission, at most.
 const STEPS_MAX: u32 = 64;
 /// How long the device runs before it answers, so that the engine can look whether the run is cancelled.
 const TURN: Duration = Duration::from_millis(50);
@@ -93,15 +95,18 @@ impl DeviceLoop {
         }
         superstep::begin(context, step);
         let mut turn = Turn { ahead: Vec::new(), next: Some(*step), misses: false, since: begun, until_ns: None };
-        let (mut steps, mut submitted, mut under_way) = (FIRST_STEPS, 0, VecDeque::new());
+        let (mut submitted, mut under_way) = (0, VecDeque::new());
+        let mut sizes = FIRST_STEPS.into_iter().chain((4..=STEPS_MAX.ilog2()).map(|log2| 1 << log2));
         loop {
-            let goes_on = turn.next.is_some() && !turn.misses && (submitted == 0 || begun.elapsed() < TURN);
-            // The first submission is waited for alone: most searches are done by its end.
-            let ahead = if submitted == 0 { 1 } else { 2 };
-            while goes_on && under_way.len() < ahead {
-                under_way.push_back(control.submit(context, step.superstep + submitted, steps)?);
+            // Most searches are done by the end of the first submissions: what follows them waits for their logs.
+            let first = submitted < FIRST_STEPS.iter().sum();
+            let read = turn.ahead.len() as u32 >= FIRST_STEPS.iter().sum();
+            let goes_on = turn.next.is_some() && !turn.misses && (first || read && begun.elapsed() < TURN);
+            if goes_on && under_way.len() < BATCHES {
+                let steps = sizes.next().unwrap_or(STEPS_MAX);
+                under_way.push_back(control.submit(context, step.superstep.wrapping_add(submitted), steps)?);
                 submitted += steps;
-                steps = (2 * steps).min(STEPS_MAX);
+                continue;
             }
             let Some(batch) = under_way.pop_front() else { break };
             turn.digest(context, control, &batch)?;
