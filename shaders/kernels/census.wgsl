@@ -1,6 +1,7 @@
 // Census: the number of own vertices that are active in the next superstep, and the number of their out-edges. Numbers
 // of 64 bits, low word first; one result a workgroup. A thread has 32 vertices to itself, so that it can also write
-// down when these were first active (LEVELS), and clear the frontier of the superstep that ends (CLEARS).
+// down when these were first active (LEVELS), and clear the frontier of the superstep that ends (CLEARS). Where `decide`
+// comes next, which is then, results are added up.
 
 var<workgroup> partial_counts: array<vec4<u32>, WORKGROUP>;
 
@@ -29,6 +30,18 @@ fn note_levels(word: u32, active_bits: u32) {
         if after != before {
             levels_store(first / 2u + pair, after);
         }
+    }
+}
+
+// Adds to a 64-bit number of what has been found.
+fn add_found(at: u32, number: vec2<u32>) {
+    if all(number == vec2<u32>(0u)) {
+        return;
+    }
+    let before = atomicAdd(&course.found[at], number.x);
+    let high = number.y + select(0u, 1u, before + number.x < before);
+    if high != 0u {
+        atomicAdd(&course.found[at + 1u], high);
     }
 }
 
@@ -84,6 +97,11 @@ fn main(
         }
     }
     if lane == 0u {
-        totals[unit] = partial_counts[0];
+        if CLEARS {
+            add_found(0u, partial_counts[0].xy);
+            add_found(2u, partial_counts[0].zw);
+        } else {
+            totals[unit] = partial_counts[0];
+        }
     }
 }

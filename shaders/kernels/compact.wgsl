@@ -1,11 +1,11 @@
 // Compact: puts the lists that a superstep visits into a queue, by their length, so that `expand` gives each as many
-// threads as it needs. 32 threads share a page, each reads every 32nd word of the visited set.
+// threads as it needs. PAGE_LANES threads share a page; each reads every PAGE_LANES-th word of the visited set.
 
 // Entries of each region that the workgroup has found, and where they begin in the queue.
 var<workgroup> wanted: array<atomic<u32>, 3>;
 var<workgroup> bases: array<u32, 3>;
 // Pages of the workgroup's round with a vertex that is visited.
-var<workgroup> touched: array<atomic<u32>, WORKGROUP / 32u>;
+var<workgroup> touched: array<atomic<u32>, WORKGROUP / PAGE_LANES>;
 
 // The region of a list, by its length, and the number of its entries there.
 fn region_of(length: u32) -> u32 {
@@ -51,7 +51,7 @@ fn take_words(number: u32, thread: u32, writes: bool, begin: vec3<u32>) -> Share
     let last = first + (page.slot_count - 1u);
     var share = Share(vec3<u32>(0u), 0u, false);
     // rounds: words of a page's vertices / 32: 2^14 at most, where pages are few.
-    for (var word = first / 32u + thread; word <= last / 32u; word += 32u) {
+    for (var word = first / 32u + thread; word <= last / 32u; word += PAGE_LANES) {
         var bits = bits_between(word, first, last);
         if bits != 0u {
             bits &= lists_read(word);
@@ -115,7 +115,7 @@ fn main(
     @builtin(num_workgroups) workgroups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let a_round = WORKGROUP / 32u;
+    let a_round = WORKGROUP / PAGE_LANES;
     let stride = workgroups.x * workgroups.y * a_round;
     var edges = 0u;
     count_begin(lane);
@@ -128,10 +128,10 @@ fn main(
             atomicStore(&touched[lane], 0u);
         }
         workgroupBarrier();
-        let number = first + lane / 32u;
+        let number = first + lane / PAGE_LANES;
         var share = Share(vec3<u32>(0u), 0u, false);
         if number < batch.page_count {
-            share = take_words(number, lane % 32u, false, vec3<u32>(0u));
+            share = take_words(number, lane % PAGE_LANES, false, vec3<u32>(0u));
         }
         var own = vec3<u32>(0u);
         if any(share.entries != vec3<u32>(0u)) {
@@ -140,7 +140,7 @@ fn main(
             own.z = atomicAdd(&wanted[2], share.entries.z);
         }
         if share.visited {
-            atomicStore(&touched[lane / 32u], 1u);
+            atomicStore(&touched[lane / PAGE_LANES], 1u);
         }
         workgroupBarrier();
         if lane < 3u {
@@ -152,7 +152,7 @@ fn main(
         workgroupBarrier();
         if share.edges != 0u {
             let begin = own + vec3<u32>(bases[0], bases[1], bases[2]);
-            edges += take_words(number, lane % 32u, true, begin).edges;
+            edges += take_words(number, lane % PAGE_LANES, true, begin).edges;
         }
         workgroupBarrier();
     }

@@ -2,8 +2,6 @@
 // census or the vertex phase has found, writes it to the log, asks the algorithm for the next superstep, and sets the
 // workgroups of its dispatches.
 
-var<workgroup> partial_counts: array<vec4<u32>, WORKGROUP>;
-var<workgroup> partial_rounded: array<vec4<f32>, WORKGROUP>;
 // Pages with a visited list, if lists were queued.
 var<workgroup> pages_visited: atomic<u32>;
 // What the first thread has decided, for the others.
@@ -15,6 +13,8 @@ struct Exact {
     rounded: vec4<f32>,
 }
 
+var<workgroup> partial: array<Exact, WORKGROUP>;
+
 fn exact_with(a: Exact, b: Exact) -> Exact {
     let sum = a.sum + b.sum;
     let part = sum - a.sum;
@@ -22,46 +22,31 @@ fn exact_with(a: Exact, b: Exact) -> Exact {
     return Exact(sum, a.rounded + b.rounded + rounded);
 }
 
-// The sums of all workgroups, for the first thread. In uniform control flow.
+// The sums of all workgroups of the vertex phase, for the first thread. In uniform control flow.
 fn sum_totals(lane: u32) {
-    var counts = vec4<u32>(0u);
     var exact = Exact(vec4<f32>(0.0), vec4<f32>(0.0));
     // rounds: 16.
     for (var at = lane; at < course.totals; at += WORKGROUP) {
-        if TRAVERSAL {
-            counts = add_counts(counts, totals[at]);
-        } else {
-            exact = exact_with(exact, Exact(bitcast<vec4<f32>>(totals[at]), vec4<f32>(0.0)));
-        }
+        exact = exact_with(exact, Exact(totals[at], vec4<f32>(0.0)));
     }
-    if !TRAVERSAL {
-        counts = bitcast<vec4<u32>>(exact.sum);
-        partial_rounded[lane] = exact.rounded;
-    }
-    partial_counts[lane] = counts;
+    partial[lane] = exact;
     // rounds: 8.
     for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
         workgroupBarrier();
         if lane < half {
-            if TRAVERSAL {
-                partial_counts[lane] = add_counts(partial_counts[lane], partial_counts[lane + half]);
-            } else {
-                let a = Exact(bitcast<vec4<f32>>(partial_counts[lane]), partial_rounded[lane]);
-                let b = Exact(bitcast<vec4<f32>>(partial_counts[lane + half]), partial_rounded[lane + half]);
-                let sum = exact_with(a, b);
-                partial_counts[lane] = bitcast<vec4<u32>>(sum.sum);
-                partial_rounded[lane] = sum.rounded;
-            }
+            partial[lane] = exact_with(partial[lane], partial[lane + half]);
         }
     }
 }
 
-// What the superstep has found, from the sums.
-fn found_of(counts: vec4<u32>, rounded: vec4<f32>) -> Found {
+// What the superstep has found.
+fn found_now() -> Found {
     if TRAVERSAL {
-        return Found(counts.xy, counts.zw, vec4<f32>(0.0), course.visits);
+        let activated = U64(atomicExchange(&course.found[0], 0u), atomicExchange(&course.found[1], 0u));
+        let edges = U64(atomicExchange(&course.found[2], 0u), atomicExchange(&course.found[3], 0u));
+        return Found(activated, edges, vec4<f32>(0.0), course.visits);
     } else {
-        return Found(U64(0u, 0u), U64(0u, 0u), bitcast<vec4<f32>>(counts) + rounded, course.visits);
+        return Found(U64(0u, 0u), U64(0u, 0u), partial[0].sum + partial[0].rounded, course.visits);
     }
 }
 
@@ -143,18 +128,18 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     }
     workgroupBarrier();
     empty_queue(lane);
-    sum_totals(lane);
+    if !TRAVERSAL {
+        sum_totals(lane);
+    }
+    workgroupBarrier();
     if lane == 0u {
-        var rounded = vec4<f32>(0.0);
-        if !TRAVERSAL {
-            rounded = partial_rounded[0];
-        }
-        let found = found_of(partial_counts[0], rounded);
+        var found = Found();
         if course.done == 0u {
+            found = found_now();
             if TRAVERSAL {
                 log_step(found, vec4<f32>(0.0), vec4<f32>(0.0));
             } else {
-                log_step(found, bitcast<vec4<f32>>(partial_counts[0]), rounded);
+                log_step(found, partial[0].sum, partial[0].rounded);
             }
             begin_next(found);
         }

@@ -75,6 +75,7 @@ struct Course {
     complete: u32,
     missing: atomic<u32>,
     spare: u32,
+    found: array<atomic<u32>, 4>,
     queues: array<Queued, QUEUES_MAX>,
     log: array<Logged>,
 }

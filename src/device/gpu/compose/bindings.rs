@@ -120,8 +120,7 @@ pub(super) struct Buffer {
 impl Buffer {
     /// The buffer that lib and kernels call so; attributes and the like are not among these.
     pub fn named(name: &str, kernel: KernelName) -> Option<Self> {
-        let counts = matches!(kernel, KernelName::Census | KernelName::Decide);
-        let totals = if counts { "array<vec4<u32>>" } else { "array<vec4<f32>>" };
+        let totals = if kernel == KernelName::Census { "array<vec4<u32>>" } else { "array<vec4<f32>>" };
         // `merge` reads four words at a time, which lie as a message's words do not.
         let received = if kernel == KernelName::Merge { "array<vec4<u32>>" } else { "array<u32>" };
         let (resource, access, of) = match name {

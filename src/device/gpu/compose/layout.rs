@@ -281,6 +281,18 @@ pub const SHORT_LANES: u32 = 8;
 pub const MIDDLE_EDGES: u32 = 1024;
 /// Lists of in-neighbours are searched for this many edges by one thread before others help.
 pub const ALONE_EDGES: u32 = 16;
+/// Threads that share a page where visited lists are looked for: 32 in pages of 64 KiB, more in larger ones.
+pub const fn page_lanes(page_bytes: u32) -> u32 {
+    let lanes = page_bytes / 2048;
+    if lanes < 32 {
+        32
+    } else if lanes > WORKGROUP {
+        WORKGROUP
+    } else {
+        lanes
+    }
+}
+
 /// The most queues of a [`Course`]: one for each buffer that pages of out-lists are in.
 pub const QUEUES_MAX: usize = 16;
 
@@ -326,6 +338,8 @@ pub struct Course {
     pub missing: u32,
     /// Zero.
     pub spare: u32,
+    /// What the census has counted: vertices and edges, low and high halves.
+    pub found: [u32; 4],
     /// What the queues have.
     pub queues: [Queued; QUEUES_MAX],
 }

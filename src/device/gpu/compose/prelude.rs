@@ -40,7 +40,8 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         ("SHARDED", options.sharded),
         // Whether pages are looked at whose vertices are deferred.
         ("DEFER", kernel == KernelName::Defer),
-        // Whether `census` writes down when vertices were first active, and whether it clears the old frontier.
+        // Whether `census` writes down when vertices were first active, and whether it clears the old frontier and adds
+        // up what it has counted: where `decide` comes next.
         ("LEVELS", kernel == KernelName::Census && options.levels > 0),
         ("CLEARS", kernel == KernelName::Census && options.clears),
         // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
@@ -100,6 +101,7 @@ pub(super) fn text(
         ("WORKGROUP", WORKGROUP),
         ("HUB_EDGES", HUB_EDGES),
         ("LARGE_CHUNK", LARGE_CHUNK),
+        ("PAGE_LANES", layout::page_lanes(options.page_bytes)),
         ("SHORT_EDGES", layout::SHORT_EDGES),
         ("SHORT_LANES", layout::SHORT_LANES),
         ("MIDDLE_EDGES", layout::MIDDLE_EDGES),

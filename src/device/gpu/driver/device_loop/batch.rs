@@ -4,7 +4,7 @@ use super::super::context::Context;
 use super::super::superstep;
 use super::super::timing::DeviceSpan;
 use super::STEPS_MAX;
-use super::resident::{Place, Resident, Table};
+use super::resident::{Absent, Place, Resident, Table};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK};
 use crate::device::gpu::compose::layout::{
@@ -22,8 +22,6 @@ use wgpu::BufferUsages as Usage;
 
 /// Workgroups of `expand`, which take one share after another: as many as a large GPU runs at the same time.
 const EXPAND_GROUPS: u32 = 2048;
-/// The number of pages that a workgroup of `compact` looks at side by side.
-const PAGES_A_GROUP: u32 = 8;
 /// Submissions that may be under way.
 pub(super) const BATCHES: usize = 2;
 /// Bytes of a log.
@@ -114,8 +112,10 @@ impl Control {
             let (kernel, bound) = bind(context, name, visit, pages, control)?;
             parts.push(Part { kernel, arguments, bound });
         }
-        let complete = |(bit, visit): (usize, &(Direction, Visit))| {
-            u32::from(resident.is_complete(context.topology(visit.0).direction())) << bit
+        // Visited lists are looked for in missing pages, but for visits of all of them.
+        let complete = |(bit, &(direction, visit)): (usize, &(Direction, Visit))| {
+            let complete = visit != Visit::All || resident.is_complete(context.topology(direction).direction());
+            u32::from(complete) << bit
         };
         let complete = visits.iter().enumerate().map(complete).sum();
         let totals = superstep::groups(context);
@@ -265,45 +265,48 @@ struct Pages<'a> {
 
 /// The dispatches of every superstep, in order.
 fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Visit)]) -> Vec<Planned<'a>> {
+    let numbered = || visits.iter().zip(0..).map(|(&(direction, visit), number)| (direction, visit, number));
+    let topology = |direction| context.topology(direction).direction();
+    let once = |name| Planned { name, visit: visits[0], dispatch: None, pages: None };
     let mut planned = Vec::new();
-    for (number, &(direction, visit)) in visits.iter().enumerate() {
-        let topology = context.topology(direction).direction();
-        let mut add = |name, when, (x, y), table, place| {
-            let dispatch = Dispatch { visit: number as u32, when, x, y };
-            let (visit, dispatch) = ((direction, visit), Some(dispatch));
-            planned.push(Planned { name, visit, dispatch, pages: Some(Pages { table, place }) });
-        };
-        let groups = |table: &Table| (table.pages.div_ceil(PAGES_A_GROUP).clamp(1, TOTALS_MAX), 1);
-        let absent = resident.absent.iter().filter(|absent| absent.direction == topology);
-        for absent in absent.filter(|_| visit == Visit::Frontier) {
-            add(KernelName::Absent, WHEN_QUEUED, groups(&absent.table), &absent.table, None);
+    for (direction, visit, number) in numbered().filter(|&(_, visit, _)| visit != Visit::All) {
+        for Absent { table, .. } in resident.absent.iter().filter(|absent| absent.direction == topology(direction)) {
+            let dispatch = Some(Dispatch { visit: number, when: WHEN_EITHER, x: groups(table), y: 1 });
+            let pages = Some(Pages { table, place: None });
+            planned.push(Planned { name: KernelName::Absent, visit: (direction, visit), dispatch, pages });
         }
-        if visit == Visit::Frontier && !resident.is_complete(topology) {
-            planned.push(Planned { name: KernelName::Halt, visit: (direction, visit), dispatch: None, pages: None });
-        }
-        let mut add = |name, when, (x, y), table, place| {
-            let dispatch = Dispatch { visit: number as u32, when, x, y };
-            let (visit, dispatch) = ((direction, visit), Some(dispatch));
-            planned.push(Planned { name, visit, dispatch, pages: Some(Pages { table, place }) });
-        };
-        for place in resident.places.iter().filter(|place| place.direction == topology) {
+    }
+    if !planned.is_empty() {
+        planned.push(once(KernelName::Halt));
+    }
+    for (direction, visit, number) in numbered() {
+        for place in resident.places.iter().filter(|place| place.direction == topology(direction)) {
+            let mut add = |name, when, (x, y), table| {
+                let (dispatch, visit) = (Some(Dispatch { visit: number, when, x, y }), (direction, visit));
+                planned.push(Planned { name, visit, dispatch, pages: Some(Pages { table, place: Some(place) }) });
+            };
             let Place { walked, swept, .. } = place;
             match visit {
                 Visit::Frontier => {
-                    add(KernelName::Compact, WHEN_QUEUED, groups(walked), walked, Some(place));
-                    add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked, Some(place));
-                    add(KernelName::Segments, WHEN_WALKED, walked.groups, walked, Some(place));
+                    add(KernelName::Compact, WHEN_QUEUED, (groups(walked), 1), walked);
+                    add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked);
+                    add(KernelName::Segments, WHEN_WALKED, walked.groups, walked);
                 }
-                Visit::Without(_) => add(KernelName::Sweep, WHEN_EITHER, swept.groups, swept, Some(place)),
-                _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked, Some(place)),
+                Visit::Without(_) => add(KernelName::Sweep, WHEN_EITHER, swept.groups, swept),
+                _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
             }
         }
     }
     let name = if context.declared.traversal { KernelName::Census } else { KernelName::VertexPhase };
     let dispatch = Dispatch { visit: EVERY_VISIT, when: WHEN_EITHER, x: superstep::groups(context), y: 1 };
-    planned.push(Planned { name, visit: visits[0], dispatch: Some(dispatch), pages: None });
-    planned.push(Planned { name: KernelName::Decide, visit: visits[0], dispatch: None, pages: None });
+    planned.push(Planned { dispatch: Some(dispatch), ..once(name) });
+    planned.push(once(KernelName::Decide));
     planned
+}
+
+/// Workgroups that look at the pages of a table side by side.
+fn groups(table: &Table) -> u32 {
+    table.pages.div_ceil(table.pages_a_group).clamp(1, TOTALS_MAX)
 }
 
 /// Composes a kernel and binds what it reads in even and in odd supersteps.

@@ -2,7 +2,7 @@
 
 use super::super::batch::BatchTable;
 use super::super::context::Context;
-use crate::device::gpu::compose::layout::{BatchHeader, HubEntry, QUEUES_MAX};
+use crate::device::gpu::compose::layout::{BatchHeader, HubEntry, QUEUES_MAX, WORKGROUP, page_lanes};
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::gpu::memory::plan::QueueRoom;
 use crate::device::settings::Distribution;
@@ -35,6 +35,8 @@ pub struct Table {
     pub groups: (u32, u32),
     /// How many pages.
     pub pages: u32,
+    /// Pages that a workgroup looks at side by side where it looks for visited lists.
+    pub pages_a_group: u32,
 }
 
 /// Pages of a topology that are not in device memory.
@@ -153,6 +155,7 @@ impl Table {
         let bytes = table.bytes();
         let buffer = context.gpu().buffer("resident pages", bytes.len() as u64, Usage::STORAGE | Usage::COPY_DST)?;
         context.gpu().queue().write_buffer(&buffer, 0, &bytes);
-        Ok(Self { buffer, groups: table.groups(), pages: table.pages() })
+        let pages_a_group = WORKGROUP / page_lanes(context.store.manifest().page_bytes);
+        Ok(Self { buffer, groups: table.groups(), pages: table.pages(), pages_a_group })
     }
 }
