@@ -7,10 +7,10 @@ use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Ro
 /// An algorithm that uses every accessor there is.
 const EVERYTHING: &str = "
 struct Record { best: u32, sum: f32 }
-pub fn list_open(list: List) -> Record {
+fn list_open(list: List) -> Record {
     return Record(count_load(list.vertex), fixed_to_f32(exact_load(list.vertex)) + given_load(list.vertex));
 }
-pub fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     count_add(neighbour, weight);
     if least_min(neighbour, (*record).best) || most_max(neighbour, list_degree(list)) { activate(neighbour); }
     if least_claim(neighbour, 7u, 8u) || most_or(neighbour, 6u) { return false; }
@@ -20,7 +20,7 @@ pub fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weig
     if met_test(list.vertex) || met_word(neighbour >> 5u) == 0u || !is_active(neighbour) { return true; }
     return met_insert(neighbour);
 }
-pub fn list_close(record: Record, list: List) {
+fn list_close(record: Record, list: List) {
     if list.whole {
         count_store(list.vertex, record.best);
         single_store(list.vertex, single_load(list.vertex));
@@ -28,7 +28,7 @@ pub fn list_close(record: Record, list: List) {
         wide_store(list.vertex, U64(record.best, 0u));
     }
 }
-pub fn vertex_initialise(vertex: u32) -> vec4<f32> {
+fn vertex_initialise(vertex: u32) -> vec4<f32> {
     // The library has a function of this name.
     let whole_sum = degree_out(vertex);
     count_store(vertex, whole_sum);
@@ -40,7 +40,7 @@ pub fn vertex_initialise(vertex: u32) -> vec4<f32> {
     single_add(vertex, 0.5);
     return vec4<f32>(given_load(vertex), 0.0, 0.0, 0.0);
 }
-pub fn vertex_update(vertex: u32) -> vec4<f32> {
+fn vertex_update(vertex: u32) -> vec4<f32> {
     let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u) && most_or(vertex, 3u);
     given_store(vertex, single_take(vertex) + fixed_to_f32(exact_take(vertex)) + f32(count_take(vertex)));
     return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w + f32(step.integers.y), f32(step.superstep));
@@ -67,14 +67,14 @@ pub fn everything() -> Declared {
 /// A traversal with attributes of every kind that messages tell of.
 const TOLD: &str = "
 struct Record { best: u32 }
-pub fn list_open(list: List) -> Record { return Record(far_load(list.vertex)); }
-pub fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+fn list_open(list: List) -> Record { return Record(far_load(list.vertex)); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     if near_min(neighbour, near_load(list.vertex)) || !met_test(neighbour) { met_insert(neighbour); activate(neighbour); }
     mass_add(neighbour, heat_load(list.vertex));
     heat_store(list.vertex, 1.0);
     return list_insert(list.vertex);
 }
-pub fn list_close(record: Record, list: List) { far_max(list.vertex, record.best); }
+fn list_close(record: Record, list: List) { far_max(list.vertex, record.best); }
 ";
 
 pub fn told() -> Declared {
