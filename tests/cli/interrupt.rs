@@ -102,7 +102,7 @@ fn a_second_signal_leaves_nothing() {
     folder.run("generate rmat --scale 19 --edges-file e.u32").succeeds();
     folder.rmat("source", 12, "");
     let before = folder.names(".");
-    for _ in 0..4 {
+    for _ in 0..2 {
         for line in [
             "format e.u32 s --in-edges --symmetrize --order degree --memory 80MiB --stripe x",
             "generate rmat --scale 22 --store deep/s --memory 128MiB",

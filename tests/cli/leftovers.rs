@@ -37,9 +37,9 @@ fn after_a_kill_the_same_command_works() {
     folder.rmat("source", 14, "--page-size 64KiB");
     for line in STORES {
         let (time, whole) = time(&folder, line, &["s", "x"]);
-        for moment in 1..=8 {
+        for moment in 1..=5 {
             let mut child = start(&folder, line);
-            std::thread::sleep(time * moment / 8);
+            std::thread::sleep(time * moment / 5);
             child.kill().unwrap();
             child.wait().unwrap();
             if folder.path("s/graph.json").exists() {
@@ -97,10 +97,10 @@ fn of_two_formats_into_one_folder_one_wins() {
     folder.run("generate rmat --scale 13 --edges-file big.u32").succeeds();
     folder.run("generate uniform --vertices 500 --edges 5000 --edges-file small.el").succeeds();
     let format = |input: &str| format!("format {input} s --in-edges --page-size 64KiB --memory 96MiB");
-    for round in 0..12 {
+    for round in 0..6 {
         let pair = [["big.u32", "small.el"], ["big.u32", "big.u32"], ["small.el", "small.el"]][round % 3];
         let mut first = start(&folder, &format(pair[0]));
-        std::thread::sleep(Duration::from_millis(5) * round as u32);
+        std::thread::sleep(Duration::from_millis(10) * round as u32);
         let second = folder.run(&format(pair[1]));
         let first = first.wait().unwrap().code();
         let mut codes = [first, second.code];

@@ -2,11 +2,21 @@
 
 use crate::program::Folder;
 use serde_json::Value;
+use std::sync::LazyLock;
 use topostream::algorithms::CATALOGUE;
 use topostream::algorithms::command::{Needs, Sample};
 
-/// A folder with a store and measured rates of the CPU.
+/// A folder with a store and rates of the CPU, which are measured once for all tests.
 fn measured() -> Folder {
+    static RATES: LazyLock<String> = LazyLock::new(|| calibrated().read("rates.json"));
+    let folder = Folder::new();
+    folder.rmat("s", 12, "--in-edges");
+    folder.write("rates.json", RATES.as_str());
+    folder
+}
+
+/// The same with rates that are measured there.
+fn calibrated() -> Folder {
     let folder = Folder::new();
     folder.rmat("s", 12, "--in-edges");
     let done = folder.run("calibrate --device cpu --threads 2 --scale 10 --output rates.json").succeeds();
@@ -20,7 +30,7 @@ fn number(value: &Value, path: &str) -> f64 {
 
 #[test]
 fn what_is_measured_is_used() {
-    let folder = measured();
+    let folder = calibrated();
     let rates: Value = serde_json::from_str(&folder.read("rates.json")).unwrap();
     assert_eq!(rates["version"], 2);
     assert_eq!(rates["devices"][0]["name"], "cpu, 2 threads");

@@ -4,6 +4,8 @@
 
 #[path = "../sample/mod.rs"]
 mod sample;
+#[path = "../scratch/mod.rs"]
+pub mod scratch;
 
 pub use sample::{skipped, some, thorough};
 
@@ -51,7 +53,7 @@ const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
     Encoding::RecordId { page_bytes, slot_bytes }
 }
 
-/// A store in a directory that goes when this does.
+/// A store in a folder in memory, which goes when this does.
 pub struct TestStore {
     folder: TempDir,
 }
@@ -59,7 +61,7 @@ pub struct TestStore {
 impl TestStore {
     /// Formats what a source gives.
     pub fn from_source(mut open: impl FnMut() -> Box<dyn EdgeSource>, options: &FormatOptions) -> Self {
-        let store = Self { folder: tempfile::tempdir().unwrap() };
+        let store = Self { folder: scratch::in_memory() };
         format(&mut || Ok(open()), &store.path(), options, &Quiet, &Cancel::default()).unwrap();
         store
     }

@@ -26,3 +26,6 @@ mod team;
 mod trace;
 
 use topostream_oracles as reference;
+#[path = "../gpu/weighted.rs"]
+#[allow(dead_code, reason = "the tests of the GPU use the rest")]
+mod weighted;

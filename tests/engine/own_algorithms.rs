@@ -3,125 +3,21 @@
 
 use crate::common::*;
 use crate::reference::*;
+use crate::weighted::{WeightedSum, expected_sums, weighted, weighted_sums};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use topostream::algorithms::Traffic;
 use topostream::model::algorithm::{Algorithm, Answer, Graph, Kernel, List, Scalars, State, Step, Summary, Visit};
-use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U64Column};
+use topostream::model::attributes::Attribute;
 use topostream::pages::fetch::{Faults, FetcherKind};
-use topostream::{Direction, Engine, Error};
-use topostream_formats::edge::{IdSpace, SourceInfo, WeightType};
+use topostream::{Direction, Error};
+use topostream_formats::Encoding;
 use topostream_formats::write::Layout;
-use topostream_formats::{Edge, EdgeSource, Encoding, MemorySource};
 use topostream_tools::format::FormatOptions;
 
 // ---- Weights --------------------------------------------------------------------------------------------------------
-
-/// For every vertex, the sum of `weight × (neighbour + 1)` over a direction's list: wrong if a weight meets another
-/// edge.
-struct WeightedSum(Direction);
-
-struct Adder<'a>(&'a U64Column);
-
-impl Kernel for Adder<'_> {
-    type Record = (u32, u64);
-
-    fn open(&self, list: List) -> Option<(u32, u64)> {
-        Some((list.vertex, 0))
-    }
-
-    fn edge(&self, (_, sum): &mut (u32, u64), neighbour: u32, weight: u32) -> ControlFlow<()> {
-        *sum += u64::from(weight) * (u64::from(neighbour) + 1);
-        ControlFlow::Continue(())
-    }
-
-    fn close(&self, (vertex, sum): (u32, u64)) {
-        self.0.add(vertex, sum << 10);
-    }
-}
-
-impl Algorithm for WeightedSum {
-    type Kernel<'a> = Adder<'a>;
-
-    fn name(&self) -> &'static str {
-        "weighted sum"
-    }
-
-    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
-        vec![Attribute {
-            name: "sum",
-            of: AttributeType::U64,
-            role: Role::Writable,
-            merge: Merge::Add,
-            initial: Initial::Bits(0),
-        }]
-    }
-
-    fn needs_weights(&self) -> bool {
-        true
-    }
-
-    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(self.0, Visit::All)]
-    }
-
-    fn check(&self, _graph: &Graph) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn first(&self, _graph: &Graph, _totals: Scalars) -> Option<Step> {
-        Some(Step::new(0, self.0, Visit::All))
-    }
-
-    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Adder<'a> {
-        Adder(state.attributes.u64(0))
-    }
-
-    fn next(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Option<Step> {
-        None
-    }
-
-    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
-        let sum = state.attributes.u64(0);
-        vec![Answer::integer("sum", move |vertex| Some(sum.get(vertex) >> 10))]
-    }
-}
-
-fn weight(source: u32, dest: u32) -> u32 {
-    (source.wrapping_mul(2_654_435_761) ^ dest.wrapping_mul(40_503)) >> 12
-}
-
-fn weighted(graph: &EdgeList) -> Box<dyn EdgeSource> {
-    let edge =
-        |&(source, dest): &(u32, u32)| Edge { source: source.into(), dest: dest.into(), weight: weight(source, dest) };
-    let edges: Vec<Edge> = graph.edges.iter().map(edge).collect();
-    let info = SourceInfo {
-        name: "weighted".into(),
-        ids: IdSpace::Range { first: 0, count: graph.vertices.into() },
-        mirror: false,
-        directed: true,
-        weights: Some(WeightType::U32),
-        edges: None,
-        bytes: None,
-    };
-    Box::new(MemorySource::new(info, edges))
-}
-
-fn weighted_sums(engine: &Engine, direction: Direction) -> Result<Vec<u64>, Error> {
-    let run = engine.run(WeightedSum(direction))?;
-    Ok(column(engine, &run, "sum", integer)?.into_iter().map(|(_, sum)| sum.unwrap()).collect())
-}
-
-fn expected_sums(graph: &EdgeList, direction: Direction) -> Vec<u64> {
-    let mut sums = vec![0; graph.vertices as usize];
-    for &(source, dest) in &graph.edges {
-        let (owner, neighbour) = if direction == Direction::Out { (source, dest) } else { (dest, source) };
-        sums[owner as usize] += u64::from(weight(source, dest)) * (u64::from(neighbour) + 1);
-    }
-    sums
-}
 
 /// Small and large pages with their pages of weights, in stripes, both ways, under every encoding, with faults.
 #[test]
@@ -175,7 +71,7 @@ fn damaged_weights_are_found() {
 fn a_store_without_weights_is_refused() {
     let store = TestStore::new(&EdgeList::new(2, vec![(0, 1)]), &small_pages(Encoding::VertexId));
     let engine = store.engine(engine_options(None, 1, FetcherKind::Auto));
-    let error = engine.run(WeightedSum(Direction::Out)).map(|_| ()).unwrap_err();
+    let error = engine.run(WeightedSum { direction: Direction::Out, shader: None }).map(|_| ()).unwrap_err();
     assert!(matches!(&error, Error::Parameter(message) if message.contains("weights")), "{error}");
 }
 

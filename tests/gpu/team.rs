@@ -38,14 +38,18 @@ fn shape(directed: bool, float: bool, encoding: Encoding, shards: u32) -> Shape 
 
 gpu_test! {
     fn one_adapter_several_times() {
-        let graph = generated(&mut Rmat::new(12, 8, 5).generate().unwrap());
+        let graph = generated(&mut Rmat::new(11, 8, 5).generate().unwrap());
         Shared::new("rmat", &graph, shape(true, false, Encoding::VertexId, 1)).check(counts(&[1, 2, 3]), gpus);
         Shared::new("rmat", &graph, shape(false, true, ENCODINGS[2], 3)).check(&[3], gpus);
     }
 }
 
 gpu_test! {
+    /// By default, five devices share graphs with hardly anything in them only.
     fn five_devices() {
+        if !thorough() {
+            return;
+        }
         let graph = generated(&mut Rmat::new(11, 8, 7).generate().unwrap());
         Shared::new("rmat", &graph, shape(true, true, ENCODINGS[1], 2)).check(&[5], gpus);
     }
@@ -64,7 +68,7 @@ gpu_test! {
         let graphs = [(0, vec![]), (3, vec![(0, 1), (1, 2), (2, 0)]), (70, vec![(0, 69), (69, 33)])];
         for (vertices, edges) in some(graphs, 2) {
             let graph = EdgeList::new(vertices, edges);
-            Shared::new("little", &graph, shape(true, false, Encoding::VertexId, 1)).check(&[3], gpus);
+            Shared::new("little", &graph, shape(true, false, Encoding::VertexId, 1)).check(&[5], gpus);
         }
     }
 }

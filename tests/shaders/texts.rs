@@ -1,6 +1,7 @@
 //! What algorithms' own texts may say, and how errors in them are told.
 
-use crate::{PORTABLE, algorithms, everything, options, told};
+use crate::declared::{everything, told};
+use crate::{PORTABLE, algorithms, options};
 use topostream::Direction;
 use topostream::device::gpu::compose::{Declared, KernelName, Resource, check, compose};
 use topostream::model::algorithm::{Shader, Visit};

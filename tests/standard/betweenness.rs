@@ -1,6 +1,6 @@
 //! Betweenness centrality.
 
-use crate::common::{TestStore, engine_options, small_pages};
+use crate::common::{TestStore, engine_options, small_pages, thorough};
 use crate::everywhere::{everywhere, run, ways};
 use crate::reference::betweenness::betweenness;
 use crate::reference::{EdgeList, random_edges};
@@ -104,7 +104,7 @@ fn too_many_paths_are_refused() {
     let chain = |length: u32| EdgeList::new(length, (1..length).flat_map(|to| [(to - 1, to); 2]).collect());
     let make = || Betweenness::of_sources(&[VertexId(0)]);
     let stores = [121, 150].map(|length| TestStore::new(&chain(length), &small_pages(Encoding::VertexId)));
-    for (way, options) in ways() {
+    for (way, options) in ways().into_iter().filter(|(way, _)| thorough() || way.starts_with("1 ")) {
         let [short, long] = stores.each_ref().map(|store| store.engine(options.clone()));
         // The way there is the same.
         let found = run(&short, make()).unwrap_or_else(|error| panic!("{way}: {error}"));

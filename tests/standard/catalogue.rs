@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use topostream::algorithms::CATALOGUE;
 use topostream::algorithms::command::{Entry, Needs, Sample};
-use topostream::{Engine, Error, VertexId};
+use topostream::device::DeviceChoice;
+use topostream::{Engine, EngineOptions, Error, VertexId};
 use topostream_formats::Encoding;
 use topostream_formats::edge::WeightType;
 use topostream_oracles::{self as oracles, Answer, Arguments, EdgeList, Graph, Weighted, random_edges};
@@ -93,23 +94,37 @@ fn case(needs: &Needs) -> (TestStore, Graph) {
     }
 }
 
-/// On the CPU, and in one further way; where it is thorough on, in all.
+/// Every algorithm in every way, and every sample on the CPU: the other ways are dealt out to the samples of an
+/// algorithm in turn. Where every case is tested, every sample in every way.
 #[test]
-fn every_sample_agrees_with_its_oracle() {
+fn every_sample_agrees_with_its_oracle_on_cpus() {
+    assert_samples_agree(|options| options.devices.contains(&DeviceChoice::Cpu));
+}
+
+#[test]
+fn every_sample_agrees_with_its_oracle_on_gpus() {
+    assert_samples_agree(|options| !options.devices.contains(&DeviceChoice::Cpu));
+}
+
+fn assert_samples_agree(has_turn: impl Fn(&EngineOptions) -> bool) {
+    let ways: Vec<_> = all_ways().into_iter().enumerate().filter(|(_, (_, options))| has_turn(options)).collect();
     let mut cases: BTreeMap<&str, (TestStore, Graph)> = BTreeMap::new();
-    for (number, (entry, sample)) in samples().enumerate() {
-        let (store, graph) = cases.entry(sample.needs.name).or_insert_with(|| case(&sample.needs));
-        let expected = oracle(entry, sample, graph);
-        let ways = all_ways();
-        let turn = 1 + number % (ways.len() - 1);
-        for (at, (way, options)) in ways.into_iter().enumerate() {
-            if !thorough() && at != 0 && at != turn {
-                continue;
+    for entry in CATALOGUE {
+        let mut in_ways = BTreeSet::new();
+        for (number, sample) in entry.samples.iter().enumerate() {
+            let (store, graph) = cases.entry(sample.needs.name).or_insert_with(|| case(&sample.needs));
+            let expected = oracle(entry, sample, graph);
+            for (at, (way, options)) in &ways {
+                if !thorough() && *at != 0 && at % entry.samples.len() != number {
+                    continue;
+                }
+                let what = format!("{} {}, {way}", entry.name, sample.arguments);
+                let found = run_sample(entry, sample, &store.engine(options.clone())).expect("the graph has vertices");
+                assert_answers(&found.unwrap_or_else(|error| panic!("{what}: {error}")), &expected, &what);
+                in_ways.insert(at);
             }
-            let what = format!("{} {}, {way}", entry.name, sample.arguments);
-            let found = run_sample(entry, sample, &store.engine(options)).expect("the graph has vertices");
-            assert_answers(&found.unwrap_or_else(|error| panic!("{what}: {error}")), &expected, &what);
         }
+        assert_eq!(in_ways.len(), ways.len(), "{} runs in every way", entry.name);
     }
 }
 

@@ -2,7 +2,7 @@
 //! is not; what is damaged or of another run is refused.
 
 use crate::adapter;
-use crate::common::{TestStore, engine_options, generated, small_pages, thorough};
+use crate::common::{TestStore, engine_options, generated, scratch, small_pages, thorough};
 use crate::everywhere::ways;
 use crate::reference::{EdgeList, Weighted};
 use std::fs;
@@ -67,7 +67,7 @@ pub fn running<A: Algorithm>(
 /// A session for each superstep, in one way after another: each is asked to stop as soon as its first superstep is
 /// over.
 fn relay(store: &TestStore, ways: &[EngineOptions], runs: &Runs<'_>) -> (Bits, u32) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch::in_memory();
     for session in 0..2000 {
         let cancel = Arc::new(AtomicBool::new(false));
         let options = ways[session % ways.len()].clone().with_cancel(Arc::clone(&cancel));
@@ -246,7 +246,7 @@ fn asynchronous_runs_go_on() {
 fn killed_at_every_superstep() {
     let store = directed();
     let ranks = || PageRank { stop: Stop::Iterations(7), ..PageRank::default() };
-    let (folder, copies) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (folder, copies) = (scratch::in_memory(), scratch::in_memory());
     let copy = |step: u32| copies.path().join(step.to_string());
     let engine = keeping(&store, &one_cpu(), folder.path()).unwrap();
     let mut keep = |step: &StepReport| {
@@ -278,7 +278,7 @@ fn killed_at_every_superstep() {
 
 /// A folder with two generations, after 3 and after 4 supersteps: the newer one, the older one.
 fn two_generations(store: &TestStore) -> (tempfile::TempDir, [PathBuf; 2], Bits) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch::in_memory();
     let ranks = || PageRank { stop: Stop::Iterations(5), ..PageRank::default() };
     let engine = keeping(store, &one_cpu(), folder.path()).unwrap();
     let expected = running(|_| ranks())(&engine, &mut |_| {}).unwrap();
@@ -387,7 +387,7 @@ fn folders_are_guarded() {
 #[test]
 fn a_checkpoint_that_cannot_be_written_is_no_end() {
     let store = directed();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch::in_memory();
     let (checkpoints, events) = open(folder.path(), Every::Supersteps(1), true).unwrap();
     let engine = store.engine(one_cpu().with_checkpoints(Some(Arc::clone(&checkpoints))));
     let new = folder.path().join("checkpoint.new");

@@ -125,10 +125,17 @@ pub fn assert_close(found: &Found, name: &str, expected: &[f64], what: &str) {
     }
 }
 
-/// Every sample on one engine, or every fifth, beginning with another one at each turn.
-fn check_engine(engine: &Engine, turn: Option<usize>, what: &str, check: impl Fn(usize, &Found, &str)) {
+/// Every `of`-th sample, beginning with another one at each turn.
+#[derive(Clone, Copy)]
+struct Part {
+    turn: usize,
+    of: usize,
+}
+
+/// Every sample on one engine, or those of one part.
+fn check_engine(engine: &Engine, part: Option<Part>, what: &str, check: impl Fn(usize, &Found, &str)) {
     for (number, (entry, sample)) in samples().enumerate() {
-        if turn.is_some_and(|turn| number % 5 != turn % 5) {
+        if part.is_some_and(|Part { turn, of }| number % of != turn % of) {
             continue;
         }
         let what = format!("{what}: {} {}", entry.name, sample.arguments);
@@ -150,10 +157,16 @@ fn check_alone(store: &TestStore, graph: &Graph, what: &str, expected: &mut Hash
     }
 }
 
+/// By default each store takes two teams of CPUs and one with GPUs, the next ones in the list, and each team the next part
+/// of the samples. There are at least as many turns as teams and as parts, so that every team runs, and every sample on
+/// both kinds of team.
 #[test]
 fn every_algorithm_on_every_team() {
-    let mut turn = 0;
-    for case in cases() {
+    let (gpus, cpus): (Vec<_>, Vec<_>) = teams().into_iter().partition(|(_, options)| has_gpu(options));
+    let (mut next_cpus, mut next_gpus) = (cpus.iter().cycle(), gpus.iter().cycle());
+    let turns = cases().len();
+    assert!(turns >= gpus.len() && 2 * turns >= cpus.len(), "every team has its turn");
+    for (at, case) in cases().into_iter().enumerate() {
         let options = FormatOptions { shards: case.shards, ..small_pages(Encoding::VertexId) };
         let weighted = Weighted::by_chance(case.graph.clone(), false, 11);
         let store = TestStore::weighted(&weighted, true, &options);
@@ -161,18 +174,23 @@ fn every_algorithm_on_every_team() {
         let mut expected = HashMap::new();
         let what = format!("{}, {} shards", case.name, case.shards);
         check_alone(&store, &graph, &what, &mut expected);
-        for (way, options) in teams() {
-            turn += 1;
-            let on_gpu = options.devices.iter().any(|device| *device != DeviceChoice::Cpu);
-            // Unless all is asked for, every third team of CPUs, and every thirtieth with GPUs.
-            let every = if on_gpu { 30 } else { 3 };
-            if !thorough() && turn % every != 0 {
-                continue;
+        let chosen: Vec<_> = match thorough() {
+            true => cpus.iter().chain(&gpus).map(|team| (team, None)).collect(),
+            false => {
+                let part = |turn, of| Some(Part { turn, of });
+                let of_cpus = next_cpus.by_ref().take(2).enumerate();
+                let of_cpus = of_cpus.map(|(number, team)| (team, part(2 * at + number, 5)));
+                of_cpus.chain(next_gpus.next().map(|team| (team, part(at, turns)))).collect()
             }
-            let turn = (!thorough()).then_some(turn / every);
-            check_engine(&store.engine(options), turn, &format!("{what}: {way}"), |number, found, what| {
+        };
+        for ((way, options), part) in chosen {
+            check_engine(&store.engine(options.clone()), part, &format!("{what}: {way}"), |number, found, what| {
                 expected[&number].columns().for_each(|(column, values)| assert_close(found, column, values, what));
             });
         }
     }
+}
+
+fn has_gpu(options: &EngineOptions) -> bool {
+    options.devices.iter().any(|device| *device != DeviceChoice::Cpu)
 }

@@ -23,7 +23,7 @@ fn expected(weighted: &Weighted) -> Vec<f64> {
 
 #[test]
 fn distances_are_exact_whatever_the_width() {
-    let graph = EdgeList::new(9_000, random_edges(0..8_000, 30_000, 41));
+    let graph = EdgeList::new(4_500, random_edges(0..4_000, 15_000, 41));
     for float in [false, true] {
         let weighted = Weighted::by_chance(graph.clone(), float, 42);
         let store = TestStore::weighted(&weighted, !float, &small_pages(Encoding::VertexId));

@@ -1,7 +1,7 @@
 //! Checkpoints with right checksums and wrong contents: an error, or a wrong answer, and never a panic.
 
 use crate::checkpoints::{Runs, SOURCE, communities, directed, one_cpu, open, running, sssp};
-use crate::common::TestStore;
+use crate::common::{TestStore, scratch};
 use serde_json::{Value, json};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -129,7 +129,7 @@ fn forged_checkpoints_do_no_harm() {
         ("radius", Box::new(running(|_| Radius::new(2, 7)))),
     ];
     for (name, runs) in &runs {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch::in_memory();
         session(&store, folder.path(), 2, runs).expect_err("it is stopped");
         let path = folder.path().join("checkpoint.1");
         let bytes = fs::read(&path).unwrap();

@@ -8,6 +8,8 @@ mod library;
 mod limits;
 mod outputs;
 mod properties;
+#[path = "../../../tests/scratch/mod.rs"]
+mod scratch;
 mod spec_reader;
 mod strangers;
 mod writing;

@@ -2,6 +2,7 @@
 
 use super::canonical::by_destination;
 use super::library::{self, Plan};
+use super::scratch;
 use super::spec_reader::{self, Triple};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -60,7 +61,7 @@ proptest! {
         if layout.weights.is_none() {
             edges.iter_mut().for_each(|edge| edge.2 = 0);
         }
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch::in_memory();
         let shard_ends = shard_ends(&cuts, vertices);
         let plan = Plan { vertices, edges: &edges, layout, in_lists, shard_ends: &shard_ends, ids: None };
         library::write(folder.path(), &plan).unwrap();

@@ -1,7 +1,7 @@
 //! A GPU, and modules run on it: buffers by what they are for, and nothing of the engine.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use topostream::device::gpu::compose::{Access, Binding, Module, Resource, check};
 use wgpu::util::DeviceExt;
@@ -16,7 +16,7 @@ pub struct Gpu {
     pub wide_integers: bool,
     pub subgroups: bool,
     /// Pipelines of modules that have been run, by their text: software takes long to make one.
-    pipelines: RefCell<HashMap<String, wgpu::ComputePipeline>>,
+    pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
 }
 
 /// A pipeline with what it binds.
@@ -62,7 +62,7 @@ impl Gpu {
             float_atomics: features.contains(Features::SHADER_FLOAT32_ATOMIC),
             wide_integers: features.contains(wide),
             subgroups: features.contains(Features::SUBGROUP),
-            pipelines: RefCell::default(),
+            pipelines: Mutex::default(),
         })
     }
 
@@ -77,17 +77,22 @@ impl Gpu {
         buffer
     }
 
+    fn pipelines(&self) -> MutexGuard<'_, HashMap<String, wgpu::ComputePipeline>> {
+        self.pipelines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Runs a module once.
     pub fn run(&self, module: &Module, buffers: &Buffers, grid: [u32; 2]) {
         let layouts = self.group_layouts(module);
-        let mut pipelines = self.pipelines.borrow_mut();
-        let pipeline = pipelines.entry(module.text.clone()).or_insert_with(|| {
+        let known = self.pipelines().get(&module.text).cloned();
+        let pipeline = known.unwrap_or_else(|| {
             check(module).unwrap_or_else(|error| panic!("{}: {error}", module.label));
             let source = wgpu::ShaderSource::Wgsl(module.text.as_str().into());
             let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&module.label), source };
             self.pipeline(module, &self.device.create_shader_module(descriptor), &layouts)
         });
-        let prepared = self.prepare(module, pipeline.clone(), &layouts, buffers);
+        self.pipelines().insert(module.text.clone(), pipeline.clone());
+        let prepared = self.prepare(module, pipeline, &layouts, buffers);
         let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         prepared.encode(&mut encoder, grid);
         self.queue.submit([encoder.finish()]);

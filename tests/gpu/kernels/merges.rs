@@ -158,10 +158,7 @@ fn words_are_merged() {
                     expected != old || vertices.end - vertices.start < 10,
                     "{of:?} {merge:?} {vertices:?} changes nothing"
                 );
-                assert!(
-                    merged(&gpu, of, merge.1, &vertices, &old, &other) == expected,
-                    "{of:?} {merge:?} {vertices:?}"
-                );
+                assert!(merged(gpu, of, merge.1, &vertices, &old, &other) == expected, "{of:?} {merge:?} {vertices:?}");
             }
         }
     }

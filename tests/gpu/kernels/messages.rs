@@ -283,13 +283,13 @@ fn cases(gpu: &Gpu) -> Vec<Case> {
 fn what_is_activated_is_told() {
     let Some(gpu) = gpu() else { return };
     let mut forms = [0, 0];
-    for (number, mut case) in cases(&gpu).into_iter().enumerate() {
+    for (number, mut case) in cases(gpu).into_iter().enumerate() {
         for every in [0, 9_000, 100, 30, 3, 1] {
             case.activate(every, &(0..VERTICES.into()));
             let groups = message_groups(&case.about);
             let grids = if every == 3 { [[1, 1], [3, 2]] } else { [[groups, 1], [groups, 1]] };
             let (layout, what) = (case.layout(), format!("case {number}, one of {every}"));
-            let words = case.sent(&gpu, grids);
+            let words = case.sent(gpu, grids);
             let (found, sets) = read(&layout, &case.about, &words);
             let expected = case.told();
             assert_eq!(found.len(), expected.len(), "{what}");
@@ -388,12 +388,12 @@ fn takes_in(gpu: &Gpu, case: &Case, told: &Told, sets: &[Vec<u32>], sparse: bool
 #[test]
 fn messages_are_taken_in() {
     let Some(gpu) = gpu() else { return };
-    for (number, mut case) in cases(&gpu).into_iter().enumerate() {
+    for (number, mut case) in cases(gpu).into_iter().enumerate() {
         case.activate(50, &(0..VERTICES.into()));
         for every in [0, 2_000, 30, 2, 1] {
-            let (told, sets) = of_another(&gpu, &case, every);
+            let (told, sets) = of_another(gpu, &case, every);
             for sparse in [false, true] {
-                takes_in(&gpu, &case, &told, &sets, sparse, &format!("case {number}, one of {every}, sparse {sparse}"));
+                takes_in(gpu, &case, &told, &sets, sparse, &format!("case {number}, one of {every}, sparse {sparse}"));
             }
         }
     }

@@ -165,11 +165,11 @@ fn edges_write_own_vertices_only() {
     let Some(gpu) = gpu() else { return };
     let graph = Graph::new(Encoding::VertexId, false);
     for own in &OWN {
-        own_vertices_are_written(&gpu, &graph, own, Visit::Frontier, 14);
-        own_vertices_are_written(&gpu, &graph, own, Visit::Without(4), 14);
-        own_vertices_are_written(&gpu, &graph, own, Visit::Within(4), 14);
+        own_vertices_are_written(gpu, &graph, own, Visit::Frontier, 14);
+        own_vertices_are_written(gpu, &graph, own, Visit::Without(4), 14);
+        own_vertices_are_written(gpu, &graph, own, Visit::Within(4), 14);
     }
-    own_vertices_are_written(&gpu, &graph, &OWN[1], Visit::All, 13);
+    own_vertices_are_written(gpu, &graph, &OWN[1], Visit::All, 13);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn own_vertices_are_counted() {
     let set = some_vertices(4, 4);
     for own in &OWN {
         for (sharded, grid) in [(false, [3, 2]), (true, [1, 1]), (true, [64, 1])] {
-            let mut rig = Rig::new(&gpu, &graph, teller(), 13, false);
+            let mut rig = Rig::new(gpu, &graph, teller(), 13, false);
             let columns = rig.algorithm.attributes.iter().map(|_| vec![0; VERTICES as usize]).collect::<Vec<_>>();
             rig.take_part(&part(own, sharded), &columns, Step::default());
             rig.put_column(Resource::NextFrontier, 0, &set);
@@ -208,7 +208,7 @@ fn the_vertex_phase_is_of_own_vertices() {
         for (sharded, chunk_log2) in [(false, 12), (true, 12), (true, 32)] {
             let what = format!("{own:?}, sharded {sharded}");
             let declared = Declared::of(&PageRank { sums: Sums::Exact, ..PageRank::default() }, false).unwrap();
-            let mut rig = Rig::new(&gpu, &graph, declared, chunk_log2, false);
+            let mut rig = Rig::new(gpu, &graph, declared, chunk_log2, false);
             let part = part(own, sharded);
             let columns = [vec![0; VERTICES as usize], sums.clone()];
             rig.take_part(&part, &columns, Step { scalars: [0.0, 1.0, 0.0, 0.0], ..Step::default() });
@@ -242,7 +242,7 @@ fn pages_with_an_own_vertex_to_visit_are_next() {
     let directory = graph.directory(Direction::Out);
     let set = some_vertices(2, 4);
     for own in &OWN {
-        let mut rig = Rig::new(&gpu, &graph, teller(), 13, false);
+        let mut rig = Rig::new(gpu, &graph, teller(), 13, false);
         let mut columns = rig.algorithm.attributes.iter().map(|_| vec![0; VERTICES as usize]).collect::<Vec<_>>();
         columns[4].clone_from(&set);
         let step = Step { page_count: directory.len() as u32, ..Step::default() };

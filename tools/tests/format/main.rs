@@ -10,6 +10,11 @@ mod forgery;
 mod ids;
 mod inputs;
 mod properties;
+#[path = "../../../tests/sample/mod.rs"]
+mod sample;
+use sample::thorough;
+#[path = "../../../tests/scratch/mod.rs"]
+mod scratch;
 mod shards;
 #[path = "../../../formats/tests/store/spec_reader.rs"]
 mod spec_reader;

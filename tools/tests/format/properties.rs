@@ -1,7 +1,9 @@
 //! Any edges under any options, against an oracle that sorts in memory.
 
 use super::feed::{Feed, draws, open_and_verify, run, small_pages};
+use super::scratch;
 use super::spec_reader::{self, Graph, Triple};
+use super::thorough;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -70,7 +72,7 @@ fn in_original_ids(graph: &Graph, edges: &[Triple], of: WeightType) -> Vec<Tripl
 
 /// Formats, verifies and holds the store against the oracle. The budget is the least that the formatter asks for.
 fn check(feed: &Feed, options: &FormatOptions) -> Result<(), TestCaseError> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch::in_memory();
     let mut options = FormatOptions { memory_bytes: 0, ..options.clone() };
     let report = loop {
         match run(feed, folder.path(), &options) {
@@ -207,9 +209,9 @@ fn weight(draw: u64, of: Option<WeightType>) -> u32 {
     }
 }
 
-/// How many cases: all of them where somebody insists, as CI does.
+/// The number of cases: `usual`, or `all` where every case is tested.
 fn cases(usual: u32, all: u32) -> u32 {
-    if std::env::var_os("TOPOSTREAM_GPU_TESTS").is_some_and(|asked| asked != "off") { all } else { usual }
+    if thorough() { all } else { usual }
 }
 
 proptest! {

@@ -1,0 +1,93 @@
+//! Algorithms that use what the catalogue's do not.
+
+use topostream::device::gpu::compose::Declared;
+use topostream::model::algorithm::Shader;
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+
+/// An algorithm that uses every accessor there is.
+const EVERYTHING: &str = "
+struct Record { best: u32, sum: f32 }
+fn list_open(list: List) -> Record {
+    return Record(count_load(list.vertex), fixed_to_f32(exact_load(list.vertex)) + given_load(list.vertex));
+}
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    count_add(neighbour, weight);
+    if least_min(neighbour, (*record).best) || most_max(neighbour, list_degree(list)) { activate(neighbour); }
+    if least_claim(neighbour, 7u, 8u) || most_or(neighbour, 6u) { return false; }
+    single_add(neighbour, (*record).sum);
+    exact_add(neighbour, fixed_add(fixed_from((*record).sum), fixed_from(0.5)));
+    wide_add(neighbour, u64_add(wide_load(list.vertex), u64_negative(U64(weight, 1u))));
+    if met_test(list.vertex) || met_word(neighbour >> 5u) == 0u || !is_active(neighbour) { return true; }
+    return met_insert(neighbour);
+}
+fn list_close(record: Record, list: List) {
+    if list.whole {
+        count_store(list.vertex, record.best);
+        single_store(list.vertex, single_load(list.vertex));
+        exact_store(list.vertex, fixed_from(record.sum));
+        wide_store(list.vertex, U64(record.best, 0u));
+    }
+}
+fn vertex_initialise(vertex: u32) -> vec4<f32> {
+    // The library has a function of this name.
+    let whole_sum = degree_out(vertex);
+    count_store(vertex, whole_sum);
+    exact_store(vertex, Fixed(0u, 1u));
+    single_store(vertex, 1.0);
+    if met_insert(vertex) { count_add(vertex, 1u); }
+    exact_add(vertex, fixed_from(0.25));
+    wide_add(vertex, wide_take(vertex));
+    single_add(vertex, 0.5);
+    return vec4<f32>(given_load(vertex), 0.0, 0.0, 0.0);
+}
+fn vertex_update(vertex: u32) -> vec4<f32> {
+    let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u) && most_or(vertex, 3u);
+    given_store(vertex, single_take(vertex) + fixed_to_f32(exact_take(vertex)) + f32(count_take(vertex)));
+    return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w + f32(step.integers.y), f32(step.superstep));
+}
+";
+
+pub fn everything() -> Declared {
+    use AttributeType::{Bit, F32, Fixed63, U32, U64};
+    let attribute = |name, of, role| Attribute { name, of, role, merge: Merge::Max, initial: Initial::Bits(0) };
+    let attributes = vec![
+        attribute("count", U32, Role::Writable),
+        attribute("least", U32, Role::Writable),
+        attribute("most", U32, Role::Writable),
+        attribute("single", F32, Role::Writable),
+        attribute("exact", Fixed63, Role::Writable),
+        attribute("met", Bit, Role::Writable),
+        attribute("given", F32, Role::ReadOnly),
+        attribute("wide", U64, Role::Writable),
+    ];
+    let shader = Shader::new("everything.wgsl", EVERYTHING);
+    Declared { name: "everything", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
+}
+
+/// A traversal with attributes of every kind that messages tell of.
+const TOLD: &str = "
+struct Record { best: u32 }
+fn list_open(list: List) -> Record { return Record(far_load(list.vertex)); }
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+    if near_min(neighbour, near_load(list.vertex)) || !met_test(neighbour) { met_insert(neighbour); activate(neighbour); }
+    mass_add(neighbour, heat_load(list.vertex));
+    heat_store(list.vertex, 1.0);
+    return list_insert(list.vertex);
+}
+fn list_close(record: Record, list: List) { far_max(list.vertex, record.best); }
+";
+
+pub fn told() -> Declared {
+    use AttributeType::{Bit, F32, U32};
+    let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
+    let attributes = vec![
+        attribute("near", U32, Role::Writable, Merge::Min),
+        attribute("far", U32, Role::Own, Merge::Max),
+        attribute("mass", F32, Role::Accumulated, Merge::Add),
+        attribute("met", Bit, Role::Writable, Merge::Or),
+        attribute("list", Bit, Role::Accumulated, Merge::Or),
+        attribute("heat", F32, Role::Writable, Merge::Min),
+    ];
+    let shader = Shader::new("told.wgsl", TOLD);
+    Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), deferred: None }
+}
