@@ -108,7 +108,7 @@ impl Clustering {
     }
 
     /// Without a table: enough to compose its shader.
-    pub fn without_table(directed: bool) -> Self {
+    pub(super) fn without_table(directed: bool) -> Self {
         let table = Adjacency { starts: Arc::default(), entries: Arc::default() };
         Self { directed, table, before: Found { links: Vec::new(), neighbours: Vec::new() }, range: 0..0, rounds: 1 }
     }
@@ -119,6 +119,7 @@ impl Clustering {
     ///
     /// # Errors
     /// The same as of [`run`](Self::run).
+    #[doc(hidden)]
     pub fn planned(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
         let (vertices, directed) = (engine.store().vertices(), engine.store().manifest().directed);
         let Ranges { ranges, entries_max, .. } = Ranges::of(engine, table_bytes, &(0..0))?;

@@ -141,7 +141,7 @@ impl LabelPropagation {
     }
 
     /// Without a graph, for this number of ranges: enough to compose its shader.
-    pub fn without_table(directed: bool, ranges: usize) -> Self {
+    pub(super) fn without_table(directed: bool, ranges: usize) -> Self {
         let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
         Self { iterations: 1, directed, starts, bounds, places: 0, alone: false, marked: false, ranks: None }
     }

@@ -42,7 +42,7 @@ pub enum Activation {
 
 impl Activation {
     /// Applies the function.
-    pub fn of(self, sum: f64) -> f64 {
+    fn of(self, sum: f64) -> f64 {
         match self {
             Self::Tanh => sum.tanh(),
             Self::Sigmoid => 1.0 / (1.0 + (-sum).exp()),
