@@ -136,23 +136,33 @@
 
 pub mod algorithms;
 pub mod checkpoint;
-pub mod checks;
 pub mod engine;
 pub mod error;
-pub mod extract;
 pub mod model;
 pub mod report;
 pub mod store;
 pub mod trace;
 
-// The rooms between the model and the engine. The program, the tests and the benchmarks see them too; nothing in them
-// is stable.
+// The rooms between the model and the engine, and those above it that the program uses. The tests and the benchmarks see
+// them too; nothing in them is stable.
+#[cfg(not(feature = "internals"))]
+#[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
+mod checks;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod checks;
 #[cfg(not(feature = "internals"))]
 #[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
 mod device;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod device;
+#[cfg(not(feature = "internals"))]
+#[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
+mod extract;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod extract;
 #[cfg(not(feature = "internals"))]
 #[allow(dead_code, unused_imports, reason = "some of it is for the program, tests and benchmarks only")]
 mod pages;

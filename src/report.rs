@@ -44,6 +44,7 @@ pub struct RunReport {
     /// How several devices shared the run; `None` for a single device.
     pub sharing: Option<TeamReport>,
     /// The cost model's prediction for these pages and edges; `None` if the machine has not been measured.
+    #[doc(hidden)]
     pub predicted: Option<Prediction>,
     /// The checkpoints, if enabled. In a resumed run, all other figures are those of the last session.
     pub checkpoints: Option<CheckpointReport>,
@@ -145,6 +146,7 @@ pub struct StepReport {
     /// Nanoseconds of finding the pages to visit.
     pub plan_ns: u64,
     /// Transfers between main memory and GPUs.
+    #[doc(hidden)]
     pub transfer: Transfer,
     /// Bytes that devices exchanged at the end of the superstep: written to main memory, and read from it.
     #[serde(rename = "merged_bytes")]
@@ -238,6 +240,7 @@ fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// Returns the peak resident memory of this process, in bytes, if the system reports it.
+#[doc(hidden)]
 pub fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -23,11 +23,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 /// The default number of spans that a timeline keeps: 40 MiB of them.
-pub const SPANS_MAX: usize = 1 << 19;
+const SPANS_MAX: usize = 1 << 19;
 
 /// The lane of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
+#[doc(hidden)]
 pub enum Lane {
     /// Supersteps, and the phases within them.
     Supersteps,
@@ -80,6 +81,7 @@ impl Lane {
 
 /// Details of a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Detail {
     /// The page, if the span is about one.
     pub page: Option<PageRef>,
@@ -137,6 +139,7 @@ impl Timeline {
     }
 
     /// Returns the main memory that it takes, in bytes.
+    #[doc(hidden)]
     pub fn memory_bytes(&self) -> u64 {
         (self.spans_max * size_of::<Span>()) as u64
     }

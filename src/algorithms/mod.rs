@@ -16,5 +16,6 @@ mod catalogue;
 pub mod command;
 mod neighbour_sum;
 mod relaxation;
+mod weights;
 
 pub use catalogue::*;

@@ -220,12 +220,13 @@ impl Checkpoints {
     }
 
     /// Returns the number of supersteps before the newest checkpoint, if there is one.
+    #[doc(hidden)]
     pub fn saved(&self) -> Option<u64> {
         self.inner().saved
     }
 
     /// Returns a report of the checkpoints written so far.
-    pub fn report(&self) -> CheckpointReport {
+    pub(crate) fn report(&self) -> CheckpointReport {
         self.inner().report.clone()
     }
 

@@ -4,8 +4,8 @@ use super::{Failure, tables};
 use std::time::Instant;
 use topostream::algorithms::command::Finished;
 use topostream::checks::graph500::{self, CheckOptions, Checked, Parents, check_bfs, check_sssp};
+use topostream::model::algorithm::Values;
 use topostream::model::algorithm::{Algorithm, AnswerValues};
-use topostream::model::answer::Values;
 use topostream::pages::memory::answer_bytes;
 use topostream::{Engine, EngineOptions, Error, Store, VertexId};
 

@@ -7,7 +7,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use topostream::model::answer::{Answer, AnswerValues, Values};
+use topostream::model::algorithm::{Answer, AnswerValues, Values};
 use topostream_formats::{Error as StoreError, OriginalIds, VertexId, durable};
 use topostream_tools::progress::Cancel;
 

@@ -27,6 +27,7 @@ impl DeviceChoice {
     ///
     /// # Errors
     /// [`Error::NoDevice`] where a GPU is asked for.
+    #[doc(hidden)]
     pub fn without_gpu_support(&self) -> Result<(), Error> {
         match self {
             Self::Auto | Self::Cpu => Ok(()),

@@ -113,6 +113,7 @@ pub struct ExchangeWork {
 
 /// Transfers of a superstep's pages to a device with memory of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[doc(hidden)]
 pub struct Transfer {
     /// Pages that lay in the device's memory already.
     pub resident_pages: u64,
@@ -132,7 +133,7 @@ pub struct Transfer {
 
 impl Transfer {
     /// Adds another superstep's numbers.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.resident_pages += other.resident_pages;
         self.copied_bytes += other.copied_bytes;
         self.in_place_bytes += other.in_place_bytes;

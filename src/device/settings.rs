@@ -12,14 +12,19 @@ pub struct GpuSettings {
     /// The page cache's share of it, in bytes; by default all that the attributes leave, 0 for no cache.
     pub cache_bytes: Option<u64>,
     /// How work is shared out within a batch of pages.
+    #[doc(hidden)]
     pub distribution: Distribution,
     /// The most pages of one launch.
+    #[doc(hidden)]
     pub batch_pages: u32,
     /// How pages reach the device.
+    #[doc(hidden)]
     pub transfer: PageTransfer,
     /// Features that it may use where the adapter has them.
+    #[doc(hidden)]
     pub fast_paths: FastPaths,
     /// A limit on the bytes of one binding that is lower than the adapter's, for tests.
+    #[doc(hidden)]
     pub binding_bytes_max: Option<u64>,
     /// Whether copies that would go by a transfer queue use the kernels' queue, for tests on devices without one.
     #[doc(hidden)]
@@ -46,6 +51,7 @@ pub const BATCH_PAGES_DEFAULT: u32 = 4096;
 
 /// Optional features of adapters. They change no results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct FastPaths {
     /// The device reads the page buffer where it lies in main memory; else pages go through mapped staging buffers.
     pub host_import: bool,
@@ -77,6 +83,7 @@ impl Default for FastPaths {
 /// How the work of a batch of pages is shared out among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;
 /// warp segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[doc(hidden)]
 pub enum Distribution {
     /// The fastest as measured: segments over out-lists and in place, threads by list over in-lists in device memory.
     #[default]
@@ -125,6 +132,7 @@ impl fmt::Display for Distribution {
 /// How pages that are used once reach the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[doc(hidden)]
 pub enum PageTransfer {
     /// In place where that is faster as measured, else by copies.
     #[default]

@@ -1,7 +1,7 @@
 //! Columns of results as vectors, of a type that the caller chooses.
 
 use crate::error::{Error, Result};
-use crate::model::answer::{Answer, AnswerValues, Values};
+use crate::model::algorithm::{Answer, AnswerValues, Values};
 use rayon::prelude::*;
 use std::ops::{Deref, Index};
 use topostream_formats::{OriginalIds, VertexId, memory};

@@ -95,6 +95,7 @@ impl<A: Algorithm> Run<A> {
     }
 
     /// Returns a line about the whole graph, without a newline, if the algorithm has one.
+    #[doc(hidden)]
     pub fn remark(&self) -> Option<String> {
         self.algorithm.remark(&self.state)
     }
@@ -121,6 +122,7 @@ impl Engine {
     }
 
     /// Returns the options of runs.
+    #[doc(hidden)]
     pub fn options(&self) -> &EngineOptions {
         &self.options
     }
@@ -226,6 +228,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Parameter`], as from [`run`](Self::run).
+    #[doc(hidden)]
     pub fn check(&self, algorithm: &dyn Algorithm) -> Result<()> {
         self.graph(algorithm).map(drop)
     }

@@ -12,50 +12,47 @@ use std::sync::atomic::AtomicBool;
 
 /// The options of an engine's runs: memory, threads, devices, and how devices share the work.
 ///
-/// Fields can be read and assigned. Values are made from the default by `with_` methods, so that later versions can add
-/// options.
+/// Values are made from the default by `with_` methods, so that later versions can add options.
 ///
 /// ```
-/// use topostream::{DeviceChoice, EngineOptions};
+/// use topostream::{DeviceChoice, Engine, EngineOptions, Store};
 ///
-/// let options = EngineOptions::default().with_memory_bytes(4 << 30).with_device(DeviceChoice::Auto);
-/// assert_eq!(options.memory_bytes, 4 << 30);
-/// assert_eq!(options.devices, [DeviceChoice::Auto]);
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("chain");
+/// # topostream::StoreBuilder::from_edges([(0, 1), (1, 2)]).create(&path)?;
+/// let options = EngineOptions::default().with_memory_bytes(4 << 30).with_device(DeviceChoice::Cpu);
+/// let engine = Engine::new(Store::open(&path)?, options);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EngineOptions {
-    /// The memory budget of a run, in bytes of main memory: attributes, degrees, page buffer and everything else. 1 GiB
-    /// by default.
+    // Each is documented at its setter.
+    #[doc(hidden)]
     pub memory_bytes: u64,
-    /// The page buffer's part of the budget, in bytes; by default all that the rest of the run leaves.
+    #[doc(hidden)]
     pub buffer_bytes: Option<u64>,
-    /// Worker threads of all devices together, at most [`THREADS_MAX`](crate::engine::THREADS_MAX); 0 is taken as 1. By
-    /// default one for each hardware thread. They run edge functions and vertex phases of CPUs and check the pages of
-    /// GPUs. The thread that feeds a GPU comes on top.
+    #[doc(hidden)]
     pub threads: usize,
-    /// The fetcher that reads pages.
+    #[doc(hidden)]
     pub fetcher: FetcherKind,
-    /// The devices that run algorithms; several share each run. A device that is named twice is opened twice. By
-    /// default the CPU, for which no GPU driver is loaded.
+    #[doc(hidden)]
     pub devices: Vec<DeviceChoice>,
-    /// How several devices share a run.
+    #[doc(hidden)]
     pub strategy: Strategy,
-    /// Which pages go to which device under [`Strategy::Replicate`].
+    #[doc(hidden)]
     pub assignment: Assignment,
-    /// Whether pages in the page buffer are reprocessed until they converge before others are read. Only for
-    /// [monotone](crate::model::algorithm::Algorithm::is_monotone) algorithms.
+    #[doc(hidden)]
     pub asynchronous: bool,
-    /// Memory and paths of each GPU.
+    #[doc(hidden)]
     pub gpu: GpuSettings,
-    /// The folder to which a run writes checkpoints, and from which it resumes. A run with checkpoints finishes its
-    /// superstep before it stops.
+    #[doc(hidden)]
     pub checkpoints: Option<Arc<Checkpoints>>,
-    /// Set it to true to stop runs: they end with [`Error::Interrupted`](crate::Error::Interrupted).
+    #[doc(hidden)]
     pub cancel: Arc<AtomicBool>,
-    /// The timeline that records a run. Its memory is part of the budget.
+    #[doc(hidden)]
     pub trace: Option<Arc<Timeline>>,
-    /// Measured rates of this machine. [`Strategy::Auto`] uses them, and reports compare them with the run.
+    #[doc(hidden)]
     pub rates: Option<Arc<Rates>>,
 }
 
@@ -80,27 +77,29 @@ impl Default for EngineOptions {
     }
 }
 
-/// Setters; each is named after its field.
 impl EngineOptions {
-    /// Main memory of a run, in bytes.
+    /// The memory budget of a run, in bytes of main memory: attributes, degrees, page buffer and everything else. 1 GiB
+    /// by default.
     #[must_use]
     pub fn with_memory_bytes(self, memory_bytes: u64) -> Self {
         Self { memory_bytes, ..self }
     }
 
-    /// The page buffer's share of the memory, in bytes.
+    /// The page buffer's part of the budget, in bytes; by default all that the rest of the run leaves.
     #[must_use]
     pub fn with_buffer_bytes(self, buffer_bytes: impl Into<Option<u64>>) -> Self {
         Self { buffer_bytes: buffer_bytes.into(), ..self }
     }
 
-    /// Worker threads of all devices together.
+    /// Worker threads of all devices together, at most [`THREADS_MAX`](crate::engine::THREADS_MAX); 0 is taken as 1. By
+    /// default one for each hardware thread. They run edge functions and vertex phases of CPUs and check the pages of
+    /// GPUs. The thread that feeds a GPU comes on top.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// How pages are read.
+    /// The fetcher that reads pages.
     #[must_use]
     pub fn with_fetcher(self, fetcher: FetcherKind) -> Self {
         Self { fetcher, ..self }
@@ -112,7 +111,8 @@ impl EngineOptions {
         Self { devices: vec![device], ..self }
     }
 
-    /// The devices that share each run, in place of those set before.
+    /// The devices that run algorithms; several share each run. A device that is named twice is opened twice. By
+    /// default the CPU, for which no GPU driver is loaded.
     #[must_use]
     pub fn with_devices(self, devices: impl IntoIterator<Item = DeviceChoice>) -> Self {
         Self { devices: devices.into_iter().collect(), ..self }
@@ -124,13 +124,14 @@ impl EngineOptions {
         Self { strategy, ..self }
     }
 
-    /// Which pages go to which device.
+    /// Which pages go to which device under [`Strategy::Replicate`].
     #[must_use]
     pub fn with_assignment(self, assignment: Assignment) -> Self {
         Self { assignment, ..self }
     }
 
-    /// Whether pages in the page buffer are processed again before others are read.
+    /// Whether pages in the page buffer are reprocessed until they converge before others are read. Only for
+    /// [monotone](crate::model::algorithm::Algorithm::is_monotone) algorithms.
     #[must_use]
     pub fn with_asynchronous(self, asynchronous: bool) -> Self {
         Self { asynchronous, ..self }
@@ -142,25 +143,26 @@ impl EngineOptions {
         Self { gpu, ..self }
     }
 
-    /// Where a run writes checkpoints, and resumes from.
+    /// The folder to which a run writes checkpoints, and from which it resumes. A run with checkpoints finishes its
+    /// superstep before it stops.
     #[must_use]
     pub fn with_checkpoints(self, checkpoints: impl Into<Option<Arc<Checkpoints>>>) -> Self {
         Self { checkpoints: checkpoints.into(), ..self }
     }
 
-    /// The flag that stops runs.
+    /// Set it to true to stop runs: they end with [`Error::Interrupted`](crate::Error::Interrupted).
     #[must_use]
     pub fn with_cancel(self, cancel: Arc<AtomicBool>) -> Self {
         Self { cancel, ..self }
     }
 
-    /// Records the timeline of a run.
+    /// The timeline that records a run. Its memory is part of the budget.
     #[must_use]
     pub fn with_trace(self, trace: impl Into<Option<Arc<Timeline>>>) -> Self {
         Self { trace: trace.into(), ..self }
     }
 
-    /// Measured rates of this machine.
+    /// Measured rates of this machine. [`Strategy::Auto`] uses them, and reports compare them with the run.
     #[must_use]
     pub fn with_rates(self, rates: impl Into<Option<Arc<Rates>>>) -> Self {
         Self { rates: rates.into(), ..self }

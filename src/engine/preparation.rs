@@ -32,6 +32,7 @@ impl Engine {
     ///
     /// # Errors
     /// The errors of opening the devices.
+    #[doc(hidden)]
     pub fn needed_bytes(&self, algorithm: &dyn Algorithm) -> Result<u64> {
         let (team, kinds) = self.team_plan(algorithm)?;
         match self.memory_plan(algorithm, team.as_ref(), &kinds, 0) {

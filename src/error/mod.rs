@@ -122,6 +122,7 @@ pub enum Error {
     },
     /// An answer breaks a rule of Graph500.
     #[error(transparent)]
+    #[doc(hidden)]
     Wrong(Box<Violation>),
     /// The run was cancelled.
     #[error("interrupted")]

@@ -6,6 +6,7 @@ use topostream_formats::PageId;
 
 /// Graph500's rules, in the order of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[doc(hidden)]
 pub enum Rule {
     /// 1: parents form a tree without cycles, with the source as its root.
     Tree,
@@ -33,6 +34,7 @@ impl fmt::Display for Rule {
 
 /// The first violation of a rule by an answer, in the order of pages if it was found in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Violation {
     /// The rule.
     pub rule: Rule,

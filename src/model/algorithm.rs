@@ -13,7 +13,7 @@
 //! copied to every device and into a [checkpoint](crate::checkpoint).
 
 use crate::model::Parameters;
-pub use crate::model::answer::{Answer, AnswerValues};
+pub use crate::model::answer::{Answer, AnswerValues, Values};
 use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
 pub use crate::model::shader::{Constant, Shader};
@@ -52,6 +52,7 @@ impl Table {
 
 impl Contents {
     /// The number of words.
+    #[doc(hidden)]
     pub fn words(&self) -> u64 {
         match self {
             Self::Given(words) => words.len() as u64,

@@ -4,7 +4,7 @@
 //! so that columns are read in chunks, as slices:
 //!
 //! ```
-//! use topostream::model::answer::{Answer, AnswerValues};
+//! use topostream::model::algorithm::{Answer, AnswerValues};
 //!
 //! let squares = Answer::f64("square", |vertex| f64::from(vertex).powi(2));
 //! let AnswerValues::F64(values) = &squares.values else { unreachable!() };
@@ -56,7 +56,7 @@ impl<'a> Answer<'a> {
 
 impl AnswerValues<'_> {
     /// The Rust type of the values.
-    pub fn type_name(&self) -> &'static str {
+    pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Self::F64(_) => "f64",
             Self::Integer(_) => "Option<u64>",
@@ -95,6 +95,7 @@ impl<T, F: Fn(u32) -> T + Sync> Source<T> for F {
 
 impl<'a, T> Values<'a, T> {
     /// Creates values from a function.
+    #[doc(hidden)]
     pub fn new(value: impl Fn(u32) -> T + Sync + 'a) -> Self {
         Self(Box::new(value))
     }

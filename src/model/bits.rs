@@ -34,18 +34,13 @@ impl Bits {
     }
 
     /// Main memory of a set over `0..len`, in bytes.
-    pub fn memory_bytes(len: u64) -> u64 {
+    pub(crate) fn memory_bytes(len: u64) -> u64 {
         len.div_ceil(WORD) * 8 + len.div_ceil(BLOCK).div_ceil(WORD) * 8
     }
 
     /// The number of vertices, in the set or not.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.len
-    }
-
-    /// Whether there are no vertices at all.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// Whether a vertex is in the set.
@@ -98,7 +93,7 @@ impl Bits {
     }
 
     /// Empties the set, in time proportional to its contents.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         for (at, summary) in self.summary.iter().enumerate() {
             let mut blocks = summary.swap(0, Relaxed);
             while blocks != 0 {
@@ -156,7 +151,7 @@ impl Bits {
     /// Calls `take` for each vertex of `range` that is in the set (or, with `inverted`, that is not, and may be
     /// inserted).
     #[inline(always)]
-    pub fn for_each_in(&self, range: RangeInclusive<u32>, inverted: bool, mut take: impl FnMut(u32)) {
+    pub(crate) fn for_each_in(&self, range: RangeInclusive<u32>, inverted: bool, mut take: impl FnMut(u32)) {
         let (mut first, mut last) = range.into_inner();
         if inverted {
             if self.own.is_empty() {

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`algorithm`] | the trait that an algorithm implements, and the supersteps that it is asked for |
 //! | [`attributes`] | the values of each vertex: types, roles, and arrays in main memory |
-//! | [`bits`], [`vertex_set`] | sets of vertices |
+//! | [`bits`], [`VertexSet`](vertex_set::VertexSet) | sets of vertices |
 //! | `activations` | the superstep in which each vertex was first active |
 //! | `part` | the range of vertices that a device holds |
 //! | `numbers` | numbers and functions that Rust and WGSL share |
@@ -18,7 +18,7 @@
 
 pub(crate) mod activations;
 pub mod algorithm;
-pub mod answer;
+mod answer;
 pub mod attributes;
 pub mod bits;
 mod huge;
@@ -30,7 +30,7 @@ mod shader;
 pub(crate) mod sound;
 mod state;
 mod step;
-pub mod vertex_set;
+pub(crate) mod vertex_set;
 
 pub use parameters::Parameters;
 pub use part::Part;

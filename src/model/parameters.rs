@@ -71,13 +71,6 @@ impl Parameters {
     pub(crate) fn into_fields(self) -> Vec<(String, String)> {
         self.0
     }
-
-    /// Adds the parameters of another algorithm that this one contains.
-    #[must_use]
-    pub fn and(mut self, others: Self) -> Self {
-        self.0.extend(others.0);
-        self
-    }
 }
 
 fn checksum(numbers: &[u32]) -> u32 {

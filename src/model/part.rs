@@ -12,10 +12,13 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Part {
     /// Vertices of the graph.
+    #[doc(hidden)]
     pub vertices: u64,
     /// The vertices that it owns; may be empty.
+    #[doc(hidden)]
     pub own: Range<u64>,
     /// Whether it holds the values that edges write for its own vertices only.
+    #[doc(hidden)]
     pub sharded: bool,
 }
 
@@ -28,11 +31,6 @@ impl Part {
     #[doc(hidden)]
     pub fn whole(vertices: u64) -> Self {
         Self { vertices, own: 0..vertices, sharded: false }
-    }
-
-    /// Whether this is the only part.
-    pub fn is_whole(&self) -> bool {
-        !self.sharded && self.own == (0..self.vertices)
     }
 
     /// The vertices that an attribute of this role has values of here. Begins at a multiple of 64.

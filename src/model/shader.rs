@@ -10,12 +10,16 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shader {
     /// The file's name, for error messages.
+    #[doc(hidden)]
     pub file: &'static str,
     /// The text.
+    #[doc(hidden)]
     pub text: &'static str,
     /// Options of the algorithm, which the text sees as `const NAME: bool`.
+    #[doc(hidden)]
     pub switches: Vec<(&'static str, bool)>,
     /// Numbers shared with the algorithm's Rust code, which the text sees as `const NAME: u32` or `const NAME: f32`.
+    #[doc(hidden)]
     pub constants: Vec<(&'static str, Constant)>,
     checked: bool,
 }
@@ -106,7 +110,7 @@ impl Shader {
     }
 
     /// Whether its kernels have checks.
-    pub fn is_checked(&self) -> bool {
+    pub(crate) fn is_checked(&self) -> bool {
         self.checked
     }
 }

@@ -26,14 +26,16 @@ pub struct Graph {
     /// Whether the lists can be read against the edges.
     pub has_in_lists: bool,
     /// The lengths of the out-lists.
+    #[doc(hidden)]
     pub out_degrees: StoredValues<u32>,
     /// The vertices with out-edges, computed on first use.
+    #[doc(hidden)]
     pub outgoing: OnceLock<Vec<u32>>,
 }
 
 impl Graph {
     /// The vertices with out-edges, ascending.
-    pub fn outgoing(&self) -> &[u32] {
+    pub(crate) fn outgoing(&self) -> &[u32] {
         self.outgoing.get_or_init(|| {
             let degrees = self.out_degrees.values().par_iter().enumerate();
             degrees.filter(|(_, degree)| **degree > 0).map(|(vertex, _)| vertex as u32).collect()
@@ -172,7 +174,7 @@ impl State {
     }
 
     /// Whether the algorithm is a traversal.
-    pub fn is_traversal(&self) -> bool {
+    pub(crate) fn is_traversal(&self) -> bool {
         self.frontiers.is_some()
     }
 }

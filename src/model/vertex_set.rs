@@ -49,6 +49,7 @@ impl VertexSet {
     ///
     /// # Errors
     /// The same as of [`Self::read`].
+    #[doc(hidden)]
     pub fn read_file(file: &InputFile, store: &Store) -> Result<Self> {
         let (path, set, ids) = (file.path(), Self::new(store.vertices()), store.ids()?);
         let mut file = VertexValues::open_file(file, READING_BYTES)?;
@@ -92,11 +93,13 @@ impl VertexSet {
     }
 
     /// Main memory that [`read`](Self::read) takes beside the set and the original ids, in bytes.
+    #[doc(hidden)]
     pub fn reading_bytes() -> u64 {
         READING_BYTES + 8 * IDS_AT_ONCE as u64
     }
 
     /// Main memory of a set, in bytes.
+    #[doc(hidden)]
     pub fn memory_bytes(vertices: u64) -> u64 {
         Bits::memory_bytes(vertices)
     }

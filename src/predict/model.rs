@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// The predicted time and memory of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[doc(hidden)]
 pub struct Prediction {
     /// The strategy; never `auto`.
     pub strategy: Strategy,
@@ -24,6 +25,7 @@ pub struct Prediction {
 
 /// Nanoseconds by term, summed over supersteps. Each is that of the slowest device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[doc(hidden)]
 pub struct Terms {
     /// Reading pages that are not in memory.
     pub ssd_ns: f64,

@@ -17,15 +17,20 @@ const FILE_BYTES_MAX: u64 = 4 << 20;
 #[serde(deny_unknown_fields)]
 pub struct Rates {
     /// The version of the file format.
+    #[doc(hidden)]
     pub version: u32,
     /// A description of the machine, for people.
+    #[doc(hidden)]
     pub machine: String,
     /// Bytes per second of one disk, read as the engine reads.
+    #[doc(hidden)]
     pub disk_bytes_per_s: f64,
     /// The share of its bus rate that each device reaches while all devices read main memory; 1 for a single device.
+    #[doc(hidden)]
     #[serde(alias = "together")]
     pub concurrent_bus_share: f64,
     /// The devices, each measured alone.
+    #[doc(hidden)]
     pub devices: Vec<DeviceRates>,
 }
 
@@ -225,6 +230,7 @@ impl DeviceRates {
 impl Rates {
     /// Returns the rates of a device by its name. The rates of a CPU are scaled if it was measured with another number
     /// of threads.
+    #[doc(hidden)]
     pub fn device(&self, name: &str) -> Option<DeviceRates> {
         if let Some(found) = self.devices.iter().find(|device| device.name == name) {
             return Some(found.clone());
@@ -235,12 +241,14 @@ impl Rates {
     }
 
     /// Returns rates without devices, for a machine that has not been measured.
+    #[doc(hidden)]
     pub fn unknown() -> Self {
         let (machine, devices) = (String::new(), Vec::new());
         Self { version: RATES_VERSION, machine, disk_bytes_per_s: 1.0, concurrent_bus_share: 1.0, devices }
     }
 
     /// Returns the text of the file.
+    #[doc(hidden)]
     pub fn encode(&self) -> String {
         serde_json::to_string_pretty(self).expect("rates have string keys only") + "\n"
     }
@@ -264,6 +272,7 @@ impl Rates {
     ///
     /// # Errors
     /// The errors of [`Self::read`].
+    #[doc(hidden)]
     pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
         let wrong = |message: String| Error::Calibration { path: path.to_owned(), message };
         let version: VersionOnly =

@@ -62,6 +62,7 @@ pub enum Assignment {
 
 impl Assignment {
     /// All assignments, each of which can be chosen by name.
+    #[doc(hidden)]
     pub const ALL: [Self; 5] = [Self::Auto, Self::Modulo, Self::Random, Self::Contiguous, Self::Biased];
 
     const fn name(self) -> &'static str {

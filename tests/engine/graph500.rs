@@ -5,7 +5,7 @@ use crate::reference::*;
 use proptest::prelude::*;
 use topostream::checks::graph500::{CheckOptions, Checked, check_bfs, check_sssp, memory_bytes};
 use topostream::error::{Rule, Violation};
-use topostream::model::answer::Values;
+use topostream::model::algorithm::Values;
 use topostream::{Error, PageId, Store, VertexId};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;

@@ -149,10 +149,7 @@ struct AveragingArgs {
 impl AveragingArgs {
     fn algorithm(&self, model: Model, store: &Store) -> Averaging {
         let weights = store.manifest().weights.filter(|_| !self.ignore_weights);
-        let stop = match self.iterations {
-            Some(iterations) => Stop::Iterations(iterations),
-            None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
-        };
+        let stop = Stop::after(self.iterations, self.tolerance, self.max_iterations);
         Averaging { model, weights, stop }
     }
 }

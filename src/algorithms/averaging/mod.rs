@@ -38,15 +38,15 @@
 pub mod command;
 
 use crate::algorithms::Stop;
+use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neighbour_sum_wgsl};
+use crate::algorithms::weights::{self, Stored};
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps,
-    Visit,
+    Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
-use crate::model::bits::Bits;
+use crate::model::attributes::{Attribute, AttributeType};
 use std::collections::HashSet;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
 
@@ -88,15 +88,12 @@ pub struct Averaging {
     pub stop: Stop,
 }
 
-/// Indices of the declared attributes.
-const VALUE: usize = 0;
-const SUM: usize = 1;
 /// The sum of the weights that lead to a vertex; at a fixed vertex, its value.
-const NORM: usize = 2;
+const NORM: usize = OWN;
 /// The sources or seeds.
-const SEED: usize = 3;
+const SEED: usize = OWN + 1;
 /// With `f32` weights only: the vertices with an incoming edge whose weight is rejected.
-const REFUSED: usize = 4;
+const REFUSED: usize = OWN + 2;
 
 /// Indices into a step's scalars.
 const KEPT: usize = 0;
@@ -111,8 +108,6 @@ const REFUSALS: usize = 1;
 const HELD_MAX: f32 = 2_147_483_648.0;
 /// The largest sum of weights: 2^96.
 const NORM_MAX: f32 = f32::from_bits((96 + 127) << 23);
-const INFINITY: u32 = f32::INFINITY.to_bits();
-const NEGATIVE_ZERO: u32 = (-0.0f32).to_bits();
 
 impl Averaging {
     /// Whether seeds stay as they are.
@@ -138,14 +133,13 @@ impl Averaging {
     }
 
     fn step(&self, graph: &Graph, superstep: u32) -> Step {
-        let direction = if graph.has_in_lists { Direction::In } else { Direction::Out };
         let mut scalars = Scalars::default();
         (scalars[KEPT], scalars[SPREAD], scalars[GIVEN]) = match self.model {
             Model::Heat { alpha, .. } => (1.0 - alpha, alpha, 0.0),
             Model::Circuit { .. } => (0.0, 1.0, 0.0),
             Model::Adsorption { inject, abandon, .. } => (0.0, 1.0 - inject - abandon, inject),
         };
-        Step::new(superstep, direction, Visit::All).with_scalars(scalars)
+        Step::new(superstep, neighbour_sum::direction(graph.has_in_lists), Visit::All).with_scalars(scalars)
     }
 
     fn check_model(&self) -> Result<(), String> {
@@ -227,81 +221,8 @@ impl Averaging {
     }
 }
 
-/// Adds weighted values, along or against edges.
-#[doc(hidden)]
-pub struct AveragingKernel<'a> {
-    value: &'a F32Column,
-    sum: &'a F32Column,
-    /// With `f32` weights only.
-    refused: Option<&'a Bits>,
-    weights: Option<WeightType>,
-    pull: bool,
-}
-
-/// The value that a list's vertex gives to each neighbour (push), or the sum of what it has received so far (pull).
-#[doc(hidden)]
-pub struct Carried {
-    list: List,
-    given: f32,
-    received: f64,
-}
-
-impl AveragingKernel<'_> {
-    /// Decodes a weight from its bits; `None` if it is rejected.
-    #[inline(always)]
-    fn weight(&self, bits: u32) -> Option<f32> {
-        match (self.weights, bits) {
-            (None, _) => Some(1.0),
-            (Some(WeightType::U32), _) => Some(bits as f32),
-            (Some(WeightType::F32), 0..INFINITY) => Some(f32::from_bits(bits)),
-            (Some(WeightType::F32), NEGATIVE_ZERO) => Some(0.0),
-            (Some(WeightType::F32), _) => None,
-        }
-    }
-}
-
-impl Kernel for AveragingKernel<'_> {
-    type Record = Carried;
-
-    #[inline(always)]
-    fn open(&self, list: List) -> Option<Carried> {
-        let given = if self.pull { 0.0 } else { self.value.get(list.vertex) };
-        Some(Carried { list, given, received: 0.0 })
-    }
-
-    #[inline(always)]
-    fn edge(&self, carried: &mut Carried, neighbour: u32, weight: u32) -> ControlFlow<()> {
-        match (self.weight(weight), self.refused) {
-            (Some(weight), _) if self.pull => {
-                carried.received += f64::from(weight) * f64::from(self.value.get(neighbour));
-            }
-            (Some(weight), _) => self.sum.add(neighbour, weight * carried.given),
-            (None, Some(refused)) => {
-                refused.insert(if self.pull { carried.list.vertex } else { neighbour });
-            }
-            (None, None) => {}
-        }
-        ControlFlow::Continue(())
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, neighbour: u32) {
-        let column = if self.pull { self.value } else { self.sum };
-        column.prefetch(neighbour);
-    }
-
-    #[inline(always)]
-    fn close(&self, carried: Carried) {
-        match carried.list {
-            _ if !self.pull => {}
-            List { vertex, whole: true, .. } => self.sum.set(vertex, carried.received as f32),
-            List { vertex, .. } => self.sum.add(vertex, carried.received as f32),
-        }
-    }
-}
-
 impl Algorithm for Averaging {
-    type Kernel<'a> = AveragingKernel<'a>;
+    type Kernel<'a> = NeighbourSum<'a, Stored<false>>;
 
     fn name(&self) -> &'static str {
         match self.model {
@@ -312,18 +233,11 @@ impl Algorithm for Averaging {
     }
 
     fn attributes(&self, has_in_lists: bool) -> Vec<Attribute> {
-        use AttributeType::{Bit, F32};
-        let (value, sum) = if has_in_lists { (Role::Gathered, Role::Own) } else { (Role::ReadOnly, Role::Accumulated) };
-        let attribute = |name, of, role, merge| Attribute { name, of, role, merge, initial: Initial::Bits(0) };
-        let mut declared = vec![
-            Attribute { initial: Initial::Bits(1f32.to_bits()), ..attribute("value", F32, value, Merge::Max) },
-            attribute("sum", F32, sum, Merge::Add),
-            // Edges do not even read it: the role that needs the least communication between devices.
-            attribute("norm", F32, Role::Own, Merge::Add),
-            attribute("seed", Bit, Role::Own, Merge::Or),
-        ];
+        let mut declared = neighbour_sum::attributes(has_in_lists, 1.0);
+        declared.push(neighbour_sum::own("norm", AttributeType::F32));
+        declared.push(neighbour_sum::own("seed", AttributeType::Bit));
         if self.is_float() {
-            declared.push(attribute("refused", Bit, sum, Merge::Or));
+            declared.push(neighbour_sum::refused(has_in_lists));
         }
         declared
     }
@@ -344,12 +258,13 @@ impl Algorithm for Averaging {
     }
 
     fn visits(&self, has_in_lists: bool) -> Vec<(Direction, Visit)> {
-        vec![(if has_in_lists { Direction::In } else { Direction::Out }, Visit::All)]
+        neighbour_sum::visits(has_in_lists)
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("averaging.wgsl");
-        let switches = vec![("HELD", self.holds()), ("WEIGHTED", self.weights.is_some()), ("FLOAT", self.is_float())];
+        let text = concat!(include_str!("averaging.wgsl"), neighbour_sum_wgsl!());
+        let mut switches = neighbour_sum::switches::<false>(self.weights);
+        switches.push(("HELD", self.holds()));
         let constants = [("NORM_MAX", NORM_MAX.into()), ("SMALLEST_NORMAL", f32::MIN_POSITIVE.into())];
         Some(Shader::of_program("src/algorithms/averaging/averaging.wgsl", text, switches).with_constants(constants))
     }
@@ -362,12 +277,7 @@ impl Algorithm for Averaging {
         {
             return Err(format!("tolerance {l1}: must be at least 1e-6, which single precision can tell from none"));
         }
-        match (self.weights, graph.weights) {
-            (Some(asked), Some(found)) if asked != found => {
-                Err(format!("{} was asked for over {asked:?} weights, and the store's are {found:?}", self.name()))
-            }
-            _ => Ok(()),
-        }
+        weights::check(self.name(), self.weights, graph)
     }
 
     fn seeds(&self) -> Seeds {
@@ -380,25 +290,15 @@ impl Algorithm for Averaging {
 
     fn supersteps(&self) -> Supersteps {
         // The first superstep is not an iteration.
-        match self.stop.supersteps() {
-            Supersteps::Exactly(iterations) => Supersteps::Exactly(iterations.saturating_add(1)),
-            Supersteps::AtMost(iterations) => Supersteps::AtMost(iterations.saturating_add(1)),
-            Supersteps::Unknown => Supersteps::Unknown,
-        }
+        neighbour_sum::one_more(self.stop.supersteps())
     }
 
     fn first(&self, graph: &Graph, _totals: Scalars) -> Option<Step> {
         (graph.vertices > 0).then(|| self.step(graph, 0))
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> AveragingKernel<'a> {
-        AveragingKernel {
-            value: state.attributes.f32(VALUE),
-            sum: state.attributes.f32(SUM),
-            refused: self.is_float().then(|| state.attributes.bits(REFUSED)),
-            weights: self.weights,
-            pull: step.direction == Direction::In,
-        }
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
+        NeighbourSum::weighted(state, step, self.weights, REFUSED)
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {

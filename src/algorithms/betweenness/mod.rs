@@ -135,6 +135,7 @@ impl Betweenness {
     }
 
     /// Whether shortest paths begin at a vertex.
+    #[doc(hidden)]
     pub fn has_source(&self, vertex: VertexId) -> bool {
         self.sources.as_ref().is_none_or(|sources| sources.binary_search(&vertex.0).is_ok())
     }

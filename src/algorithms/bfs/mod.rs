@@ -41,7 +41,7 @@ pub struct Bfs {
 }
 
 /// The level of a vertex that has not been reached.
-pub const UNREACHED: u32 = u32::MAX;
+pub(crate) const UNREACHED: u32 = u32::MAX;
 
 /// Indices of the declared attributes.
 const VISITED: usize = 0;

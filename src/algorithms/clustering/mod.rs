@@ -19,24 +19,28 @@
 
 #[cfg(feature = "cli")]
 pub mod command;
+mod found;
+mod kernel;
+mod ranges;
 
 use crate::engine::{Engine, Observer, Run};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Table,
-    Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Scalars, Shader, State, Step, Summary, Supersteps, Table, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column, U64Column, zeroed};
-use crate::pages::adjacency::{Adjacency, TableNeighbours, building_bytes, comes_before, degree, in_degrees, ranges};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, zeroed};
+use crate::pages::adjacency::{Adjacency, TableNeighbours};
 use crate::report::RunReport;
+use found::Found;
+use kernel::{ClusteringKernel, SEARCH_RATIO};
+use ranges::Ranges;
 use rayon::prelude::*;
-use std::cmp::Ordering;
 use std::io::{self, Write};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use topostream_formats::{Direction, Store};
+use std::sync::atomic::Ordering::Relaxed;
+use topostream_formats::Direction;
 
 /// Local clustering coefficients and triangles: one range of vertices, and the results of earlier ranges.
 pub struct Clustering {
@@ -49,172 +53,11 @@ pub struct Clustering {
     rounds: u32,
 }
 
-/// Results for each vertex.
-struct Found {
-    /// The number of edges between the vertex's neighbours; empty if there was no earlier range.
-    links: Vec<u64>,
-    /// The number of the vertex's neighbours.
-    neighbours: Vec<AtomicU32>,
-}
-
-impl Found {
-    /// Reads the results from the checkpoint that the next run continues, and the range before which it was written.
-    fn kept(engine: &Engine) -> Result<Option<(Self, Range<u64>)>> {
-        let Some((mut kept, _)) = engine.kept(NAME)? else { return Ok(None) };
-        let vertices = engine.store().vertices();
-        let mut numbers = |count: u64| -> Result<Vec<u64>> {
-            let words = kept.words(2 * count as usize)?;
-            Ok(words.chunks_exact(2).map(|word| u64::from(word[1]) << 32 | u64::from(word[0])).collect())
-        };
-        let head = numbers(3)?;
-        let (range, with_links) = (head[0]..head[1], head[2]);
-        let mut links = Vec::with_capacity(if with_links > 0 { vertices as usize } else { 0 });
-        while with_links > 0 && (links.len() as u64) < vertices {
-            links.extend(numbers(KEPT_AT_ONCE.min(vertices - links.len() as u64))?);
-        }
-        let mut neighbours = Vec::with_capacity(vertices as usize);
-        while (neighbours.len() as u64) < vertices {
-            let count = KEPT_AT_ONCE.min(vertices - neighbours.len() as u64);
-            neighbours.extend(kept.words(count as usize)?.into_iter().map(AtomicU32::new));
-        }
-        match range.start <= range.end && range.end <= vertices {
-            true => Ok(Some((Self { links, neighbours }, range))),
-            false => Err(kept.error(format!("a range of vertices {range:?} of {vertices}"))),
-        }
-    }
-
-    /// Writes the results, with a range whose neighbours they include.
-    fn keep(&self, range: &Range<u64>, out: &mut dyn Write) -> io::Result<()> {
-        let head = [range.start, range.end, u64::from(!self.links.is_empty())];
-        head.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
-        let mut bytes = Vec::new();
-        for links in self.links.chunks(KEPT_AT_ONCE as usize) {
-            bytes.clear();
-            bytes.extend(links.iter().flat_map(|links| links.to_le_bytes()));
-            out.write_all(&bytes)?;
-        }
-        for neighbours in self.neighbours.chunks(KEPT_AT_ONCE as usize) {
-            bytes.clear();
-            bytes.extend(neighbours.iter().flat_map(|count| count.load(Relaxed).to_le_bytes()));
-            out.write_all(&bytes)?;
-        }
-        Ok(())
-    }
-
-    fn links(&self, vertex: u32) -> u64 {
-        self.links.get(vertex as usize).copied().unwrap_or(0)
-    }
-
-    /// Counts the neighbours in a table.
-    fn count(&self, table: &Adjacency, directed: bool) {
-        let count = |vertex: u32, more| _ = self.neighbours[vertex as usize].fetch_add(more, Relaxed);
-        table.entries.par_iter().for_each(|&vertex| count(vertex, 1));
-        if !directed {
-            // The table holds each edge at one of its ends.
-            let starts = table.starts.par_windows(2).enumerate();
-            starts.for_each(|(vertex, starts)| count(vertex as u32, starts[1] - starts[0]));
-        }
-    }
-}
-
 /// The name in reports.
 const NAME: &str = "clustering";
-/// The number of values that are written or read at once.
-const KEPT_AT_ONCE: u64 = 1 << 14;
 /// Indices of the declared attributes.
 const LINKS: usize = 0;
 const DEGREE: usize = 1;
-
-/// The size of a table in bytes, unless another is requested.
-const TABLE_BYTES: u64 = 1 << 30;
-/// A list this many times as long as another is searched instead of read.
-const SEARCH_RATIO: usize = 16;
-
-/// Intersects lists of neighbours.
-#[doc(hidden)]
-pub struct ClusteringKernel<'a> {
-    starts: &'a [u32],
-    entries: &'a [u32],
-    links: &'a U64Column,
-    degree: Option<&'a U32Column>,
-}
-
-impl ClusteringKernel<'_> {
-    #[inline(always)]
-    fn neighbours(&self, vertex: u32) -> &[u32] {
-        &self.entries[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
-    }
-
-    #[inline(always)]
-    fn found(&self, vertex: u32) {
-        self.links.add(vertex, if self.degree.is_some() { 2 } else { 1 });
-    }
-
-    /// Adds to every vertex that is in both lists; returns their number.
-    fn meet(&self, one: &[u32], other: &[u32]) -> u64 {
-        let (short, mut long) = if one.len() < other.len() { (one, other) } else { (other, one) };
-        if short.len() * SEARCH_RATIO < long.len() {
-            let mut met = 0;
-            for &vertex in short {
-                long = &long[long.partition_point(|&theirs| theirs < vertex)..];
-                if long.first() == Some(&vertex) {
-                    self.found(vertex);
-                    met += 1;
-                }
-            }
-            return met;
-        }
-        let (mut at, mut theirs, mut met) = (0, 0, 0);
-        while at < short.len() && theirs < long.len() {
-            match short[at].cmp(&long[theirs]) {
-                Ordering::Less => at += 1,
-                Ordering::Greater => theirs += 1,
-                Ordering::Equal => {
-                    self.found(short[at]);
-                    (at, theirs, met) = (at + 1, theirs + 1, met + 1);
-                }
-            }
-        }
-        met
-    }
-}
-
-impl Kernel for ClusteringKernel<'_> {
-    /// The vertex, and the triangles in which it comes first.
-    type Record = (u32, u64);
-
-    #[inline(always)]
-    fn open(&self, list: List) -> Option<(u32, u64)> {
-        (!self.neighbours(list.vertex).is_empty()).then_some((list.vertex, 0))
-    }
-
-    #[inline(always)]
-    fn edge(&self, (vertex, met): &mut (u32, u64), neighbour: u32, _weight: u32) -> ControlFlow<()> {
-        let (one, other) = (self.neighbours(*vertex), self.neighbours(neighbour));
-        if other.is_empty() || neighbour == *vertex {
-            return ControlFlow::Continue(());
-        }
-        let Some(degree) = self.degree else {
-            self.meet(one, other);
-            return ControlFlow::Continue(());
-        };
-        if comes_before((*vertex, degree.get(*vertex)), (neighbour, degree.get(neighbour))) {
-            let both = self.meet(one, other);
-            *met += both;
-            if both > 0 {
-                self.links.add(neighbour, 2 * both);
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    #[inline(always)]
-    fn close(&self, (vertex, met): (u32, u64)) {
-        if met > 0 {
-            self.links.add(vertex, 2 * met);
-        }
-    }
-}
 
 impl Clustering {
     /// Computes the coefficients of all vertices. `table_bytes` is the size of a table, in main memory and on each
@@ -265,7 +108,7 @@ impl Clustering {
     }
 
     /// Without a table: enough to compose its shader.
-    pub fn without_table(directed: bool) -> Self {
+    pub(super) fn without_table(directed: bool) -> Self {
         let table = Adjacency { starts: Arc::default(), entries: Arc::default() };
         Self { directed, table, before: Found { links: Vec::new(), neighbours: Vec::new() }, range: 0..0, rounds: 1 }
     }
@@ -276,6 +119,7 @@ impl Clustering {
     ///
     /// # Errors
     /// The same as of [`run`](Self::run).
+    #[doc(hidden)]
     pub fn planned(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
         let (vertices, directed) = (engine.store().vertices(), engine.store().manifest().directed);
         let Ranges { ranges, entries_max, .. } = Ranges::of(engine, table_bytes, &(0..0))?;
@@ -290,136 +134,6 @@ impl Clustering {
     /// Edges between a vertex's neighbours: an undirected one counts twice, once in each direction.
     fn links(&self, state: &State, vertex: u32) -> u64 {
         self.before.links(vertex) + state.attributes.u64(LINKS).get(vertex)
-    }
-}
-
-/// Ranges of vertices. The table holds the lists of one range at a time.
-struct Ranges {
-    ranges: Vec<Range<u64>>,
-    /// The largest number of entries of a table.
-    entries_max: u64,
-    /// Main memory while such a table is built, in bytes.
-    building_bytes: u64,
-}
-
-impl Ranges {
-    /// All ranges, or the remaining ones of a resumed run: they begin with `counted`, whose neighbours are already
-    /// counted.
-    fn of(engine: &Engine, table_bytes: Option<u64>, counted: &Range<u64>) -> Result<Self> {
-        let (store, cancel) = (engine.store(), &engine.options().cancel);
-        let directed = store.manifest().directed;
-        let memory = Memory::of(engine)?;
-        memory.check_counting(store, engine)?;
-        let out_degrees = store.out_degrees()?;
-        let in_degrees = if directed { in_degrees(store, cancel)? } else { Vec::new() };
-        let neighbours = |vertex: u64| degree(out_degrees.values(), &in_degrees, vertex as usize);
-        let all = || (0..store.vertices()).map(neighbours);
-        let edges_max = match table_bytes {
-            Some(bytes) => memory.entries_of(bytes)?,
-            None => memory.entries(engine, all().max().unwrap_or(0), all().sum())?,
-        };
-        let among = |part: Range<u64>| {
-            let found = ranges(part.clone().map(neighbours), edges_max.min(u32::MAX.into())).into_iter();
-            found.map(move |range| part.start + range.start..part.start + range.end)
-        };
-        let mut ranges: Vec<_> =
-            among(counted.start..counted.end).chain(among(counted.end..store.vertices())).collect();
-        // A part without vertices has no ranges, unless it is the only part.
-        let empty = ranges.iter().filter(|range| range.is_empty()).count();
-        if empty < ranges.len() {
-            ranges.retain(|range| !range.is_empty());
-        } else {
-            ranges.truncate(1);
-        }
-        let most = ranges.iter().map(|range| range.clone().map(neighbours).sum()).max().unwrap_or(0);
-        // Only one end of an undirected edge is kept.
-        let entries_max = if directed { most } else { most.min(store.edges() / 2) };
-        Ok(Self { ranges, entries_max, building_bytes: memory.building_bytes + 4 * entries_max })
-    }
-}
-
-/// Main memory in addition to the entries of a table, in bytes.
-struct Memory {
-    /// For the run, over one range and over several.
-    run_bytes: [u64; 2],
-    /// While a table is built.
-    building_bytes: u64,
-    /// The offsets of the lists in a table.
-    starts_bytes: u64,
-}
-
-impl Memory {
-    fn of(engine: &Engine) -> Result<Self> {
-        let store = engine.store();
-        let vertices = store.vertices();
-        let starts_bytes = 4 * (vertices + 1);
-        let run_bytes = engine.needed_bytes(&Clustering::without_table(store.manifest().directed))?;
-        let (neighbours_bytes, links_bytes) = (4 * vertices, 8 * vertices);
-        let run_bytes = run_bytes + starts_bytes + neighbours_bytes;
-        let building_bytes = building_bytes(store) + neighbours_bytes + links_bytes + engine.options().trace_bytes();
-        Ok(Self { run_bytes: [run_bytes, run_bytes + links_bytes], building_bytes, starts_bytes })
-    }
-
-    /// Returns the memory needed for this number of entries in the largest of one or several ranges.
-    fn needed_bytes(&self, several: bool, entries: u64) -> u64 {
-        (self.run_bytes[usize::from(several)]).max(self.building_bytes) + 4 * entries
-    }
-
-    /// Reports errors before lists are counted that would otherwise be reported after.
-    fn check_counting(&self, store: &Store, engine: &Engine) -> Result<()> {
-        if self.needed_bytes(true, 0) <= engine.options().memory_bytes {
-            return Ok(());
-        }
-        // Without in-lists the in-degrees are not known yet.
-        let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
-        let out = largest(Direction::Out).unwrap_or(0);
-        let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
-        Err(self.refusal(engine, out + against))
-    }
-
-    /// Returns the number of entries of a table of this size.
-    fn entries_of(&self, bytes: u64) -> Result<u64> {
-        match bytes.saturating_sub(self.starts_bytes) / 4 {
-            0 => {
-                let starts_bytes = self.starts_bytes;
-                let message = format!(
-                    "tables of clustering coefficients: {bytes} bytes were given, and lists begin behind {starts_bytes}"
-                );
-                Err(Error::Parameter(message))
-            }
-            entries => Ok(entries),
-        }
-    }
-
-    /// Returns the number of entries of a table unless another size is requested: a quarter of the memory, and no more
-    /// than everything else leaves free. The longest list must fit; if all do, they are one range.
-    fn entries(&self, engine: &Engine, longest: u64, all: u64) -> Result<u64> {
-        let memory_bytes = engine.options().memory_bytes;
-        let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?);
-        let share = (share.saturating_sub(self.starts_bytes) / 4).max(longest).max(1);
-        if all <= share && self.needed_bytes(false, all) <= memory_bytes {
-            return Ok(share);
-        }
-        let left = memory_bytes.saturating_sub(self.needed_bytes(true, 0)) / 4;
-        if left < longest.max(1) {
-            return Err(self.refusal(engine, longest));
-        }
-        Ok(share.min(left))
-    }
-
-    fn refusal(&self, engine: &Engine, longest: u64) -> Error {
-        let longest = longest.max(1);
-        Error::Memory {
-            what: "clustering".into(),
-            needed_bytes: self.needed_bytes(true, longest),
-            budget_bytes: engine.options().memory_bytes,
-            parts: format!(
-                "run {}, or making a table {}; neighbours of one vertex {}",
-                self.run_bytes[1],
-                self.building_bytes,
-                4 * longest
-            ),
-        }
     }
 }
 

@@ -55,6 +55,7 @@ impl Degrees {
     }
 
     /// The degrees of any graph, with in-degrees counted.
+    #[doc(hidden)]
     pub fn counted() -> Self {
         Self { in_degrees: InDegrees::Counted }
     }
@@ -65,6 +66,7 @@ impl Degrees {
 }
 
 /// The number of vertices for each degree that occurs: at most about the square root of twice the edges.
+#[doc(hidden)]
 pub fn histogram(degrees: impl Iterator<Item = u64>) -> BTreeMap<u64, u64> {
     let mut counts = BTreeMap::new();
     degrees.for_each(|degree| *counts.entry(degree).or_insert(0) += 1);

@@ -19,6 +19,7 @@ pub mod command;
 
 use crate::algorithms::Stop;
 use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neighbour_sum_wgsl};
+use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
 use crate::model::algorithm::{Algorithm, Answer, Graph, Scalars, Shader, State, Step, Summary, Supersteps, Visit};
 use crate::model::attributes::{Attribute, AttributeType};
@@ -58,7 +59,7 @@ impl Eigenvector {
 }
 
 impl Algorithm for Eigenvector {
-    type Kernel<'a> = NeighbourSum<'a>;
+    type Kernel<'a> = NeighbourSum<'a, Ones>;
 
     fn name(&self) -> &'static str {
         "eigenvector"
@@ -93,10 +94,14 @@ impl Algorithm for Eigenvector {
 
     fn shader(&self) -> Option<Shader> {
         let text = concat!(include_str!("eigenvector.wgsl"), neighbour_sum_wgsl!());
-        Some(Shader::of_program("src/algorithms/eigenvector/eigenvector.wgsl", text, neighbour_sum::switches(None)))
+        Some(Shader::of_program(
+            "src/algorithms/eigenvector/eigenvector.wgsl",
+            text,
+            neighbour_sum::switches::<true>(None),
+        ))
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourSum<'a> {
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
         NeighbourSum::unweighted(state, step)
     }
 

@@ -49,10 +49,7 @@ pub struct HitsArgs {
 
 impl Command for HitsArgs {
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        let stop = match self.iterations {
-            Some(iterations) => Stop::Iterations(iterations),
-            None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
-        };
+        let stop = Stop::after(self.iterations, self.tolerance, self.max_iterations);
         Ok(Prepared::new(Hits { stop }).showing(Shown::Top(self.top)))
     }
 }

@@ -20,12 +20,14 @@
 pub mod command;
 
 use crate::algorithms::Stop;
+use crate::algorithms::neighbour_sum::{self, NeighbourSum};
+use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
+    Algorithm, Answer, Ends, Graph, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
-use std::ops::{ControlFlow, Range};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use std::ops::Range;
 use topostream_formats::Direction;
 
 /// HITS with its parameters.
@@ -66,9 +68,6 @@ const MODE_NAMES: [&str; 3] = ["AUTHORITIES", "HUBS", "SCALE"];
 const CHANGE: usize = 0;
 const TOTAL: usize = 1;
 
-/// The smallest tolerance that single precision can distinguish from 0.
-const TOLERANCE_MIN: f64 = 1e-7;
-
 impl Mode {
     fn of(step: &Step) -> Self {
         match step.integers[0] {
@@ -91,58 +90,8 @@ impl Mode {
     }
 }
 
-/// Adds hubs' values to their neighbours' sums, or neighbours' authority values to hubs' sums.
-pub struct HitsKernel<'a> {
-    hub: &'a F32Column,
-    authority: &'a F32Column,
-    sum: &'a F32Column,
-    pull: bool,
-}
-
-/// The value that a list's vertex gives to each neighbour, or the sum of the values of its neighbours so far.
-pub struct Carried {
-    list: List,
-    given: f32,
-    received: f64,
-}
-
-impl Kernel for HitsKernel<'_> {
-    type Record = Carried;
-
-    #[inline(always)]
-    fn open(&self, list: List) -> Option<Carried> {
-        let given = if self.pull { 0.0 } else { self.hub.get(list.vertex) };
-        Some(Carried { list, given, received: 0.0 })
-    }
-
-    #[inline(always)]
-    fn edge(&self, carried: &mut Carried, neighbour: u32, _weight: u32) -> ControlFlow<()> {
-        if self.pull {
-            carried.received += f64::from(self.authority.get(neighbour));
-        } else {
-            self.sum.add(neighbour, carried.given);
-        }
-        ControlFlow::Continue(())
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, neighbour: u32) {
-        let column = if self.pull { self.authority } else { self.sum };
-        column.prefetch(neighbour);
-    }
-
-    #[inline(always)]
-    fn close(&self, carried: Carried) {
-        match carried.list {
-            _ if !self.pull => {}
-            List { vertex, whole: true, .. } => self.sum.set(vertex, carried.received as f32),
-            List { vertex, .. } => self.sum.add(vertex, carried.received as f32),
-        }
-    }
-}
-
 impl Algorithm for Hits {
-    type Kernel<'a> = HitsKernel<'a>;
+    type Kernel<'a> = NeighbourSum<'a, Ones>;
 
     fn name(&self) -> &'static str {
         "hits"
@@ -174,12 +123,7 @@ impl Algorithm for Hits {
     }
 
     fn check(&self, _graph: &Graph) -> Result<(), String> {
-        match self.stop {
-            Stop::Tolerance { l1, .. } if l1.is_nan() || l1 < TOLERANCE_MIN => {
-                Err(format!("tolerance {l1}: must be at least {TOLERANCE_MIN}, the precision of single-precision sums"))
-            }
-            _ => Ok(()),
-        }
+        neighbour_sum::check_stop(self.stop)
     }
 
     fn supersteps(&self) -> Supersteps {
@@ -199,9 +143,12 @@ impl Algorithm for Hits {
         Some(shader.with_modes(MODE_NAMES))
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> HitsKernel<'a> {
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
         let [hub, authority, sum] = [HUB, AUTHORITY, SUM].map(|place| state.attributes.f32(place));
-        HitsKernel { hub, authority, sum, pull: Mode::of(step) == Mode::Hubs }
+        match Mode::of(step) {
+            Mode::Hubs => NeighbourSum::between(authority, sum, true),
+            Mode::Authorities | Mode::Scale => NeighbourSum::between(hub, sum, false),
+        }
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {

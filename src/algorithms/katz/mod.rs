@@ -15,6 +15,7 @@ pub mod command;
 
 use crate::algorithms::Stop;
 use crate::algorithms::neighbour_sum::{self, NeighbourSum, SUM, VALUE, neighbour_sum_wgsl};
+use crate::algorithms::weights::Ones;
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Graph, Refusal, Scalars, Shader, State, Step, Summary, Supersteps, Visit,
@@ -64,7 +65,7 @@ impl Katz {
 }
 
 impl Algorithm for Katz {
-    type Kernel<'a> = NeighbourSum<'a>;
+    type Kernel<'a> = NeighbourSum<'a, Ones>;
 
     fn name(&self) -> &'static str {
         "katz"
@@ -103,10 +104,10 @@ impl Algorithm for Katz {
 
     fn shader(&self) -> Option<Shader> {
         let text = concat!(include_str!("katz.wgsl"), neighbour_sum_wgsl!());
-        Some(Shader::of_program("src/algorithms/katz/katz.wgsl", text, neighbour_sum::switches(None)))
+        Some(Shader::of_program("src/algorithms/katz/katz.wgsl", text, neighbour_sum::switches::<true>(None)))
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourSum<'a> {
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
         NeighbourSum::unweighted(state, step)
     }
 

@@ -134,6 +134,7 @@ pub struct KCoreKernel<'a> {
 
 /// The vertex of the list, whether it is subtracted from its neighbours' degrees, and how much is subtracted from its
 /// own.
+#[doc(hidden)]
 pub struct Taken {
     vertex: u32,
     goes: bool,

@@ -22,25 +22,24 @@
 
 #[cfg(feature = "cli")]
 pub mod command;
-
+mod kernel;
+mod memory;
 mod tally;
 
 use crate::engine::{Engine, Observer, Run};
 use crate::error::{Error, Result};
-use crate::model::Part;
 use crate::model::algorithm::{
-    Algorithm, Answer, Contents, Ends, Graph, Kernel, List, Scalars, Shader, State, Step, Summary, Supersteps, Table,
-    Visit,
+    Algorithm, Answer, Contents, Ends, Graph, Scalars, Shader, State, Step, Summary, Supersteps, Table, Visit,
 };
-use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use crate::model::{Parameters, sound};
-use crate::pages::adjacency::{degree, in_degrees, in_degrees_bytes, ranges};
+use crate::pages::adjacency::{in_degrees, degree, ranges};
+use kernel::{Counts, LabelPropagationKernel, NEW, SPREAD};
+use memory::{Memory, counted_alone_max};
 use rayon::prelude::*;
 use std::io::{self, Read, Write};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use tally::{NEIGHBOURS_MAX, Tally};
 use topostream_formats::{Direction, Store, VertexId};
 
 /// Community detection by label propagation.
@@ -74,150 +73,6 @@ const NEXT: usize = 1;
 const TURN: usize = 2;
 /// The table of counts.
 const COUNTS: usize = 2;
-
-/// The size of the table of counts in bytes, unless another is requested.
-const TABLE_BYTES: u64 = 1 << 30;
-/// Main memory for the bounds of ranges, in bytes.
-const BOUNDS_BYTES: u64 = 64 << 10;
-/// Spreads labels over places (Knuth's multiplicative hash).
-const SPREAD: u32 = 2_654_435_761;
-/// The count of a label that has already won: the vertex's room contains nothing else.
-const WON: u32 = u32::MAX;
-
-/// The bit of a label that differs from that of the previous iteration, if labels are marked.
-const NEW: u32 = 1 << 31;
-
-/// Counts labels.
-#[doc(hidden)]
-pub struct LabelPropagationKernel<'a> {
-    label: &'a U32Column,
-    counts: Counts<'a>,
-    both_ends: bool,
-    /// Mask of the bits that hold the label.
-    mask: u32,
-    /// Whether lists without a new label are skipped.
-    only_new: bool,
-}
-
-/// The table of counts, for the device's own vertices of a range.
-struct Counts<'a> {
-    starts: &'a [u32],
-    range: Range<u32>,
-    part: &'a Part,
-    table: &'a [AtomicU32],
-}
-
-impl Counts<'_> {
-    /// A vertex's room: pairs of a label plus one, and its count.
-    #[inline(always)]
-    fn room(&self, vertex: u32) -> &[AtomicU32] {
-        let place = |vertex: u32| self.starts[vertex as usize];
-        let base = place(self.range.start);
-        let (begin, end) = (place(vertex).wrapping_sub(base), place(vertex + 1).wrapping_sub(base));
-        &self.table[2 * begin as usize..2 * end as usize]
-    }
-
-    #[inline(always)]
-    fn has(&self, vertex: u32) -> bool {
-        self.range.contains(&vertex) && self.part.owns(vertex)
-    }
-
-    /// Counts a label of a vertex's neighbour.
-    #[inline(always)]
-    fn add(&self, vertex: u32, label: u32) {
-        if !self.has(vertex) {
-            return;
-        }
-        let (room, key) = (self.room(vertex), label + 1);
-        let places = room.len() / 2;
-        // Scales a 32-bit hash to the number of slots, without a division.
-        let mut at = ((u64::from(label.wrapping_mul(SPREAD)) * places as u64) >> 32) as usize;
-        loop {
-            let seen = room[2 * at].load(Relaxed);
-            let free = seen == 0;
-            let taken = free && room[2 * at].compare_exchange(0, key, Relaxed, Relaxed).is_ok();
-            if taken || seen == key || (free && room[2 * at].load(Relaxed) == key) {
-                room[2 * at + 1].fetch_add(1, Relaxed);
-                return;
-            }
-            at = if at + 1 == places { 0 } else { at + 1 };
-        }
-    }
-
-    /// Stores the winning label of a vertex whose labels are not counted here.
-    #[inline(always)]
-    fn won(&self, vertex: u32, label: u32) {
-        let room = self.room(vertex);
-        room[0].store(label + 1, Relaxed);
-        room[1].store(WON, Relaxed);
-    }
-
-    /// Returns the most frequent label, the smallest in case of a tie, and empties the room.
-    fn take(&self, vertex: u32) -> Option<u32> {
-        let mut best: Option<(u32, u32)> = None;
-        for place in self.room(vertex).chunks_exact(2) {
-            let (key, count) = (place[0].load(Relaxed), place[1].load(Relaxed));
-            if count == WON {
-                place.iter().for_each(|word| word.store(0, Relaxed));
-                return Some(key - 1);
-            }
-            if key > 0 && best.is_none_or(|(label, most)| count > most || (count == most && key - 1 < label)) {
-                best = Some((key - 1, count));
-            }
-            place.iter().for_each(|word| word.store(0, Relaxed));
-        }
-        best.map(|(label, _)| label)
-    }
-}
-
-/// A list that is being read.
-#[doc(hidden)]
-pub struct Counted {
-    vertex: u32,
-    label: u32,
-    /// The thread's own counts, if it counts the list itself.
-    tally: Option<Tally>,
-}
-
-impl Kernel for LabelPropagationKernel<'_> {
-    type Record = Counted;
-
-    #[inline(always)]
-    fn open(&self, List { vertex, degree, whole }: List) -> Option<Counted> {
-        if degree == 0 || !(self.both_ends || self.counts.has(vertex)) {
-            return None;
-        }
-        let alone = whole && !self.both_ends && degree <= NEIGHBOURS_MAX;
-        Some(Counted { vertex, label: self.label.get(vertex), tally: alone.then(|| Tally::of(degree)) })
-    }
-
-    #[inline(always)]
-    fn edge(&self, counted: &mut Counted, neighbour: u32, _weight: u32) -> ControlFlow<()> {
-        let label = self.label.get(neighbour);
-        match &mut counted.tally {
-            Some(tally) => tally.add(label),
-            None => self.counts.add(counted.vertex, label & self.mask),
-        }
-        if self.both_ends {
-            self.counts.add(neighbour, counted.label);
-        }
-        ControlFlow::Continue(())
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, neighbour: u32) {
-        self.label.prefetch(neighbour);
-    }
-
-    #[inline(always)]
-    fn close(&self, Counted { vertex, tally, .. }: Counted) {
-        let Some(tally) = tally else { return };
-        let count = !self.only_new || tally.has(NEW);
-        if let Some(label) = tally.finish(self.mask, count) {
-            self.counts.won(vertex, label);
-        }
-    }
-}
 
 impl LabelPropagation {
     /// Propagates labels for this number of iterations. `table_bytes` is the size of the table of counts on each
@@ -286,7 +141,7 @@ impl LabelPropagation {
     }
 
     /// Without a graph, for this number of ranges: enough to compose its shader.
-    pub fn without_table(directed: bool, ranges: usize) -> Self {
+    pub(super) fn without_table(directed: bool, ranges: usize) -> Self {
         let (starts, bounds) = (Arc::new(vec![0]), Arc::new(vec![0; ranges + 1]));
         Self { iterations: 1, directed, starts, bounds, places: 0, alone: false, marked: false, ranks: None }
     }
@@ -336,63 +191,6 @@ impl LabelPropagation {
     }
 }
 
-/// Main memory in addition to the table of counts, in bytes: for one range and for several.
-struct Memory {
-    needed_bytes: [u64; 2],
-}
-
-impl Memory {
-    fn of(engine: &Engine) -> Result<Self> {
-        let store = engine.store();
-        let (directed, vertices) = (store.manifest().directed, store.vertices());
-        let ranks_bytes = if store.ids()?.is_ascending() { 0 } else { 8 * vertices };
-        let own_bytes = 4 * (vertices + 1) + ranks_bytes + BOUNDS_BYTES;
-        let needed_bytes = |ranges| -> Result<u64> {
-            let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;
-            // Lists are counted before the table is allocated.
-            Ok(run_bytes.max(in_degrees_bytes(store) + own_bytes))
-        };
-        Ok(Self { needed_bytes: [needed_bytes(1)?, needed_bytes(2)?] })
-    }
-
-    /// Reports errors before lists are counted that would otherwise be reported after.
-    fn check_counting(&self, engine: &Engine) -> Result<()> {
-        if self.needed_bytes[1] <= engine.options().memory_bytes {
-            return Ok(());
-        }
-        let store = engine.store();
-        // Without in-lists the in-degrees are not known yet.
-        let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
-        let out = largest(Direction::Out).unwrap_or(0);
-        let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
-        Err(self.refusal(engine, out + against))
-    }
-
-    /// The size of the table unless another is requested: a quarter of the memory, and no more than everything else
-    /// leaves free. The largest room must fit; if all do, they are one range.
-    fn table_bytes(&self, engine: &Engine, largest: u64, all: u64) -> Result<u64> {
-        let memory_bytes = engine.options().memory_bytes;
-        let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?).max(8 * largest);
-        if 8 * all <= share && self.needed_bytes[0] + 8 * all <= memory_bytes {
-            return Ok(share);
-        }
-        let left = memory_bytes.saturating_sub(self.needed_bytes[1]);
-        if left < 8 * largest {
-            return Err(self.refusal(engine, largest));
-        }
-        Ok(share.min(left))
-    }
-
-    fn refusal(&self, engine: &Engine, largest: u64) -> Error {
-        Error::Memory {
-            what: "label propagation".into(),
-            needed_bytes: self.needed_bytes[1] + 8 * largest,
-            budget_bytes: engine.options().memory_bytes,
-            parts: format!("run {}; counts of one vertex's neighbours {}", self.needed_bytes[1], 8 * largest),
-        }
-    }
-}
-
 /// The ranges of the checkpoint that a run continues, if it is one of this graph.
 fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
     let Some((mut kept, bytes)) = engine.kept(NAME)? else { return Ok(None) };
@@ -403,18 +201,6 @@ fn kept_ranges(engine: &Engine) -> Result<Option<Vec<Range<u64>>>> {
         ranges.first().is_some_and(|range| range.start == 0) && ranges.last().is_some_and(|last| last.end == vertices);
     // Otherwise it is a checkpoint of another graph: the run will report that.
     Ok((ends && ranges.iter().all(|range| range.start <= range.end)).then_some(ranges))
-}
-
-/// The maximum length up to which all lists are counted outside of the table on CPUs.
-fn counted_alone_max(store: &Store) -> Result<u64> {
-    let topology = store.topology(Direction::Out).expect("every store has out-lists");
-    if store.manifest().directed || topology.is_grouped() {
-        return Ok(0);
-    }
-    let out_degrees = store.out_degrees()?;
-    let large = topology.directory().entries().iter().filter(|entry| entry.run > 0);
-    let shortest = large.map(|entry| u64::from(out_degrees.values()[entry.start_vertex as usize])).min();
-    Ok(shortest.map_or(NEIGHBOURS_MAX, |shortest| NEIGHBOURS_MAX.min(shortest - 1)))
 }
 
 impl Ranks {

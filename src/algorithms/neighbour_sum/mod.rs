@@ -6,9 +6,11 @@
 //! edge adds to its neighbour's sum). Repeated edges count each time, a loop once.
 //!
 //! Sums are in single precision. Their last digits depend on the order of the terms. An infinite or NaN weight has no
-//! sum: the vertex that it leads to is added to the set `refused`, which exists for stores with `f32` weights.
+//! sum, and some algorithms reject negative weights too: the vertex that such a weight leads to is added to the set
+//! `refused`, which exists for stores with `f32` weights.
 
 use crate::algorithms::Stop;
+use crate::algorithms::weights::{Ones, Stored, Weights};
 use crate::model::algorithm::{Kernel, List, State, Step, Supersteps, Visit};
 use crate::model::attributes::{Attribute, AttributeType, F32Column, Initial, Merge, Role};
 use crate::model::bits::Bits;
@@ -26,7 +28,7 @@ pub(super) const OWN: usize = 2;
 const TOLERANCE_MIN: f64 = 1e-7;
 
 /// The WGSL of the kernel, appended to the text of an algorithm: `concat!(include_str!(…), neighbour_sum_wgsl!())`. It
-/// reads `value`, adds to `sum`, and needs the switches `WEIGHTED` and `FLOAT`.
+/// reads `value`, adds to `sum`, and needs the [`switches`].
 macro_rules! neighbour_sum_wgsl {
     () => {
         include_str!("../neighbour_sum/neighbour_sum.wgsl")
@@ -44,7 +46,7 @@ pub(super) fn attributes(has_in_lists: bool, first: f32) -> Vec<Attribute> {
     ]
 }
 
-/// The set of vertices with an incoming edge whose weight is infinite or NaN.
+/// The set of vertices with an incoming edge whose weight is rejected.
 pub(super) fn refused(has_in_lists: bool) -> Attribute {
     let role = if has_in_lists { Role::Own } else { Role::Accumulated };
     let (of, initial) = (AttributeType::Bit, Initial::Bits(0));
@@ -68,10 +70,10 @@ pub(super) fn visits(has_in_lists: bool) -> Vec<(Direction, Visit)> {
 }
 
 /// Adds values along or against edges.
-pub struct NeighbourSum<'a> {
+pub struct NeighbourSum<'a, W> {
     value: &'a F32Column,
     sum: &'a F32Column,
-    weights: Option<WeightType>,
+    weights: W,
     /// The set of vertices with a rejected weight, if weights are `f32`.
     refused: Option<&'a Bits>,
     pull: bool,
@@ -84,31 +86,29 @@ pub struct Carried {
     received: f64,
 }
 
-impl<'a> NeighbourSum<'a> {
+impl<'a> NeighbourSum<'a, Ones> {
     /// The kernel of a superstep over edges that count 1.
     pub(super) fn unweighted(state: &'a State, step: &Step) -> Self {
-        let (value, sum) = (state.attributes.f32(VALUE), state.attributes.f32(SUM));
-        Self { value, sum, weights: None, refused: None, pull: step.direction == Direction::In }
+        Self::between(state.attributes.f32(VALUE), state.attributes.f32(SUM), step.direction == Direction::In)
     }
 
-    /// The kernel of a superstep over weighted edges; with `f32` weights `refused` is the index of that set.
-    pub(super) fn weighted(state: &'a State, step: &Step, weights: Option<WeightType>, refused: usize) -> Self {
-        let refused = (weights == Some(WeightType::F32)).then(|| state.attributes.bits(refused));
-        Self { weights, refused, ..Self::unweighted(state, step) }
-    }
-
-    /// Decodes the weight from its bits; `None` if it is rejected.
-    #[inline(always)]
-    fn weight(&self, bits: u32) -> Option<f32> {
-        match self.weights {
-            None => Some(1.0),
-            Some(WeightType::U32) => Some(bits as f32),
-            Some(WeightType::F32) => Some(f32::from_bits(bits)).filter(|weight| weight.is_finite()),
-        }
+    /// A kernel over edges that count 1: with `pull` a list's vertex adds up the values of its neighbours, otherwise it
+    /// adds its value to each of their sums.
+    pub(super) fn between(value: &'a F32Column, sum: &'a F32Column, pull: bool) -> Self {
+        Self { value, sum, weights: Ones, refused: None, pull }
     }
 }
 
-impl Kernel for NeighbourSum<'_> {
+impl<'a, const SIGNED: bool> NeighbourSum<'a, Stored<SIGNED>> {
+    /// The kernel of a superstep over weighted edges; with `f32` weights `refused` is the index of that set.
+    pub(super) fn weighted(state: &'a State, step: &Step, weights: Option<WeightType>, refused: usize) -> Self {
+        let NeighbourSum { value, sum, pull, .. } = NeighbourSum::unweighted(state, step);
+        let refused = (weights == Some(WeightType::F32)).then(|| state.attributes.bits(refused));
+        Self { value, sum, weights: Stored(weights), refused, pull }
+    }
+}
+
+impl<W: Weights + Sync> Kernel for NeighbourSum<'_, W> {
     type Record = Carried;
 
     #[inline(always)]
@@ -119,7 +119,7 @@ impl Kernel for NeighbourSum<'_> {
 
     #[inline(always)]
     fn edge(&self, carried: &mut Carried, neighbour: u32, weight: u32) -> ControlFlow<()> {
-        match (self.weight(weight), self.refused) {
+        match (self.weights.decode(weight), self.refused) {
             (Some(weight), _) if self.pull => {
                 carried.received += f64::from(weight) * f64::from(self.value.get(neighbour));
             }
@@ -178,9 +178,9 @@ pub(super) fn one_more(iterations: Supersteps) -> Supersteps {
     }
 }
 
-/// The switches that the kernel's WGSL needs.
-pub(super) fn switches(weights: Option<WeightType>) -> Vec<(&'static str, bool)> {
-    vec![("WEIGHTED", weights.is_some()), ("FLOAT", weights == Some(WeightType::F32))]
+/// The switches that the kernel's WGSL needs. `SIGNED`, as of [`Stored`], is whether negative weights are accepted.
+pub(super) fn switches<const SIGNED: bool>(weights: Option<WeightType>) -> Vec<(&'static str, bool)> {
+    vec![("WEIGHTED", weights.is_some()), ("FLOAT", weights == Some(WeightType::F32)), ("SIGNED", SIGNED)]
 }
 
 /// When to stop, as command-line arguments.
@@ -202,9 +202,6 @@ pub(super) struct StopArgs {
 impl StopArgs {
     /// Converts the arguments.
     pub(super) fn stop(&self) -> Stop {
-        match self.iterations {
-            Some(iterations) => Stop::Iterations(iterations),
-            None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
-        }
+        Stop::after(self.iterations, self.tolerance, self.max_iterations)
     }
 }

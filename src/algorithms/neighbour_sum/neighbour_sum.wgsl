@@ -24,8 +24,11 @@ fn list_gather(neighbour: u32) -> u32 {
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
     var factor = 1.0;
     if FLOAT {
-        // Infinite or NaN.
-        let is_refused = (weight & FLOAT_INFINITY) == FLOAT_INFINITY;
+        // Infinite or NaN; below 0 too, unless SIGNED.
+        var is_refused = (weight & FLOAT_INFINITY) == FLOAT_INFINITY;
+        if !SIGNED {
+            is_refused = weight >= FLOAT_INFINITY && weight != FLOAT_NEGATIVE_ZERO;
+        }
         factor = bitcast<f32>(select(weight, 0u, is_refused));
         if is_refused {
             if PULL {

@@ -78,10 +78,7 @@ impl Command for NeuralNetworkArgs {
             initial: self.initial,
             inputs: held_vertices("--input", &self.inputs, store)?,
             weights: store.manifest().weights.filter(|_| !self.ignore_weights),
-            stop: match self.iterations {
-                Some(iterations) => Stop::Iterations(iterations),
-                None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
-            },
+            stop: Stop::after(self.iterations, self.tolerance, self.max_iterations),
         };
         Ok(Prepared::new(network).showing(Shown::Top(self.top)))
     }

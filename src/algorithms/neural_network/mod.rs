@@ -17,6 +17,7 @@ pub mod command;
 
 use crate::algorithms::Stop;
 use crate::algorithms::neighbour_sum::{self, NeighbourSum, OWN, SUM, VALUE, neighbour_sum_wgsl};
+use crate::algorithms::weights::{self, Stored};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Supersteps, Visit,
@@ -41,7 +42,7 @@ pub enum Activation {
 
 impl Activation {
     /// Applies the function.
-    pub fn of(self, sum: f64) -> f64 {
+    fn of(self, sum: f64) -> f64 {
         match self {
             Self::Tanh => sum.tanh(),
             Self::Sigmoid => 1.0 / (1.0 + (-sum).exp()),
@@ -100,7 +101,7 @@ impl NeuralNetwork {
 }
 
 impl Algorithm for NeuralNetwork {
-    type Kernel<'a> = NeighbourSum<'a>;
+    type Kernel<'a> = NeighbourSum<'a, Stored<true>>;
 
     fn name(&self) -> &'static str {
         "neural-network"
@@ -138,12 +139,7 @@ impl Algorithm for NeuralNetwork {
         if let Some((vertex, _)) = self.inputs.iter().find(|(vertex, _)| u64::from(vertex.0) >= graph.vertices) {
             return Err(format!("input vertex {vertex} does not exist: the graph has {} vertices", graph.vertices));
         }
-        match (self.weights, graph.weights) {
-            (Some(asked), Some(found)) if asked != found => {
-                Err(format!("{} was asked for over {asked:?} weights, and the store's are {found:?}", self.name()))
-            }
-            _ => Ok(()),
-        }
+        weights::check(self.name(), self.weights, graph)
     }
 
     fn seeds(&self) -> Seeds {
@@ -163,12 +159,12 @@ impl Algorithm for NeuralNetwork {
 
     fn shader(&self) -> Option<Shader> {
         let text = concat!(include_str!("neural_network.wgsl"), neighbour_sum_wgsl!());
-        let switches = neighbour_sum::switches(self.weights);
+        let switches = neighbour_sum::switches::<true>(self.weights);
         let shader = Shader::of_program("src/algorithms/neural_network/neural_network.wgsl", text, switches);
         Some(shader.with_modes(ACTIVATION_NAMES).with_constants([("LARGEST", LARGEST.into())]))
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> NeighbourSum<'a> {
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
         NeighbourSum::weighted(state, step, self.weights, REFUSED)
     }
 

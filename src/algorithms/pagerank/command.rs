@@ -141,10 +141,7 @@ impl PageRankArgs {
         PageRank {
             damping: self.damping,
             dangling: self.dangling.into(),
-            stop: match self.iterations {
-                Some(iterations) => Stop::Iterations(iterations),
-                None => Stop::Tolerance { l1: self.tolerance, iterations_max: self.max_iterations },
-            },
+            stop: Stop::after(self.iterations, self.tolerance, self.max_iterations),
             traffic: match self.traffic {
                 TrafficName::Auto => Traffic::Auto,
                 TrafficName::Push => Traffic::Push,

@@ -90,6 +90,12 @@ pub struct PageRank {
 }
 
 impl Stop {
+    /// The condition that command lines state: a number of iterations, or else a tolerance.
+    #[cfg(feature = "cli")]
+    pub(in crate::algorithms) fn after(iterations: Option<u32>, l1: f64, iterations_max: u32) -> Self {
+        iterations.map_or(Self::Tolerance { l1, iterations_max }, Self::Iterations)
+    }
+
     /// The number of iterations, as far as it is known.
     pub(in crate::algorithms) fn supersteps(self) -> Supersteps {
         match self {

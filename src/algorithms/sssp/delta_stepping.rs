@@ -12,8 +12,8 @@
 //! Weights, distances and refusals are those of [`Sssp`]. 4.25 bytes a vertex: the distance and two bits; with `f32`
 //! weights one more.
 
-use super::{Sssp, SsspKernel};
-use crate::algorithms::relaxation::VALUE;
+use super::{Nearest, Sssp};
+use crate::algorithms::relaxation::{self, Relaxation, VALUE, relaxation_wgsl};
 use crate::model::Parameters;
 use crate::model::algorithm::{
     Algorithm, Answer, Graph, Refusal, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
@@ -84,7 +84,7 @@ impl DeltaStepping {
 }
 
 impl Algorithm for DeltaStepping {
-    type Kernel<'a> = SsspKernel<'a>;
+    type Kernel<'a> = Relaxation<'a, Nearest>;
 
     fn name(&self) -> &'static str {
         "delta-stepping"
@@ -132,8 +132,8 @@ impl Algorithm for DeltaStepping {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("delta_stepping.wgsl");
-        let switches = vec![("FLOAT", self.paths.is_float())];
+        let text = concat!(include_str!("delta_stepping.wgsl"), include_str!("sssp.wgsl"), relaxation_wgsl!());
+        let switches = relaxation::switches(self.paths.weights, false);
         Some(Shader::of_program("src/algorithms/sssp/delta_stepping.wgsl", text, switches))
     }
 
@@ -147,8 +147,8 @@ impl Algorithm for DeltaStepping {
         Some(self.step(0, Bucket { end: self.behind(0, 1.0), stride: 1.0 }, false))
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> SsspKernel<'a> {
-        self.paths.offering(state, state.attributes.bits(self.pending()), false)
+    fn kernel<'a>(&'a self, state: &'a State, _step: &Step) -> Self::Kernel<'a> {
+        Relaxation::collecting(state, state.attributes.bits(self.pending()), self.paths.weights)
     }
 
     fn vertex_phase(&self, state: &State, step: &Step, vertices: Range<u64>) -> Scalars {

@@ -23,15 +23,12 @@ mod delta_stepping;
 
 pub use delta_stepping::DeltaStepping;
 
-use crate::algorithms::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
+use crate::algorithms::relaxation::{self, Relaxation, Rule, VALUE, relaxation_wgsl};
+use crate::algorithms::weights::{INFINITY, NEGATIVE_ZERO};
 use crate::model::Parameters;
-use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
-};
+use crate::model::algorithm::{Algorithm, Answer, Graph, Refusal, Seed, Seeds, Shader, State, Step, Visit};
 use crate::model::attributes::{Attribute, Merge, U32Column};
-use crate::model::bits::Bits;
 use crate::model::numbers::TOO_FAR;
-use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
 
@@ -48,20 +45,8 @@ pub struct Sssp {
 const UNREACHED: u32 = u32::MAX;
 
 impl Sssp {
-    pub(in crate::algorithms) fn is_float(&self) -> bool {
+    fn is_float(&self) -> bool {
         self.weights == WeightType::F32
-    }
-
-    /// The edge function: `nearer` is the set of the vertices whose distance has decreased. In a traversal those are
-    /// active next. Vertices with a rejected weight must be active too: only then are they sent to other devices.
-    pub(in crate::algorithms) fn offering<'a>(
-        &self,
-        state: &'a State,
-        nearer: &'a Bits,
-        is_traversal: bool,
-    ) -> SsspKernel<'a> {
-        let (dist, refused) = (state.attributes.u32(VALUE), relaxation::refused(state, self.weights));
-        SsspKernel { dist, refused, nearer, is_traversal }
     }
 
     fn unreached(&self) -> u32 {
@@ -85,51 +70,28 @@ fn float_sum(dist: u32, weight: u32) -> Option<u32> {
     (weight >= 0.0).then(|| (f32::from_bits(dist) + weight).to_bits())
 }
 
-/// Relaxes edges.
-#[doc(hidden)]
-pub struct SsspKernel<'a> {
-    dist: &'a U32Column,
-    /// With `f32` weights only.
-    refused: Option<&'a Bits>,
-    nearer: &'a Bits,
-    is_traversal: bool,
-}
+/// The smallest distance wins.
+pub struct Nearest;
 
-impl Kernel for SsspKernel<'_> {
-    /// The distance of the vertex of the list.
-    type Record = u32;
-
+impl Rule for Nearest {
     #[inline(always)]
-    fn open(&self, list: List) -> Option<u32> {
-        Some(self.dist.get(list.vertex))
+    fn extended(dist: u32, weight: u32) -> u32 {
+        whole_sum(dist, weight)
     }
 
     #[inline(always)]
-    fn edge(&self, &mut dist: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
-        let sum = match self.refused {
-            None => Some(whole_sum(dist, weight)),
-            Some(_) => float_sum(dist, weight),
-        };
-        match (sum, self.refused) {
-            (Some(sum), _) => {
-                if self.dist.min(neighbour, sum) {
-                    self.nearer.insert(neighbour);
-                }
-            }
-            (None, Some(refused)) if refused.insert(neighbour) && self.is_traversal => {
-                self.nearer.insert(neighbour);
-            }
-            (None, _) => {}
-        }
-        ControlFlow::Continue(())
+    fn extended_by_float(dist: u32, weight: u32) -> Option<u32> {
+        float_sum(dist, weight)
     }
 
     #[inline(always)]
-    fn close(&self, _dist: u32) {}
+    fn improve(dists: &U32Column, vertex: u32, dist: u32) -> bool {
+        dists.min(vertex, dist)
+    }
 }
 
 impl Algorithm for Sssp {
-    type Kernel<'a> = SsspKernel<'a>;
+    type Kernel<'a> = Relaxation<'a, Nearest>;
 
     fn name(&self) -> &'static str {
         "sssp"
@@ -161,8 +123,8 @@ impl Algorithm for Sssp {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("sssp.wgsl");
-        Some(Shader::of_program("src/algorithms/sssp/sssp.wgsl", text, vec![("FLOAT", self.is_float())]))
+        let text = concat!(include_str!("sssp.wgsl"), relaxation_wgsl!(), include_str!("../relaxation/step_next.wgsl"));
+        Some(Shader::of_program("src/algorithms/sssp/sssp.wgsl", text, relaxation::switches(self.weights, true)))
     }
 
     fn seeds(&self) -> Seeds {
@@ -170,8 +132,8 @@ impl Algorithm for Sssp {
         Seeds { active: vec![vertex], values: vec![Seed { attribute: VALUE, vertex, bits: 0 }] }
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> SsspKernel<'a> {
-        self.offering(state, state.next_frontier(step.superstep), true)
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
+        Relaxation::traversal(state, step.superstep, self.weights)
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
@@ -197,9 +159,7 @@ impl Algorithm for Sssp {
 
     /// Graph500's m: the input edges with both ends in the reached part; the engine counts an undirected edge once.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
-        let (dist, graph) = (state.attributes.u32(VALUE), &state.graph);
-        let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&v| dist.get(v) != self.unreached());
-        Some(reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum())
+        Some(relaxation::traversed_edges(state, self.unreached()))
     }
 }
 

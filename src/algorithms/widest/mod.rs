@@ -19,14 +19,11 @@
 #[cfg(feature = "cli")]
 pub mod command;
 
-use crate::algorithms::relaxation::{self, INFINITY, NEGATIVE_ZERO, VALUE};
+use crate::algorithms::relaxation::{self, Relaxation, Rule, VALUE, relaxation_wgsl};
+use crate::algorithms::weights::{INFINITY, NEGATIVE_ZERO};
 use crate::model::Parameters;
-use crate::model::algorithm::{
-    Algorithm, Answer, Graph, Kernel, List, Refusal, Seed, Seeds, Shader, State, Step, Visit,
-};
+use crate::model::algorithm::{Algorithm, Answer, Graph, Refusal, Seed, Seeds, Shader, State, Step, Visit};
 use crate::model::attributes::{Attribute, Merge, U32Column};
-use crate::model::bits::Bits;
-use std::ops::ControlFlow;
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, VertexId};
 
@@ -59,53 +56,28 @@ fn float_width(weight: u32) -> Option<u32> {
     }
 }
 
-/// Relaxes edges.
-#[doc(hidden)]
-pub struct WidestKernel<'a> {
-    width: &'a U32Column,
-    /// With `f32` weights only.
-    refused: Option<&'a Bits>,
-    next: &'a Bits,
-}
+/// The largest width wins.
+pub struct Broadest;
 
-impl Kernel for WidestKernel<'_> {
-    /// The width of the vertex of the list.
-    type Record = u32;
-
+impl Rule for Broadest {
     #[inline(always)]
-    fn open(&self, list: List) -> Option<u32> {
-        Some(self.width.get(list.vertex))
+    fn extended(width: u32, weight: u32) -> u32 {
+        width.min(weight)
     }
 
     #[inline(always)]
-    fn edge(&self, &mut width: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
-        let offer = match self.refused {
-            None => Some(weight),
-            Some(_) => float_width(weight),
-        };
-        match (offer, self.refused) {
-            (Some(offer), _) => {
-                if self.width.max(neighbour, offer.min(width)) {
-                    self.next.insert(neighbour);
-                }
-            }
-            (None, Some(refused)) if refused.insert(neighbour) => drop(self.next.insert(neighbour)),
-            (None, _) => {}
-        }
-        ControlFlow::Continue(())
+    fn extended_by_float(width: u32, weight: u32) -> Option<u32> {
+        float_width(weight).map(|weight| width.min(weight))
     }
 
     #[inline(always)]
-    fn prefetch(&self, neighbour: u32) {
-        self.width.prefetch(neighbour);
+    fn improve(widths: &U32Column, vertex: u32, width: u32) -> bool {
+        widths.max(vertex, width)
     }
-
-    #[inline(always)]
-    fn close(&self, _width: u32) {}
 }
 
 impl Algorithm for Widest {
-    type Kernel<'a> = WidestKernel<'a>;
+    type Kernel<'a> = Relaxation<'a, Broadest>;
 
     fn name(&self) -> &'static str {
         "widest"
@@ -137,8 +109,8 @@ impl Algorithm for Widest {
     }
 
     fn shader(&self) -> Option<Shader> {
-        let text = include_str!("widest.wgsl");
-        Some(Shader::of_program("src/algorithms/widest/widest.wgsl", text, vec![("FLOAT", self.is_float())]))
+        let text = concat!(include_str!("widest.wgsl"), relaxation_wgsl!(), include_str!("../relaxation/step_next.wgsl"));
+        Some(Shader::of_program("src/algorithms/widest/widest.wgsl", text, relaxation::switches(self.weights, true)))
     }
 
     fn seeds(&self) -> Seeds {
@@ -147,12 +119,8 @@ impl Algorithm for Widest {
         Seeds { active: vec![vertex], values }
     }
 
-    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> WidestKernel<'a> {
-        WidestKernel {
-            width: state.attributes.u32(VALUE),
-            refused: relaxation::refused(state, self.weights),
-            next: state.next_frontier(step.superstep),
-        }
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Self::Kernel<'a> {
+        Relaxation::traversal(state, step.superstep, self.weights)
     }
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
@@ -170,9 +138,7 @@ impl Algorithm for Widest {
 
     /// The number of out-edges of the reached vertices.
     fn traversed_edges(&self, state: &State) -> Option<u64> {
-        let (width, graph) = (state.attributes.u32(VALUE), &state.graph);
-        let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&vertex| width.get(vertex) > 0);
-        Some(reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum())
+        Some(relaxation::traversed_edges(state, 0))
     }
 }
 

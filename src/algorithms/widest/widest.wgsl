@@ -1,42 +1,20 @@
 // Widest paths: width[v] is the largest, over paths from the source, of the smallest weight on the path, as 32 bits in
-// the same order as weights. With FLOAT they are the bits of non-negative floats; refused[v] then says that the weight
-// of an edge to v is negative or NaN.
+// the same order as weights. With FLOAT they are the bits of non-negative floats.
 
-struct Record {
-    width: u32,
+fn value_of(vertex: u32) -> u32 {
+    return width_load(vertex);
 }
 
-fn list_open(list: List) -> Record {
-    return Record(width_load(list.vertex));
-}
-
-fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
+// The width over one more edge. A weight of -0 is 0.
+fn extended(width: u32, weight: u32) -> u32 {
     if FLOAT {
-        if weight <= FLOAT_INFINITY {
-            offer(neighbour, min((*record).width, weight));
-        } else if weight != FLOAT_NEGATIVE_ZERO {
-            refuse(neighbour);
-        }
+        return min(width, weight & ~FLOAT_NEGATIVE_ZERO);
     } else {
-        offer(neighbour, min((*record).width, weight));
-    }
-    return true;
-}
-
-fn list_close(record: Record, list: List) {}
-
-fn offer(vertex: u32, width: u32) {
-    if width_max(vertex, width) {
-        activate(vertex);
+        return min(width, weight);
     }
 }
 
-fn refuse(vertex: u32) {
-    if refused_insert(vertex) {
-        activate(vertex);
-    }
+fn improve(vertex: u32, width: u32) -> bool {
+    return width_max(vertex, width);
 }
 
-fn step_next(now: Step, visit: u32, found: Found) -> Next {
-    return next_while_active(now, found, visit);
-}

@@ -24,7 +24,7 @@ mod tree;
 
 use crate::error::{Error, Result};
 pub use crate::error::{Rule, Violation};
-use crate::model::answer::Values;
+use crate::model::algorithm::Values;
 use crate::model::bits::Bits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

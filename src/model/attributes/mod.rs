@@ -30,7 +30,7 @@ pub enum AttributeType {
 
 impl AttributeType {
     /// Its name in messages and files.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::U32 => "u32",
             Self::F32 => "f32",
@@ -41,6 +41,7 @@ impl AttributeType {
     }
 
     /// The size of a value in bits: 1, 32 or 64.
+    #[doc(hidden)]
     pub fn bits(self) -> u64 {
         match self {
             Self::Bit => 1,
@@ -50,23 +51,24 @@ impl AttributeType {
     }
 
     /// Whether a value is two words, the low one first, that are merged as one number.
+    #[doc(hidden)]
     pub fn is_wide(self) -> bool {
         self.bits() == 64
     }
 
     /// The 4-byte words that hold the values of these vertices, if vertex 0 is at the start of the first word; for
     /// bits, the words at both ends may hold other vertices too.
-    pub fn word_range(self, vertices: &Range<u64>) -> Range<u64> {
+    pub(crate) fn word_range(self, vertices: &Range<u64>) -> Range<u64> {
         vertices.start * self.bits() / 32..(vertices.end * self.bits()).div_ceil(32)
     }
 
     /// The number of words for this number of vertices, from vertex 0.
-    pub fn words(self, vertices: u64) -> u64 {
+    pub(crate) fn words(self, vertices: u64) -> u64 {
         (vertices * self.bits()).div_ceil(32)
     }
 
     /// The number of vertices whose values fit in this number of words.
-    pub fn vertices_in(self, words: u64) -> u64 {
+    pub(crate) fn vertices_in(self, words: u64) -> u64 {
         words * 32 / self.bits()
     }
 }

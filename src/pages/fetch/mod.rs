@@ -106,6 +106,7 @@ pub enum FetcherKind {
     /// Positioned reads on threads.
     Threads,
     /// Positioned reads with latency, order and faults from a seed, for tests.
+    #[doc(hidden)]
     Simulated(Faults),
 }
 

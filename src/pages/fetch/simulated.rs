@@ -16,6 +16,7 @@ const NEVER: u64 = u64::MAX;
 
 /// The simulated faults and their rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub struct Faults {
     /// The seed of latency, order and faults.
     pub seed: u64,

@@ -1,0 +1,82 @@
+//! Main memory for a run, and how much of it the table of counts takes.
+
+use super::LabelPropagation;
+use super::tally::NEIGHBOURS_MAX;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::pages::adjacency::in_degrees_bytes;
+use topostream_formats::{Direction, Store};
+
+/// The size of the table of counts in bytes, unless another is requested.
+const TABLE_BYTES: u64 = 1 << 30;
+/// Main memory for the bounds of ranges, in bytes.
+const BOUNDS_BYTES: u64 = 64 << 10;
+
+/// Main memory in addition to the table of counts, in bytes: for one range and for several.
+pub(super) struct Memory {
+    needed_bytes: [u64; 2],
+}
+
+impl Memory {
+    pub(super) fn of(engine: &Engine) -> Result<Self> {
+        let store = engine.store();
+        let (directed, vertices) = (store.manifest().directed, store.vertices());
+        let ranks_bytes = if store.ids()?.is_ascending() { 0 } else { 8 * vertices };
+        let own_bytes = 4 * (vertices + 1) + ranks_bytes + BOUNDS_BYTES;
+        let needed_bytes = |ranges| -> Result<u64> {
+            let run_bytes = engine.needed_bytes(&LabelPropagation::without_table(directed, ranges))? + own_bytes;
+            // Lists are counted before the table is allocated.
+            Ok(run_bytes.max(in_degrees_bytes(store) + own_bytes))
+        };
+        Ok(Self { needed_bytes: [needed_bytes(1)?, needed_bytes(2)?] })
+    }
+
+    /// Reports errors before lists are counted that would otherwise be reported after.
+    pub(super) fn check_counting(&self, engine: &Engine) -> Result<()> {
+        if self.needed_bytes[1] <= engine.options().memory_bytes {
+            return Ok(());
+        }
+        let store = engine.store();
+        // Without in-lists the in-degrees are not known yet.
+        let largest = |direction| store.topology(direction).map(|topology| u64::from(topology.summary().degree_max));
+        let out = largest(Direction::Out).unwrap_or(0);
+        let against = if store.manifest().directed { largest(Direction::In).unwrap_or(store.edges()) } else { 0 };
+        Err(self.refusal(engine, out + against))
+    }
+
+    /// The size of the table unless another is requested: a quarter of the memory, and no more than everything else
+    /// leaves free. The largest room must fit; if all do, they are one range.
+    pub(super) fn table_bytes(&self, engine: &Engine, largest: u64, all: u64) -> Result<u64> {
+        let memory_bytes = engine.options().memory_bytes;
+        let share = (memory_bytes / 4).min(TABLE_BYTES).min(engine.binding_bytes_max()?).max(8 * largest);
+        if 8 * all <= share && self.needed_bytes[0] + 8 * all <= memory_bytes {
+            return Ok(share);
+        }
+        let left = memory_bytes.saturating_sub(self.needed_bytes[1]);
+        if left < 8 * largest {
+            return Err(self.refusal(engine, largest));
+        }
+        Ok(share.min(left))
+    }
+
+    fn refusal(&self, engine: &Engine, largest: u64) -> Error {
+        Error::Memory {
+            what: "label propagation".into(),
+            needed_bytes: self.needed_bytes[1] + 8 * largest,
+            budget_bytes: engine.options().memory_bytes,
+            parts: format!("run {}; counts of one vertex's neighbours {}", self.needed_bytes[1], 8 * largest),
+        }
+    }
+}
+
+/// The maximum length up to which all lists are counted outside of the table on CPUs.
+pub(super) fn counted_alone_max(store: &Store) -> Result<u64> {
+    let topology = store.topology(Direction::Out).expect("every store has out-lists");
+    if store.manifest().directed || topology.is_grouped() {
+        return Ok(0);
+    }
+    let out_degrees = store.out_degrees()?;
+    let large = topology.directory().entries().iter().filter(|entry| entry.run > 0);
+    let shortest = large.map(|entry| u64::from(out_degrees.values()[entry.start_vertex as usize])).min();
+    Ok(shortest.map_or(NEIGHBOURS_MAX, |shortest| NEIGHBOURS_MAX.min(shortest - 1)))
+}

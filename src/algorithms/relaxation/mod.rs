@@ -1,0 +1,140 @@
+//! The relaxation of weighted edges, shared by [`Sssp`](super::Sssp), [`DeltaStepping`](super::DeltaStepping) and
+//! [`Widest`](super::Widest): their attributes, their kernel, and its WGSL.
+//!
+//! Each vertex has a 32-bit value, whose order as integers is that of the distances or widths, whatever the type of the
+//! weights. Every edge offers its neighbour a value; the best one wins. A vertex with an incoming edge whose `f32`
+//! weight is negative or NaN is added to the set `refused`.
+
+use crate::algorithms::bfs::check_sources;
+use crate::algorithms::weights;
+use crate::model::algorithm::{Graph, Kernel, List, Refusal, State};
+use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
+use crate::model::bits::Bits;
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+use topostream_formats::VertexId;
+use topostream_formats::edge::WeightType;
+
+/// Indices of the declared attributes.
+pub(super) const VALUE: usize = 0;
+/// With `f32` weights only.
+const REFUSED: usize = 1;
+
+/// The WGSL of the kernel, appended to the text of an algorithm, which has `value_of`, `extended` and `improve`. It needs
+/// the [`switches`].
+macro_rules! relaxation_wgsl {
+    () => {
+        include_str!("../relaxation/relaxation.wgsl")
+    };
+}
+pub(super) use relaxation_wgsl;
+
+/// The switches that the kernel's WGSL needs. In a `traversal` the vertices that improve are active next; otherwise
+/// they are added to the set `pending`.
+pub(super) fn switches(weights: WeightType, traversal: bool) -> Vec<(&'static str, bool)> {
+    vec![("FLOAT", weights == WeightType::F32), ("TRAVERSAL", traversal)]
+}
+
+/// Checks that the source exists and that the weights are those of the store.
+pub(super) fn check(name: &str, source: VertexId, asked: WeightType, graph: &Graph) -> Result<(), String> {
+    check_sources(&[source], graph)?;
+    weights::check(name, Some(asked), graph)
+}
+
+/// The value and, with `f32` weights, the set of vertices with a rejected weight.
+pub(super) fn attributes(name: &'static str, merge: Merge, first: u32, weights: WeightType) -> Vec<Attribute> {
+    let (of, role, initial) = (AttributeType::U32, Role::Writable, Initial::Bits(first));
+    let value = Attribute { name, of, role, merge, initial };
+    let (of, role, initial) = (AttributeType::Bit, Role::Accumulated, Initial::Bits(0));
+    let refused = Attribute { name: "refused", of, role, merge: Merge::Or, initial };
+    if weights == WeightType::F32 { vec![value, refused] } else { vec![value] }
+}
+
+/// The set of vertices with a rejected weight, if weights are `f32`.
+pub(super) fn refused(state: &State, weights: WeightType) -> Option<&Bits> {
+    (weights == WeightType::F32).then(|| state.attributes.bits(REFUSED))
+}
+
+/// Returns an error if a vertex is in that set; `what` names the computed values, in the plural.
+pub(super) fn verdict(state: &State, weights: WeightType, what: &str) -> Result<(), Refusal> {
+    let Some(vertex) = refused(state, weights).and_then(|refused| refused.next_set(0)) else { return Ok(()) };
+    let reason =
+        format!("an edge to it has a weight that is negative or no number; {what} are found over weights from 0 on");
+    Err(Refusal { vertex: VertexId(vertex as u32), reason })
+}
+
+/// The number of out-edges of the vertices whose value is not `unreached`.
+pub(super) fn traversed_edges(state: &State, unreached: u32) -> u64 {
+    let (values, graph) = (state.attributes.u32(VALUE), &state.graph);
+    let reached = (0..graph.vertices).map(|vertex| vertex as u32).filter(|&vertex| values.get(vertex) != unreached);
+    reached.map(|vertex| u64::from(graph.out_degree(vertex))).sum()
+}
+
+/// The value that an edge offers, and which of two values is better.
+pub trait Rule: Sync {
+    /// The value at the end of a path, given the value before its last edge and the edge's integer weight.
+    fn extended(value: u32, weight: u32) -> u32;
+
+    /// The same with a float weight, by its bits; `None` if the weight is rejected.
+    fn extended_by_float(value: u32, weight: u32) -> Option<u32>;
+
+    /// Replaces the value of a vertex if another is better; returns whether it is.
+    fn improve(values: &U32Column, vertex: u32, value: u32) -> bool;
+}
+
+/// Relaxes edges.
+pub struct Relaxation<'a, R> {
+    values: &'a U32Column,
+    /// With `f32` weights only.
+    refused: Option<&'a Bits>,
+    improved: &'a Bits,
+    traversal: bool,
+    rule: PhantomData<R>,
+}
+
+impl<'a, R> Relaxation<'a, R> {
+    /// The kernel of a traversal: vertices whose value has improved are active next. Vertices with a rejected weight
+    /// must be active too: only then are they sent to other devices.
+    pub(super) fn traversal(state: &'a State, superstep: u32, weights: WeightType) -> Self {
+        Self { traversal: true, ..Self::collecting(state, state.next_frontier(superstep), weights) }
+    }
+
+    /// A kernel that adds the vertices whose value has improved to a set.
+    pub(super) fn collecting(state: &'a State, improved: &'a Bits, weights: WeightType) -> Self {
+        let (values, refused) = (state.attributes.u32(VALUE), refused(state, weights));
+        Self { values, refused, improved, traversal: false, rule: PhantomData }
+    }
+}
+
+impl<R: Rule> Kernel for Relaxation<'_, R> {
+    /// The value of the list's vertex.
+    type Record = u32;
+
+    #[inline(always)]
+    fn open(&self, list: List) -> Option<u32> {
+        Some(self.values.get(list.vertex))
+    }
+
+    #[inline(always)]
+    fn edge(&self, &mut value: &mut u32, neighbour: u32, weight: u32) -> ControlFlow<()> {
+        let offer = match self.refused {
+            None => Some(R::extended(value, weight)),
+            Some(_) => R::extended_by_float(value, weight),
+        };
+        match (offer, self.refused) {
+            (Some(offer), _) => {
+                if R::improve(self.values, neighbour, offer) {
+                    self.improved.insert(neighbour);
+                }
+            }
+            (None, Some(refused)) if refused.insert(neighbour) && self.traversal => {
+                self.improved.insert(neighbour);
+            }
+            (None, _) => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[inline(always)]
+    fn close(&self, _value: u32) {}
+}
