@@ -27,8 +27,8 @@ pub fn page_size(text: &str) -> Result<u32, String> {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Store")]
 pub struct StoreArgs {
-    /// Main memory for making the store, as a hard limit [default: half of the memory that the machine, or the
-    /// container, has left]
+    /// Main memory for making the store, as a hard limit [default: half of the available memory of the
+    /// machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
@@ -158,7 +158,7 @@ impl StoreArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {
-    /// Main memory of a run, as a hard limit [default: half of the memory that the machine, or the container, has left]
+    /// Main memory of a run, as a hard limit [default: half of the available memory of the machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// Page buffer, as a part of it [default: memory that the algorithm does not need, at most the whole graph]
@@ -170,7 +170,7 @@ pub struct ResourceArgs {
     /// How pages are read
     #[arg(long, default_value = "auto", value_name = "FETCHER")]
     fetcher: FetcherName,
-    /// Devices: auto (a GPU where there is one), cpu, gpu, all (every GPU), or an adapter by number or name (see
+    /// Devices: auto (a GPU if there is one), cpu, gpu, all (every GPU), or an adapter by number or name (see
     /// `topostream devices`); may be repeated or separated by commas, and several share the run
     #[arg(long = "device", default_value = "auto", value_name = "DEVICE", value_delimiter = ',')]
     devices: Vec<DeviceChoice>,
@@ -205,7 +205,7 @@ pub struct ResourceArgs {
 enum TransferName {
     /// In place where that is faster by measurements, else by copies
     Auto,
-    /// Kernels read pages where they lie in main memory
+    /// Kernels read pages directly in main memory
     InPlace,
     /// Pages are copied to GPU memory first
     Copy,
@@ -227,7 +227,7 @@ enum FastPathName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FetcherName {
-    /// io_uring where the system allows it, else threads
+    /// io_uring if the system allows it, otherwise threads
     Auto,
     /// io_uring, or an error
     Uring,

@@ -54,7 +54,7 @@ impl CheckpointArgs {
     }
 }
 
-/// Says what can be done after a run has stopped.
+/// Tells the user how to resume a run that has stopped.
 pub fn stopped(checkpoints: Option<&Checkpoints>) {
     let Some(checkpoints) = checkpoints else { return };
     let folder = checkpoints.folder().display();
