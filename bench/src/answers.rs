@@ -43,7 +43,7 @@ impl RankCheck {
     /// Checks a run.
     ///
     /// # Errors
-    /// Where ranks are too far off, or not the first run's.
+    /// If ranks are too far off, or not the first run's.
     pub fn check(&mut self, run: &Run<PageRank>) -> Result<()> {
         let ranks = ranks(run, self.expected.len());
         let bits = ranks.iter().fold(0u64, |sum, rank| sum.wrapping_mul(31).wrapping_add(rank.to_bits()));
@@ -60,7 +60,7 @@ impl RankCheck {
     /// Checks ranks from elsewhere.
     ///
     /// # Errors
-    /// Where they are too far off.
+    /// If they are too far off.
     pub fn close(&self, ranks: &[f64]) -> Result<()> {
         let distance: f64 = ranks.iter().zip(&self.expected).map(|(a, b)| (a - b).abs()).sum();
         match ranks.len() == self.expected.len() && distance <= RANK_TOLERANCE {
@@ -126,7 +126,7 @@ fn values<A: Algorithm, T>(run: &Run<A>, vertices: usize, value: impl Fn(&Answer
 /// Checks that a store has the edges of a source, no more and no fewer, by sums of hashes; ids must be vertices.
 ///
 /// # Errors
-/// Where they differ, or either cannot be read.
+/// If they differ, or either cannot be read.
 pub fn check_edges(store: &Store, source: &mut dyn EdgeSource) -> Result<()> {
     let (mut expected, mut chunk) = ((0u64, 0u64), Vec::new());
     loop {

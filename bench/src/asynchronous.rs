@@ -102,7 +102,7 @@ impl Work {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<()> {
     eprintln!("expected: {EXPECTATION}");
     let Options { run_options, scale, grid, .. } = options;

@@ -40,7 +40,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("billion", EXPECTATION);
     [STORE_CHECK, PAGERANK_CHECK, BFS_CHECK].iter().for_each(|&how| outcome.verified(how));

@@ -29,7 +29,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("checks", EXPECTATION);
     outcome.verified(PAGERANK_CHECK);

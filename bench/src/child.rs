@@ -48,7 +48,7 @@ impl Task {
     /// Does it in a child.
     ///
     /// # Errors
-    /// Where the child fails; it has said why on stderr.
+    /// If the child fails; it has said why on stderr.
     pub fn spawn(&self) -> Result<Finished> {
         let mut child = Command::new(std::env::current_exe()?);
         child.arg("child").arg(serde_json::to_string(self)?).stderr(Stdio::inherit());

@@ -27,7 +27,7 @@ pub struct Options {
 /// Writes the file.
 ///
 /// # Errors
-/// Where a page is not sound or the file cannot be written.
+/// If a page is not sound or the file cannot be written.
 pub fn run(options: &Options) -> Result<()> {
     let bytes = export(&Store::open(&options.store)?, &options.file)?;
     println!("{}: {bytes} bytes", options.file.display());
@@ -37,7 +37,7 @@ pub fn run(options: &Options) -> Result<()> {
 /// Writes a store to a file; returns how many bytes that are.
 ///
 /// # Errors
-/// Where a page is not sound or the file cannot be written.
+/// If a page is not sound or the file cannot be written.
 pub fn export(store: &Store, path: &Path) -> Result<u64> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");

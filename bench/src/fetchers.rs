@@ -33,7 +33,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a page with other bytes among it.
+/// Any failure, including a page with other bytes.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("fetchers", EXPECTATION);
     outcome.verified("pages: one scan by each fetcher held against the checksums in the page directory");

@@ -34,7 +34,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, an unsound store among it.
+/// Any failure, including an unsound store.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("format", EXPECTATION);
     outcome.verified(STORE_CHECK);
@@ -89,7 +89,7 @@ fn round(options: &Options) -> Result<Round> {
 /// A path in the scratch directory at which nothing is.
 ///
 /// # Errors
-/// Where what is there cannot be removed.
+/// If what is there cannot be removed.
 pub fn fresh(folder: &std::path::Path, name: &str) -> Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join(name);

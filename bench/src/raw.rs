@@ -63,7 +63,7 @@ impl std::fmt::Display for Shape {
 /// one would pick whichever had luck. Checks first that the bytes which come are the files'.
 ///
 /// # Errors
-/// Where a file cannot be read, or io_uring is refused.
+/// If a file cannot be read, or io_uring is refused.
 pub fn best(files: &[PathBuf], page_bytes: usize) -> Result<RawRead> {
     check(files)?;
     let mut sizes = vec![1 << 20, page_bytes];
@@ -83,7 +83,7 @@ pub fn best(files: &[PathBuf], page_bytes: usize) -> Result<RawRead> {
 /// Reads files from beginning to end.
 ///
 /// # Errors
-/// Where a file cannot be read, or io_uring is refused.
+/// If a file cannot be read, or io_uring is refused.
 pub fn read(files: &[PathBuf], shape: Shape) -> Result<RawRead> {
     read_each(files, shape, &mut |_, _, _| {})
 }

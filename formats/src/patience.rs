@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// The standard library would repeat an interrupted read for ever.
+    /// The standard library would repeat an interrupted read forever.
     #[test]
     fn what_lasts_is_no_interruption_any_more() {
         let error = insist(|| Err::<(), _>(ErrorKind::Interrupted.into())).unwrap_err();

@@ -111,7 +111,7 @@ impl Store {
         self.manifest.vertices
     }
 
-    /// How many directed edges there are.
+    /// The number of directed edges.
     pub fn edges(&self) -> u64 {
         self.manifest.edges
     }
@@ -159,7 +159,7 @@ impl Store {
         self.out.degrees(self.manifest.vertices)
     }
 
-    /// The original ids: reads and checks `ids.bin` where there is one, 8 bytes a vertex.
+    /// The original ids: reads and checks `ids.bin` if there is one, 8 bytes a vertex.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
@@ -272,7 +272,7 @@ impl Topology {
         self.shards().len() > 1
     }
 
-    /// How many pages there are.
+    /// The number of pages.
     pub fn page_count(&self) -> u32 {
         self.directory.len()
     }

@@ -20,7 +20,7 @@ pub fn start<T: Send + 'static>(
 /// A pool of so many threads.
 ///
 /// # Errors
-/// As of [`start`].
+/// The errors of [`start`].
 pub fn pool(name: &'static str, threads: usize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(move |_| name.into()).build();
     pool.map_err(|error| refused(name, threads, cause(&error)))

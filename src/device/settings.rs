@@ -13,7 +13,7 @@ pub struct GpuSettings {
     pub cache_bytes: Option<u64>,
     /// How work is shared out within a batch of pages.
     pub distribution: Distribution,
-    /// The most pages of one launch.
+    /// The maximum number of pages of one launch.
     pub batch_pages: u32,
     /// How pages reach the device.
     pub transfer: PageTransfer,
@@ -41,7 +41,7 @@ impl Default for GpuSettings {
     }
 }
 
-/// The most pages of one launch where nothing else is asked for.
+/// The maximum number of pages of one launch where nothing else is asked for.
 pub const BATCH_PAGES_DEFAULT: u32 = 4096;
 
 /// Optional features of adapters. They change no results.
@@ -65,7 +65,7 @@ impl Default for FastPaths {
     }
 }
 
-/// How the work of a batch of pages is shared out among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;
+/// How the work of a batch of pages is divided among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;
 /// warp segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Distribution {

@@ -79,7 +79,7 @@ impl Forgery<'_> {
         *self.manifest.graph.pointer_mut(&path).expect("a leaf") = value;
     }
 
-    /// Changes a u32 of a file; a whole number of them.
+    /// Changes a u32 of a file; an integer.
     fn change_word(&mut self, name: &str, range: std::ops::Range<usize>) -> Option<Vec<u8>> {
         let path = self.store.join(name);
         let mut bytes = fs::read(&path).ok()?;

@@ -221,7 +221,7 @@ pub fn component_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
     Ok(Answers { values, report: run.report })
 }
 
-/// Reads whole numbers.
+/// Reads integers.
 pub fn integer(values: &AnswerValues<'_>, vertex: u32) -> Option<u64> {
     match values {
         AnswerValues::Integer(of) => of.get(vertex),

@@ -187,7 +187,7 @@ fn a_grid() {
     check_encodings("grid", &graph);
 }
 
-/// Fewer vertices than a shard has at the least, shards without a destination, more shards than pages.
+/// Fewer vertices than a shard has at least, shards without a destination, more shards than pages.
 #[test]
 fn small_graphs_in_many_shards() {
     for (number, shards) in [2, 3, 256].into_iter().enumerate() {

@@ -378,7 +378,7 @@ gpu_test! {
 
 gpu_test! {
     /// A device that is told to stop while it works towards the end of a superstep stops: whoever gives it up need not
-    /// wait for ever.
+    /// wait forever.
     fn a_device_that_is_given_up_in_a_superstep_stops() {
         let graph = graphs::sparse();
         let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));

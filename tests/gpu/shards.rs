@@ -26,7 +26,7 @@ fn check_shards(name: &str, graph: &EdgeList, shards: u32, setting: &Setting) {
 }
 
 gpu_test! {
-    /// Fewer vertices than a shard has at the least, shards without a destination, more shards than pages.
+    /// Fewer vertices than a shard has at least, shards without a destination, more shards than pages.
     fn small_graphs() {
         let random = EdgeList::new(300, random_edges(0..300, 2000, 8));
         for (number, shards) in [2, 3, 256].into_iter().enumerate() {
@@ -40,7 +40,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Under every way to share out work, and without each fast path: lists of one record and of several pages in each
+    /// Under every distribution of work, and without each fast path: lists of one record and of several pages in each
     /// shard.
     fn lists_of_every_length() {
         let (dense, hubs) = (graphs::dense().edges, graphs::hubs().edges);

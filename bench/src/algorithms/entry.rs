@@ -101,7 +101,7 @@ pub struct Finished {
     pub report: RunReport,
     /// Nanoseconds of it, and of what had to be prepared for it.
     pub ns: f64,
-    /// Its answer, by vertex; infinity where there is none.
+    /// Its answer, by vertex; infinity if there is none.
     pub values: Vec<f64>,
     /// What it keeps in memory.
     pub footprint: Footprint,
@@ -171,7 +171,7 @@ pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Finished> {
     Ok(Finished { ns: run.report.wall_ns as f64, values, footprint, report: run.report })
 }
 
-/// The values of an answer, by vertex; infinity where there is none.
+/// The values of an answer, by vertex; infinity if there is none.
 fn values(run: &dyn FinishedRun, answer: &str, vertices: u64) -> Vec<f64> {
     let answers = run.answers();
     let answer = answers.iter().find(|one| one.name == answer).expect("samples name an answer");

@@ -30,7 +30,7 @@ const EXPECTATION: &str = "with every page in the page buffer, two threads are a
 const TARGETS: [(Edges, f64); 2] = [(Edges::Visited, 1.0), (Edges::Once, 0.5)];
 /// What takes longer is measured once.
 const LONG_NS: f64 = 20e9;
-/// The most supersteps that are reported one by one.
+/// The maximum number of supersteps that are reported one by one.
 const STEPS_MAX: usize = 64;
 
 /// Each algorithm beside one thread over plain arrays: supersteps, bytes read, times, memory for a vertex
@@ -110,7 +110,7 @@ impl Case {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<()> {
     let rows = options.rows()?;
     eprintln!("expected: {EXPECTATION}");

@@ -32,7 +32,7 @@ pub struct RunOptions {
     pub format_memory: Option<u64>,
 }
 
-/// Main memory for making stores at the least.
+/// Main memory for making stores at least.
 const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 
 /// What a run finds in main memory.
@@ -77,7 +77,7 @@ impl RunOptions {
     /// An engine over a store.
     ///
     /// # Errors
-    /// Where it does not open.
+    /// If it does not open.
     pub fn engine(&self, path: &Path, buffer: Buffer, asynchronous: bool) -> Result<Engine> {
         let store = Store::open(path)?;
         let cache = if buffer == Buffer::All { Share::All } else { Share::Nothing };

@@ -26,7 +26,7 @@ const PAGE_BYTES: u32 = 64 << 10;
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-capacity", EXPECTATION);
     let columns =
@@ -76,7 +76,7 @@ impl<'a> Graphs<'a> {
         Ok(Self { bench, count, setup, path: bench.options.dir.join("devices-capacity") })
     }
 
-    /// The most vertices that run, and why more do not.
+    /// The maximum number of vertices that run, and why more do not.
     fn largest(&self) -> Result<(u64, String)> {
         let cap = self.bench.options.cap;
         let refused = (cap / VERTEX_BYTES_LEAST * self.count as u64).min(1 << 32);

@@ -93,7 +93,7 @@ pub enum Experiment {
     Assignments,
     /// Attributes divided among devices: a plain store, and one in shards
     Shard,
-    /// The most vertices under a cap on device memory
+    /// The maximum number of vertices under a cap on device memory
     Capacity,
     /// Bytes that devices tell each other, against what telling everything would take
     Refinement,
@@ -132,7 +132,7 @@ impl Experiment {
 const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's alone on every vertex (single-precision sums: \
     5e-2); levels of searches from three vertices of the highest degrees as the CPU device alone finds them, of \
     further ones how many vertices and edges are reached by all runs";
-/// Main memory for making stores at the least.
+/// Main memory for making stores at least.
 const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 
 /// What all parts share.

@@ -46,7 +46,7 @@ impl Predicted {
 /// Compares what the parts before have run; where none has, runs some of them.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it; where the model has said nothing.
+/// Any failure, including a wrong answer; where the model has said nothing.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     if bench.predicted.borrow().is_empty() {
         replicate::run(bench)?;

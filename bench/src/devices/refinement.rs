@@ -41,7 +41,7 @@ struct Told {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-refinement", EXPECTATION);
     outcome.verified = vec![CHECK.into()];

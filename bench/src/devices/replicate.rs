@@ -16,7 +16,7 @@ const EXPECTATION: &str = "every page goes over a bus and each device has its ow
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-replicate", EXPECTATION);
     let columns = [

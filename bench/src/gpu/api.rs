@@ -71,7 +71,7 @@ pub struct Setup {
     pub cache: Share,
     /// How work is shared out.
     pub distribution: Distribution,
-    /// The most pages of a launch; the engine's choice where none is given.
+    /// The maximum number of pages of a launch; the engine's choice where none is given.
     pub batch_pages: Option<u32>,
     /// How pages that do not stay reach the device.
     pub transfer: PageTransfer,
@@ -109,7 +109,7 @@ impl Setup {
     /// An engine over a store, for one kind of work.
     ///
     /// # Errors
-    /// Where the store does not open.
+    /// If the store does not open.
     pub fn rig(&self, path: &Path, work: Work) -> Result<Rig> {
         let store = Store::open(path)?;
         let options = self.options(&store, work.page_bytes(&store));

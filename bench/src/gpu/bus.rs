@@ -24,7 +24,7 @@ const RATE_COPIES: u64 = 8;
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-bus", EXPECTATION);
     let columns = [

@@ -18,7 +18,7 @@ const HIT_TARGET: f64 = 0.95;
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-cache", EXPECTATION);
     let columns =

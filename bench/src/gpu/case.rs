@@ -44,7 +44,7 @@ impl Case {
     /// A store's graph, under a name, with so many random sources.
     ///
     /// # Errors
-    /// Where the store does not open, or has no edge.
+    /// If the store does not open, or has no edge.
     pub fn new(store: &Store, name: String, sources: usize, threads: usize) -> Result<Self> {
         let degrees = store.out_degrees()?;
         let hub = graph::largest_vertex(store)?;
@@ -78,7 +78,7 @@ impl Case {
     /// Does a rig's work and checks the answer; with the engine's report.
     ///
     /// # Errors
-    /// As of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_with_report(&self, rig: &Rig) -> Result<(Measured, RunReport)> {
         let finished = rig.run()?;
         let measured = Measured::of(rig.work, finished.report());
@@ -96,7 +96,7 @@ impl Case {
     /// Does work once to warm up, then as often as asked.
     ///
     /// # Errors
-    /// As of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn measure(&self, setup: &Setup, work: Work, runs: u32) -> Result<Vec<Measured>> {
         let rig = setup.rig(&self.path, work)?;
         self.run(&rig)?;

@@ -52,7 +52,7 @@ impl Figure {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-cuda", EXPECTATION);
     outcome.verified("the baseline checks its own answers: ranks against its other kernels, levels edge by edge");
@@ -129,7 +129,7 @@ fn row(case: &Case, work: Work, ours: &[Measured], theirs: &Figure, share: Sprea
 /// The rate at which the baseline copies pinned memory to the device, in GB/s.
 ///
 /// # Errors
-/// Where it does not run.
+/// If it does not run.
 pub fn walls(baseline: &Path) -> Result<f64> {
     let figures = parse(Command::new(baseline).arg("--walls"))?;
     let copy = figures.iter().find(|figure| figure.name == "wall_copy_to_device");

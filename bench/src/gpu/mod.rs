@@ -113,7 +113,7 @@ impl Experiment {
     }
 }
 
-/// Main memory for making stores at the least.
+/// Main memory for making stores at least.
 const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 /// Random sources of searches, as in Graph500's kernel but fewer.
 const SOURCES: usize = 16;

@@ -28,7 +28,7 @@ const TARGET: f64 = 0.9;
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-work", EXPECTATION);
     let mut columns = vec!["density", "work"];

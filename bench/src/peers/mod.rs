@@ -89,7 +89,7 @@ trait Peer {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("peers", EXPECTATION);
     outcome.verified(PAGERANK_CHECK);

@@ -127,7 +127,7 @@ impl InputFile {
         file
     }
 
-    /// The length, where it is known.
+    /// The length, if it is known.
     pub(super) fn bytes(&self) -> Result<Option<u64>> {
         Ok(match &*self.opened()? {
             State::Seekable(seekable) => Some(seekable.bytes),

@@ -123,7 +123,7 @@ impl Input {
         self.file_bytes
     }
 
-    /// The length of the contents where that is known without reading them: for plain files.
+    /// The length of the contents if it is known without reading them: for plain files.
     pub(super) fn plain_bytes(&self) -> Option<u64> {
         self.file_bytes.filter(|_| matches!(self.stream, Stream::File(_)))
     }

@@ -58,7 +58,7 @@ impl Leftovers {
     /// too: it gets a mark again, to be locked.
     ///
     /// # Errors
-    /// Where the writer is alive; [`Error::Io`].
+    /// If the writer is alive; [`Error::Io`].
     pub(crate) fn find(folder: &Path, create: bool) -> Result<Option<Self>> {
         let Some(site) = Site::leftover(folder, create)? else { return Ok(None) };
         let mut sites = vec![site];

@@ -15,7 +15,7 @@ pub struct Graph {
     pub vertices: u64,
     pub directed: bool,
     pub out: Vec<Triple>,
-    /// The in-lists' edges, turned round to (source, destination, weight).
+    /// The in-lists' edges, reversed to (source, destination, weight).
     pub in_lists: Option<Vec<Triple>>,
     /// The original id of every vertex.
     pub ids: Vec<u64>,

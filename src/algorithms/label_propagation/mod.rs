@@ -224,7 +224,7 @@ impl LabelPropagation {
     /// device; by default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
     ///
     /// # Errors
-    /// The same as of [`Engine::run`].
+    /// The errors of [`Engine::run`].
     pub fn run(
         engine: &Engine,
         iterations: u32,
@@ -238,7 +238,7 @@ impl LabelPropagation {
     /// without in-lists all pages are read.
     ///
     /// # Errors
-    /// The same as of [`Engine::run`].
+    /// The errors of [`Engine::run`].
     pub fn new(engine: &Engine, iterations: u32, table_bytes: Option<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;

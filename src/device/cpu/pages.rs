@@ -134,7 +134,7 @@ impl<A: Algorithm> Shared<A> {
         self.report.send(report).ok();
     }
 
-    /// Adds a span that ends now to the timeline, where there is one.
+    /// Adds a span that ends now to the timeline, if there is one.
     fn span(&self, lane: Lane, name: &'static str, begin: Instant, detail: Detail) {
         if let Some(trace) = &self.trace {
             trace.span(lane, name, begin, Instant::now(), detail);

@@ -184,7 +184,7 @@ impl Gpu {
     /// Lets callbacks run and resources go, without waiting.
     ///
     /// # Errors
-    /// What [`Gpu::check`] says.
+    /// The errors of [`Gpu::check`].
     pub fn poll(&self) -> Result<(), GpuError> {
         if let Err(words) = caught(|| self.device.poll(wgpu::PollType::Poll)) {
             self.record_loss(&words);
@@ -196,7 +196,7 @@ impl Gpu {
     /// whatever becomes of the device.
     ///
     /// # Errors
-    /// What [`Gpu::check`] says.
+    /// The errors of [`Gpu::check`].
     pub fn wait(&self, submission: wgpu::SubmissionIndex, timeout: Duration) -> Result<bool, Error> {
         let end = Instant::now().checked_add(timeout);
         loop {

@@ -89,7 +89,7 @@ impl TransferQueue {
     /// The GPU's transfer queue. There is one: it must be dropped before it can be had again.
     ///
     /// # Errors
-    /// [`GpuError::Unavailable`] where there is none ([`super::Caps::transfer_family`]), or it is in use;
+    /// [`GpuError::Unavailable`] if there is none ([`super::Caps::transfer_family`]), or it is in use;
     /// [`GpuError::OutOfMemory`].
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         gpu.check()?;
@@ -104,7 +104,7 @@ impl TransferQueue {
     /// overlap.
     ///
     /// # Errors
-    /// As of [`TransferQueue::new`].
+    /// The errors of [`TransferQueue::new`].
     ///
     /// # Safety
     /// While this queue lives, it and wgpu's are used from one thread only: a queue takes no two submissions at once.

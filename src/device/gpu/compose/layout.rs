@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Threads of a workgroup.
 pub const WORKGROUP: u32 = 256;
-/// The most workgroups in a row of a grid; further ones are in further rows.
+/// The maximum number of workgroups in a row of a grid; further ones are in further rows.
 pub const GRID_ROW_MAX: u32 = 32_768;
 /// Lists of more edges than this go to the hub queue, in entries of at most so many edges.
 pub const HUB_EDGES: u32 = 2048;
@@ -53,7 +53,7 @@ pub struct Step {
     pub spare_2: u32,
     /// What the algorithm keeps in a step.
     pub scalars: [f32; 4],
-    /// And its whole numbers.
+    /// And its integers.
     pub integers: [u32; 4],
 }
 
@@ -243,11 +243,11 @@ pub struct MessageParams {
     pub last: u32,
     /// Its first word in the bound exchange memory.
     pub begin: u32,
-    /// The most vertices of a sparse one: [`sparse_max`].
+    /// The maximum number of vertices of a sparse one: [`sparse_max`].
     pub sparse_max: u32,
 }
 
-/// The most vertices that a sparse message about these has: with more of them, a dense one takes less words.
+/// The maximum number of vertices that a sparse message about these has: with more of them, a dense one takes fewer words.
 pub fn sparse_max(layout: &MessageLayout, vertices: &Range<u64>) -> u32 {
     let dense = layout.dense(vertices, 0).words - HEADER_WORDS;
     let each = 1 + u64::from(!layout.bits.is_empty());

@@ -328,7 +328,7 @@ pub fn bit_bytes(vertices: u64) -> u64 {
     4 * vertices.div_ceil(32)
 }
 
-/// The most words of a page's unit row, for pages of at most `edges_max` edges.
+/// The maximum number of words of a page's unit row, for pages of at most `edges_max` edges.
 fn row_words(edges_max: u64, unit_edges: u32) -> u64 {
     edges_max.div_ceil(u64::from(unit_edges)) + 1
 }
