@@ -31,7 +31,7 @@ pub struct Options {
     /// Iterations of PageRank
     #[arg(long, default_value_t = 20)]
     pub iterations: u32,
-    /// A checkpoint after so many supersteps
+    /// Number of supersteps between checkpoints
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..))]
     pub every: u64,
     /// How often everything is measured

@@ -112,7 +112,7 @@ impl Wanted {
         self.rmat_of(folder, scale, EDGE_FACTOR)
     }
 
-    /// An R-MAT graph with Graph500's parameters and so many edges for each vertex.
+    /// An R-MAT graph with Graph500's parameters and this many edges per vertex.
     ///
     /// # Errors
     /// If it can neither be opened nor made.
@@ -134,7 +134,7 @@ impl Wanted {
         self.open_or_make(path, &mut || Ok(Box::new(Uniform::new(vertices, vertices, SEED).generate()?)))
     }
 
-    /// A square grid without diagonals, with so many vertices to a side.
+    /// A square grid without diagonals, with this many vertices per side.
     ///
     /// # Errors
     /// If it can neither be opened nor made.
@@ -243,7 +243,7 @@ pub fn largest_vertex(store: &Store) -> Result<VertexId> {
     Ok(VertexId(largest.ok_or("the graph has no vertex")?.0))
 }
 
-/// So many vertices with the most out-edges, those with more first.
+/// The vertices with the most out-edges, in descending order of out-degree.
 ///
 /// # Errors
 /// If the degrees cannot be read.

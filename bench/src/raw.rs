@@ -47,7 +47,7 @@ impl RawRead {
         ratio(self.bytes as f64, self.ns as f64)
     }
 
-    /// The time that so many bytes take at this speed.
+    /// The time that this many bytes take at this speed.
     pub fn ns_of(&self, bytes: u64) -> f64 {
         ratio(bytes as f64, self.gb_per_s())
     }

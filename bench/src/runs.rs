@@ -180,7 +180,7 @@ pub fn pagerank(iterations: u32, dangling: DanglingMass) -> PageRank {
     PageRank { damping: DAMPING, dangling, stop, ..PageRank::default() }
 }
 
-/// An engine over a store with a page buffer of so many bytes, or as large as the store.
+/// An engine over a store with a page buffer of this many bytes, or as large as the store.
 ///
 /// # Errors
 /// If the store does not open.

@@ -151,7 +151,7 @@ impl Store {
         }
     }
 
-    /// The length of each vertex's out-list: reads and checks `degrees.bin`, unless somebody has them already.
+    /// The length of each vertex's out-list: reads and checks `degrees.bin`, unless they are in memory already.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
@@ -308,7 +308,7 @@ impl Topology {
         }
     }
 
-    /// Reads and checks `degrees.bin`, unless somebody has the degrees already: they are in memory once.
+    /// Reads and checks `degrees.bin`, unless the degrees are in memory already: there is at most one copy.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.

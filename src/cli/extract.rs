@@ -129,7 +129,7 @@ impl Extract {
         Ok(BASE_BYTES + VertexSet::reading_bytes() + VertexSet::memory_bytes(store.vertices()) + ids_bytes)
     }
 
-    /// The least main memory in which the lists of so many vertices are read and written, in bytes.
+    /// The minimum main memory for reading and writing the lists of this many vertices, in bytes.
     fn building_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
         let reading = induced_needs(store, vertices);
         if self.edge_list.is_some() {

@@ -74,7 +74,7 @@ pub enum Distribution {
     Auto,
     /// A thread for each list.
     Vertex,
-    /// A virtual warp of so many lanes for each list: 2, 4, 8, 16 or 32.
+    /// A virtual warp of this many lanes for each list: 2, 4, 8, 16 or 32.
     Warp(u32),
     /// As many lanes as the page's lists are long on average.
     Hybrid,

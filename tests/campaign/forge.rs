@@ -1,4 +1,4 @@
-//! Files that somebody has changed on purpose, with checksums that are right.
+//! Files with deliberate changes and correct checksums.
 //!
 //! What `verify` passes must be a store to the second reader as well, and answers must be right for what that reads.
 //! What

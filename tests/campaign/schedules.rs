@@ -21,7 +21,7 @@ use topostream_tools::format::FormatOptions;
 /// A schedule takes milliseconds; on a device in software, a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One of so many schedules is run on the GPU device, if there is one.
+/// One in this many schedules runs on the GPU device, if there is one.
 const ON_GPU: u64 = 50;
 
 /// Graphs, what is expected of them, and the device that is no CPU.

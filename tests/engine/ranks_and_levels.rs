@@ -197,7 +197,7 @@ fn small_graphs_in_many_shards() {
             ("no edge", EdgeList::new(200, Vec::new())),
             ("random", EdgeList::new(300, random_edges(0..300, 2000, 8))),
         ] {
-            // By default, so many pages for the one graph that has edges in most of them.
+            // By default, this many pages for the one graph that has edges in most of them.
             if thorough() || shards < 256 || name == "random" {
                 check_shards(name, &graph, ENCODINGS[(2 * number) % 5], shards, number);
             }

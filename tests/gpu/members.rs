@@ -1,4 +1,4 @@
-//! Devices that share a run: two GPUs and a CPU between them come to what one device comes to, whoever holds what.
+//! Devices that share a run: two GPUs and a CPU together compute what one device does, however data is divided.
 
 use crate::adapter;
 use crate::agreement::RANK_ERROR;
@@ -320,7 +320,7 @@ enum Moment {
     BeforePages,
     BehindPages,
     InRound,
-    /// Beside whatever goes on, after so many microseconds.
+    /// In parallel with the run, after this many microseconds.
     After(u64),
 }
 
@@ -377,7 +377,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// A device that is told to stop while it works towards the end of a superstep stops: whoever gives it up need not
+    /// A device that is told to stop while it works towards the end of a superstep stops: the thread that drops it need not
     /// wait forever.
     fn a_device_that_is_given_up_in_a_superstep_stops() {
         let graph = graphs::sparse();

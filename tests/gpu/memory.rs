@@ -42,7 +42,7 @@ fn refusal<T>(result: Result<T, Error>) -> (u64, u64, String) {
 }
 
 gpu_test! {
-    /// The figure in the message is exact: a run works with so many bytes, and not with one less. So little is slow,
+    /// The figure in the message is exact: a run works with this budget, and not with one byte less. So little is slow,
     /// and as right as any.
     fn what_a_refusal_says_is_needed_is_enough() {
         let graph = graph();

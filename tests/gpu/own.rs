@@ -1,4 +1,4 @@
-//! Algorithms that somebody else writes, with shaders of their own: what no built-in algorithm uses must work all the
+//! Algorithms of third parties, with their own shaders: what no built-in algorithm uses must work all the
 //! same, and what is wrong with a shader is said by file and line.
 
 use crate::adapter;

@@ -36,7 +36,7 @@ fn core_numbers_of_an_undirected_graph() {
     let make = |_: &Engine| KCore { directed: false, in_lists: false };
     everywhere(&store, make, |found, way| {
         assert_eq!(found.column("core"), expected, "{way}");
-        // Everybody's list is read twice at the most: to count, and when its vertex goes.
+        // Every list is read at most twice: to count, and when its vertex is removed.
         let edges: u64 = found.report.steps.iter().map(|step| step.edges).sum();
         assert!(edges <= 4 * graph.edges.len() as u64, "{way}: {edges} edges");
     });

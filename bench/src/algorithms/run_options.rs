@@ -40,7 +40,7 @@ const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 pub enum Buffer {
     /// Room for all pages, in main memory and on devices.
     All,
-    /// Room for a quarter of so many bytes in main memory, and none on devices.
+    /// Room for a quarter of this many bytes in main memory, and none on devices.
     QuarterOf(u64),
 }
 

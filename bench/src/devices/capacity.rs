@@ -16,7 +16,7 @@ const EXPECTATION: &str = "under a cap on the memory of each device, PageRank by
     directories grow with the whole graph, by 16 bytes a page";
 /// Of the vertices of one device, times the number of devices.
 const TARGET: f64 = 0.9;
-/// A vertex takes more than so many bytes of a device that owns it.
+/// A lower bound of the bytes per vertex on the device that owns it.
 const VERTEX_BYTES_LEAST: u64 = 8;
 /// How near the largest and the smallest that is refused come to each other.
 const NEAR: f64 = 0.02;

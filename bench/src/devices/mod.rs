@@ -1,10 +1,10 @@
-//! Several devices that share a run: what more of them give, and what telling each other costs.
+//! Several devices that share a run: their speedup, and the cost of exchanges.
 //!
 //! ```text
 //!  stores (R-MAT) ─┬─▶ replicate    1, 2, … devices, each page over a bus      ─┐
 //!                  ├─▶ assignments  modulo, random, contiguous, biased          │
 //!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ an Outcome each ─▶ devices-NAME-N-SCALE.json
-//!                  ├─▶ refinement   bytes told ∥ what telling all would take    │
+//!                  ├─▶ refinement   bytes exchanged ∥ bytes of all values     │
 //!  uniform graphs ─┴─▶ capacity     the most vertices under a memory cap        │
 //!  every run above ──▶ model        predicted ∥ measured           (optional)  ─┘
 //! ```
@@ -58,7 +58,7 @@ pub struct Options {
     /// How often everything is measured after a warm-up
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
-    /// Searches begin at so many vertices of the highest degrees
+    /// Number of searches, from the vertices of the highest degrees
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub sources: u32,
     /// `capacity`: memory of each device
@@ -87,7 +87,7 @@ pub struct Options {
 /// A part of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Experiment {
-    /// One device, two, and so on; everything in main memory, nothing kept on devices
+    /// One device, two, and so on; everything in main memory, no caches on devices
     Replicate,
     /// Which pages go to which device
     Assignments,
@@ -95,9 +95,9 @@ pub enum Experiment {
     Shard,
     /// The maximum number of vertices under a cap on device memory
     Capacity,
-    /// Bytes that devices tell each other, against what telling everything would take
+    /// Bytes that devices exchange, compared with exchanging everything
     Refinement,
-    /// What the cost model says of all runs
+    /// The cost model's predictions for all runs
     Model,
 }
 
@@ -240,7 +240,7 @@ impl Bench {
     }
 }
 
-/// Runs the parts that were asked for, or all.
+/// Runs the requested experiments, or all.
 ///
 /// # Errors
 /// The first failure, a wrong answer among them.

@@ -116,7 +116,7 @@ impl Setup {
         Ok(Rig { engine: Engine::new(store, options), work, sums: self.sums })
     }
 
-    /// The engine's options for work that reads so many bytes of pages.
+    /// The engine's options for work that reads this many bytes of pages.
     pub fn options(&self, store: &Store, page_bytes: u64) -> EngineOptions {
         let frames_min = 64 * u64::from(store.manifest().page_bytes);
         let buffer_bytes = match self.buffer {
@@ -344,7 +344,7 @@ impl Measured {
         }
     }
 
-    /// So many of the same.
+    /// This many devices of the same kind.
     fn times(self, count: f64) -> Self {
         Self { ns: self.ns * count, disk_bytes: self.disk_bytes * count, ..self }
     }

@@ -41,7 +41,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// A store's graph, under a name, with so many random sources.
+    /// A store's graph, under a name, with this many random sources.
     ///
     /// # Errors
     /// If the store does not open, or has no edge.

@@ -167,7 +167,7 @@ impl Bench {
         Setup::new(self.options.device.clone(), self.threads())
     }
 
-    /// The R-MAT graph of a scale, with so many edges for each vertex.
+    /// The R-MAT graph of a scale, with this many edges per vertex.
     fn case(&self, scale: u32, edge_factor: u64) -> Result<Rc<Case>> {
         if let Some(case) = self.cases.borrow().get(&(scale, edge_factor)) {
             return Ok(Rc::clone(case));

@@ -75,7 +75,7 @@ impl<A: Algorithm> Shared<A> {
             if !shared.abandoned.load(Ordering::Relaxed) {
                 job(&shared);
             }
-            // Whoever waits for the end of all jobs then has the state to itself.
+            // A thread that waits for the end of all jobs then has exclusive access to the state.
             drop(shared);
             drop(running);
         });

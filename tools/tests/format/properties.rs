@@ -207,7 +207,7 @@ fn weight(draw: u64, of: Option<WeightType>) -> u32 {
     }
 }
 
-/// How many cases: all of them where somebody insists, as CI does.
+/// The number of cases: all of them if that is required, as in CI.
 fn cases(usual: u32, all: u32) -> u32 {
     if std::env::var_os("TOPOSTREAM_GPU_TESTS").is_some_and(|asked| asked != "off") { all } else { usual }
 }

@@ -126,7 +126,7 @@ impl TransferQueue {
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
     pub(in crate::device::gpu) fn beside_wgpu(gpu: &Gpu) -> Result<Self, GpuError> {
-        // SAFETY: an adapter's home is handed from thread to thread as a whole; whoever has it has both queues.
+        // SAFETY: an adapter's home moves between threads as a whole, so its owner has both queues.
         unsafe { Self::on_compute_queue(gpu) }
     }
 

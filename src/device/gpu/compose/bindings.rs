@@ -62,7 +62,7 @@ pub enum Resource {
     HubQueue,
     /// Which vertices a message is about, and where it lies: a [`MessageParams`](super::layout::MessageParams).
     Message,
-    /// What `collect` finds and `ship` writes: so many words as [`collected_words`](super::layout::collected_words)
+    /// What `collect` finds and `ship` writes: as many words as [`collected_words`](super::layout::collected_words)
     /// says. Its first four are zero before `collect`.
     Collected,
     /// Exchange memory that is written.

@@ -253,7 +253,7 @@ impl DevicePlan {
     }
 }
 
-/// Bytes of a batch of so many pages.
+/// Bytes of a batch of this many pages.
 pub fn batch_bytes(pages: u32) -> u64 {
     size_of::<BatchHeader>() as u64 + size_of::<BatchPage>() as u64 * u64::from(pages)
 }

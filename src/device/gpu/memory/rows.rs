@@ -24,7 +24,7 @@ struct Shape {
 }
 
 impl UnitRows {
-    /// Rows for a plan, and for so many frames. Those of slots are kept where there are any.
+    /// Creates rows for a plan and this many frames. Existing rows of slots are kept.
     ///
     /// # Errors
     /// If the device has no memory left.

@@ -62,7 +62,7 @@ impl Context {
         let Some(family) = self.facts.transfer_family else {
             return Err(health.unavailable("transfer queue", "the device has none"));
         };
-        // A queue takes no two submissions at once: whoever has it has it alone.
+        // A queue must not be submitted to concurrently: it has a single owner.
         if self.taken.swap(true, Ordering::AcqRel) {
             return Err(health.unavailable("transfer queue", "it is in use"));
         }
