@@ -1,7 +1,7 @@
 //! Asynchronous relaxation: bytes from disk with pages processed again while they are in the buffer, and without.
 //!
 //! ```text
-//!  grid ──┬─▶ SSSP, widest paths,     ─┬─▶ superstep by superstep ∥ asynchronous ─▶ answers compared ─▶ bytes of one over the other's
+//!  grid ──┬─▶ SSSP, widest paths,     ─┬─▶ superstep by superstep ∥ asynchronous ─▶ answers compared ─▶ bytes
 //!  R-MAT ─┴─▶ components, delta PageRank ┘   (a page buffer of a quarter of what is read)
 //! ```
 

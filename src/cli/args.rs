@@ -56,7 +56,12 @@ pub struct StoreArgs {
     #[arg(long, default_value = "natural", value_name = "ORDER")]
     order: OrderName,
     /// Group out-lists by destination range, one partition per device: 1 to 256
-    #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=i64::from(SHARDS_MAX)))]
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "K",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(SHARDS_MAX))
+    )]
     shards: u32,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all
     /// below it)
@@ -191,7 +196,13 @@ pub struct ResourceArgs {
     #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "GPU")]
     distribution: Distribution,
     /// Maximum number of pages in one launch
-    #[arg(long, default_value_t = BATCH_PAGES_DEFAULT, value_name = "PAGES", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = "GPU")]
+    #[arg(
+        long,
+        default_value_t = BATCH_PAGES_DEFAULT,
+        value_name = "PAGES",
+        value_parser = clap::value_parser!(u32).range(1..=65536),
+        help_heading = "GPU"
+    )]
     batch_pages: u32,
     /// How pages that are not in its cache reach the GPU
     #[arg(long, default_value = "auto", value_name = "WAY", help_heading = "GPU")]

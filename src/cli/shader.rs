@@ -45,7 +45,12 @@ pub struct PrintShader {
     #[arg(long)]
     grouped: bool,
     /// Vertices of the graph
-    #[arg(long, default_value_t = 1 << 20, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    #[arg(
+        long,
+        default_value_t = 1 << 20,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1 << 32)
+    )]
     vertices: u64,
     /// A buffer holds the values of 2^N vertices
     #[arg(long, default_value_t = 28, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=32))]

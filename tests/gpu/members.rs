@@ -377,7 +377,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// A device that is told to stop while it works towards the end of a superstep stops: the thread that drops it need not
+    /// A device that gets a stop message during the end of a superstep stops: the thread that drops it need not
     /// wait forever.
     fn a_device_that_is_given_up_in_a_superstep_stops() {
         let graph = graphs::sparse();

@@ -85,7 +85,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     /// Small graphs of any shape: few vertices, so that edges repeat.
     #[test]
-    fn small_graphs(vertices in 1u32..40, edges in prop::collection::vec((any::<u32>(), any::<u32>()), 0..200), way in 0..3) {
+    fn small_graphs(
+        vertices in 1u32..40,
+        edges in prop::collection::vec((any::<u32>(), any::<u32>()), 0..200),
+        way in 0..3,
+    ) {
         let edges = edges.into_iter().map(|(a, b)| (a % vertices, b % vertices)).collect();
         let graph = EdgeList::new(vertices, edges);
         let options = small_pages(Encoding::VertexId);

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  StoreWriter::create ─▶ topology(Out) ─▶ TopologyWriter::push(source, dest, weight)… ─▶ finish ─▶ … ─▶ finish
-//!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files to their places,
-//!      (site)                  lists that are grouped: the same, shard by shard,             graph.json last
-//!                              with end_shard behind each
+//!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files in place,
+//!      (site)                  grouped lists: the same, shard by shard,                      graph.json last
+//!                              with end_shard after each
 //! ```
 //!
 //! All files are made in a staging folder within the folder that they are for, synced, and moved in by rename. Until

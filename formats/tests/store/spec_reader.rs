@@ -126,7 +126,8 @@ impl Manifest {
         let crc = u64::from(crc32c(&text.as_bytes()[from..to]));
         ensure(envelope.member("crc32c").number() == Some(crc), FILE, "checksum")?;
         let graph = envelope.member("graph").clone();
-        let members = "created_by directed edges encoding ids in input_edges order origin out page_bytes stripes tag vertices weights";
+        let members = "created_by directed edges encoding ids in input_edges order origin out page_bytes stripes tag \
+            vertices weights";
         ensure(graph.names() == members.split(' ').collect::<Vec<_>>(), FILE, "other members in graph")?;
         let number = |name: &str| graph.member(name).number().ok_or(format!("{FILE}: {name} is no number"));
         let encoding = graph.member("encoding");

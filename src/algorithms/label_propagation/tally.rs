@@ -87,7 +87,10 @@ mod tests {
     proptest! {
         /// Also tests that nothing of the previous list is left.
         #[test]
-        fn agrees_with_a_sorted_map(lists in prop::collection::vec(prop::collection::vec(0u32..50, 1..200), 1..5), far: bool) {
+        fn agrees_with_a_sorted_map(
+            lists in prop::collection::vec(prop::collection::vec(0u32..50, 1..200), 1..5),
+            far: bool,
+        ) {
             let (high, mask) = (1 << 31, u32::MAX >> 1);
             let label = |small: u32| if far { mask - 1 - small * 65_536 } else { small };
             for list in lists {

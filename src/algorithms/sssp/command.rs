@@ -18,9 +18,9 @@ pub const SSSP: Entry = Entry {
     name: "sssp",
     aliases: &[],
     about: "Shortest paths: distances of vertices from a source, by edge weights",
-    details: "Integer weights give integer distances of at most 2^32 - 3. With f32 weights each addition along a path is \
-              rounded to the nearest f32. Unreachable vertices get -1 (integer weights) or inf. A negative weight on \
-              the way is an error.",
+    details: "Integer weights give integer distances of at most 2^32 - 3. With f32 weights each addition along a path \
+              is rounded to the nearest f32. Unreachable vertices get -1 (integer weights) or inf. A negative weight \
+              on the way is an error.",
     source: "Bellman and Ford, by frontiers; Meyer and Sanders, 2003 (--delta)",
     lists: "out",
     bytes_per_vertex: "distance 4, frontiers 1/4; `f32` weights 1/8",

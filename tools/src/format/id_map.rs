@@ -247,7 +247,10 @@ mod tests {
             low in prop::collection::vec(0u64..5000, 0..200),
             high in prop::collection::vec(any::<u64>(), 0..50),
             small: bool,
-            edges in prop::collection::vec(prop::sample::select(vec![0, 63, 64, 511, 512, (1 << 32) - 1, 1 << 32, u64::MAX]), 0..4),
+            edges in prop::collection::vec(
+                prop::sample::select(vec![0, 63, 64, 511, 512, (1 << 32) - 1, 1 << 32, u64::MAX]),
+                0..4,
+            ),
         ) {
             let all: BTreeSet<u64> = low.iter().chain(&high).chain(&edges).copied().collect();
             // With the smaller budget most low ids go into the list too; neither budget allows 2^32 bits.

@@ -247,7 +247,7 @@ pub struct MessageParams {
     pub sparse_max: u32,
 }
 
-/// The maximum number of vertices that a sparse message about these has: with more of them, a dense one takes fewer words.
+/// The maximum number of vertices of a sparse message about these; beyond it a dense one takes fewer words.
 pub fn sparse_max(layout: &MessageLayout, vertices: &Range<u64>) -> u32 {
     let dense = layout.dense(vertices, 0).words - HEADER_WORDS;
     let each = 1 + u64::from(!layout.bits.is_empty());

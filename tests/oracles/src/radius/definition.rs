@@ -1,4 +1,4 @@
-//! Sketches without hops of sketches: for each vertex a search that collects the bits of the vertices that it meets, level by
+//! Sketches by their definition: a search from each vertex collects the bits of the vertices that it meets, level by
 //! level.
 
 use crate::EdgeList;
