@@ -31,14 +31,14 @@ pub fn lists(store: &Store, direction: Direction) -> Result<Csr> {
     read_all(store, direction, false)
 }
 
-/// Reads all lists of a direction, with weights or without.
+/// Reads all lists of a direction, with or without weights.
 fn read_all(store: &Store, direction: Direction, weighted: bool) -> Result<Csr> {
     let topology = store.topology(direction).ok_or("the store has no in-lists")?;
     let mut offsets = vec![0];
     for &degree in topology.degrees(store.vertices())?.values() {
         offsets.push(offsets[offsets.len() - 1] + u64::from(degree));
     }
-    // Where lists are grouped for shards, a list comes in several parts.
+    // If lists are grouped for shards, a list has several parts.
     let (mut next, mut all) = (offsets.clone(), vec![0; store.edges() as usize]);
     let mut all_weights = vec![0; if weighted { all.len() } else { 0 }];
     each_weighted_page(store, topology, weighted, |page, neighbours, weights| {
@@ -56,7 +56,7 @@ fn read_all(store: &Store, direction: Direction, weighted: bool) -> Result<Csr> 
     Ok(Csr::new(offsets, all, all_weights))
 }
 
-/// A page's neighbours, whatever their encoding.
+/// A page's neighbours, independent of their encoding.
 #[derive(Clone, Copy)]
 pub enum AnyNeighbours<'a> {
     /// Vertex ids.

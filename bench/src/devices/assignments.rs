@@ -1,4 +1,4 @@
-//! h(j): which pages go to which device under Strategy-P.
+//! Page assignments h(j) under Strategy-P.
 
 use super::Bench;
 use super::sides::{self, Ran, Side, over, speed};

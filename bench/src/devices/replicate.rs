@@ -54,7 +54,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What is run: searches are several, from different sources.
+/// The runs: several searches from different sources.
 fn all_work(bench: &Bench, case: &Case) -> [(Vec<Work>, Sums); 5] {
     [
         (vec![Work::Pull], Sums::Exact),

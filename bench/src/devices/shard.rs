@@ -1,4 +1,4 @@
-//! Strategy-S: each device holds a part of the attributes and sees all pages that may touch it.
+//! Strategy-S: each device holds a part of the attributes and sees all pages that may affect it.
 
 use super::sides::{self, Ran, Side, over, speed};
 use super::{Bench, Case};
