@@ -177,7 +177,7 @@ impl Wanted {
     }
 }
 
-/// A source whose edges are given weights by chance, the same to both directions of an edge.
+/// A source that gives edges random weights, the same for both directions of an edge.
 struct Weighed {
     source: Box<dyn EdgeSource>,
     info: SourceInfo,

@@ -106,7 +106,7 @@ fn check(files: &[PathBuf]) -> Result<()> {
     if found == expected { Ok(()) } else { Err("raw reads gave other bytes than the files have".into()) }
 }
 
-/// A sum over blocks that tells contents and places apart, but not the order in which they come.
+/// A sum over blocks that depends on contents and offsets, but not on the order of reads.
 fn fingerprint(file: usize, offset: u64, bytes: &[u8]) -> u64 {
     let block = |(index, block): (usize, &[u8])| {
         let place = (file as u64) << 48 ^ (offset / ALIGNMENT as u64 + index as u64);

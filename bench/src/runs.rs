@@ -32,7 +32,7 @@ pub enum Work {
     },
 }
 
-/// What runs over one graph should come to.
+/// The expected answers of runs over a graph.
 pub struct Expected {
     /// The iterations that `ranks` is for.
     iterations: u32,

@@ -96,8 +96,8 @@ impl Deref for AlignedBuffer {
 
     fn deref(&self) -> &[u8] {
         #[allow(unsafe_code)]
-        // SAFETY: the bytes are initialised (zeroed), allocated for as long as the buffer is, and written to by nobody
-        // who does not borrow the buffer exclusively: whoever else writes to its address keeps a contract that nobody
+        // SAFETY: the bytes are initialised (zeroed), allocated as long as the buffer exists, and written only by code
+        // that borrows the buffer exclusively: other code that writes to its address promises that nobody
         // looks meanwhile.
         unsafe {
             std::slice::from_raw_parts(self.0.start, self.0.bytes)

@@ -348,7 +348,7 @@ pub(crate) fn stripe_files(store: &Path, stripes: &[PathBuf], direction: Directi
 
 /// The directory with a stripe's files of a topology.
 fn stripe_path(store: &Path, stripe: &Path, direction: Direction) -> PathBuf {
-    // The store's own directory is the stripe `.`, which nobody wants to read in a message.
+    // The store's own directory is the stripe `.`, which would be unclear in a message.
     store.join(stripe).join(direction.folder()).components().collect()
 }
 

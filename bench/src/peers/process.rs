@@ -13,7 +13,7 @@ pub struct Launch {
 pub struct Printed {
     /// Its standard output and error, one after the other.
     pub text: String,
-    /// Bytes that it had the disk read, loading included, where the system tells.
+    /// Bytes that it had the disk read, loading included, if the system reports it.
     pub disk_bytes: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! A file's bytes, unpacked.
 //!
 //! Compression is recognised by the first bytes, whatever the file is called. Raw id pairs could begin with the same
-//! bytes by chance, so for them the name has to say it as well.
+//! bytes, so for them the name must match as well.
 
 use std::io::{self, Read};
 use std::path::Path;

@@ -7,7 +7,7 @@ use super::Kind;
 use crate::edge::WeightType;
 use crate::error::Error;
 
-/// How an edge list is to be read.
+/// Options for reading an edge list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The format; `None` recognises it by name and content.

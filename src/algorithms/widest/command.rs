@@ -38,7 +38,7 @@ pub struct WidestArgs {
 
 impl Command for WidestArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        // Where there are no weights the engine says so.
+        // Without weights, the engine reports an error.
         let weights = store.manifest().weights.unwrap_or(WeightType::U32);
         let widest = Widest { source: self.source.vertex(store)?, weights };
         Ok(Prepared::new(widest).showing(Shown::AboveZero))

@@ -74,7 +74,7 @@ pub fn clear(checkpoints: Option<&Checkpoints>) -> Outcome {
 }
 
 fn say(text: &str) {
-    // Nobody may be listening: that is no reason to panic.
+    // The output may be closed, which must not cause a panic.
     writeln!(std::io::stderr(), "{text}").ok();
 }
 

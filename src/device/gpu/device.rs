@@ -191,7 +191,7 @@ impl Device for GpuDevice {
     }
 
     fn submit(&mut self, task: PageTask) {
-        // A driver that has stopped says so at the next question.
+        // A driver that has stopped returns an error to the next request.
         self.messages.send(DriverMessage::Page(task)).ok();
     }
 

@@ -77,7 +77,7 @@ pub struct AdapterReport {
     pub backend: String,
     /// The driver, with its version.
     pub driver: String,
-    /// Bytes of device memory, where the system tells.
+    /// Bytes of device memory, if the system reports them.
     pub memory_bytes: Option<u64>,
     /// Its limits.
     pub limits: AdapterLimits,

@@ -115,7 +115,7 @@ impl HostImport {
         let bytes = bytes.next_multiple_of(alignment);
         let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::try_new("what a GPU keeps in main memory", bytes)?);
         #[allow(unsafe_code)]
-        // SAFETY: nobody else ever sees this memory.
+        // SAFETY: no other code accesses this memory.
         unsafe {
             Self::writable(gpu, memory, chunk_bytes.min(bytes))
         }

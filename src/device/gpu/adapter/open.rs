@@ -59,7 +59,7 @@ pub struct Caps {
     pub binding_alignment: u64,
     /// Bytes of a buffer.
     pub buffer_bytes_max: u64,
-    /// Bytes of device memory, where the system tells.
+    /// Bytes of device memory, if the system reports them.
     pub memory_bytes: Option<u64>,
     /// Storage buffers that a kernel can bind.
     pub storage_buffers_max: u32,

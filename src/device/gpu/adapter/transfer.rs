@@ -42,7 +42,7 @@ const SLICE: Duration = Duration::from_millis(100);
 /// seconds.
 const LANE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A part of a buffer that is to be copied to another.
+/// A part of a buffer to copy to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy<'a> {
     /// Where the bytes are.

@@ -38,7 +38,7 @@ pub enum Resource {
     NextPages,
     /// What page kernels count: [`Counters`](super::layout::Counters).
     Counters,
-    /// What each workgroup's vertices come to: four `f32`, or a [`CensusTotal`](super::layout::CensusTotal).
+    /// The total of each workgroup's vertices: four `f32`, or a [`CensusTotal`](super::layout::CensusTotal).
     Totals,
     /// For `fill`: what to write, a [`Fill`](super::layout::Fill).
     Fill,

@@ -52,7 +52,7 @@ fn declares(algorithm: &Declared, names: &[&str]) -> bool {
     names.iter().all(|name| declared.iter().any(|one| one.name == *name))
 }
 
-/// The expressions of whether a vertex's list is read, and of which of 32 vertices' lists the next superstep reads.
+/// The expressions for whether a vertex's list is read, and for the bits of 32 vertices whose lists are read next.
 fn visited(algorithm: &Declared, options: &ModuleOptions) -> (String, String) {
     match options.visit {
         Visit::All => ("true".into(), "0xffffffffu".into()),
