@@ -67,7 +67,7 @@ fn version() -> String {
     }
 }
 
-/// Empties the system's page cache, so that no program starts with a warm one. Returns whether that was allowed: it takes
+/// Empties the system's page cache, so that no program starts with a warm one. Returns whether it was allowed: it takes
 /// an administrator.
 pub fn drop_page_cache() -> bool {
     Command::new("sync").status().is_ok_and(|status| status.success())

@@ -119,7 +119,8 @@ gpu_test! {
             for (number, (sharded, setting, kinds)) in ways().enumerate().filter(|(number, _)| is_run(number + which)) {
                 let store = TestStore::new(&graph.edges, &setting.store_options());
                 let bottom_up = (number / 2 + which) % 2 == 0;
-                let what = format!("{}, bottom-up: {bottom_up}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
+                let what =
+                    format!("{}, bottom-up: {bottom_up}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
                 let search = Bfs { parents: true, bottom_up, ..Bfs::from(VertexId(graph.source)) };
                 let mut team = team(&store, search, sharded, &setting, kinds).unwrap();
                 let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));

@@ -220,7 +220,8 @@ gpu_test! {
         child.args(["--exact", "memory::many_runs", "--ignored", "--nocapture"]);
         let output = child.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}{errors}");
     }
 }
 

@@ -63,7 +63,8 @@ gpu_test! {
         let graph = graphs::hubs().edges;
         for (encoding, shards) in [(Encoding::VertexId, 3), (ENCODINGS[2], 5)] {
             let setting = Setting { encoding, ..Setting::default() };
-            let store = TestStore::from_source(|| weighted(&graph), &FormatOptions { shards, ..setting.store_options() });
+            let store =
+                TestStore::from_source(|| weighted(&graph), &FormatOptions { shards, ..setting.store_options() });
             for distribution in [DISTRIBUTIONS[1], DISTRIBUTIONS[7], DISTRIBUTIONS[8]] {
                 let engine = store.engine(Setting { distribution, ..setting.clone() }.options());
                 for direction in [Direction::Out, Direction::In] {

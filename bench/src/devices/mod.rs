@@ -3,7 +3,7 @@
 //! ```text
 //!  stores (R-MAT) ─┬─▶ replicate    1, 2, … devices, each page over a bus      ─┐
 //!                  ├─▶ assignments  modulo, random, contiguous, biased          │
-//!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ Outcomes ─▶ devices-NAME-N-SCALE.json
+//!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ devices-NAME-N-SCALE.json
 //!                  ├─▶ refinement   bytes exchanged ∥ bytes of all values       │
 //!  uniform graphs ─┴─▶ capacity     the most vertices under a memory cap        │
 //!  every run above ──▶ model        predicted ∥ measured           (optional)  ─┘
