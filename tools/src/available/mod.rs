@@ -9,7 +9,7 @@
 //! ```
 //!
 //! In a memory cgroup everything that the process touches counts: its own pages, those of files that it maps or reads,
-//! locked pages, and some kernel memory (page tables, io_uring rings). Clean pages of files are
+//! locked pages, and some kernel memory (page tables, rings of asynchronous reads). Clean pages of files are
 //! dropped when the group is full, so they do not count as used here; files in a tmpfs do.
 //!
 //! Existing crates do not fit: those that are maintained (`sysinfo`) collect the state of a whole machine,
