@@ -6,9 +6,9 @@
 #     bench/devices.sh --device 0,1 --scale 24                 these two
 #     bench/devices.sh --device cpu,cpu --scale 16 --page-size 64KiB     to see that it works
 #
-# Options are those of `topostream-bench devices --help`. The machine is calibrated first, once: the rates are kept in BENCH_DIR
-# (remove rates-*.json to measure again). TOPOSTREAM_BENCH and TOPOSTREAM name binaries that are built already. NO_RATES=1 leaves
-# the cost model out, CALIBRATE holds further options of `topostream calibrate`.
+# Options are those of `topostream-bench devices --help`. The machine is calibrated first, once: the rates are kept in
+# BENCH_DIR (remove rates-*.json to measure again). TOPOSTREAM_BENCH and TOPOSTREAM name existing binaries. NO_RATES=1
+# skips the cost model, CALIBRATE holds further options of `topostream calibrate`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=${BENCH_DIR:-target/bench}

@@ -5,8 +5,9 @@
 #     bench/gpu.sh --scale 24 --only vram,bus          some of it
 #     bench/gpu.sh --quick --device 0                  small graphs, on whatever `topostream devices` calls 0
 #
-# Options are those of `topostream-bench gpu --help`. TOPOSTREAM_BENCH names a binary that is built already; with nvcc on the
-# path (or NVCC set) the CUDA baseline is built and compared with. Stores are kept in BENCH_DIR, on the disk to be measured.
+# Options are those of `topostream-bench gpu --help`. TOPOSTREAM_BENCH names an existing binary; with nvcc on
+# the path (or NVCC set) the CUDA baseline is built and measured too. Stores are kept in BENCH_DIR, on the disk to
+# measure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=${BENCH_DIR:-target/bench}

@@ -15,7 +15,7 @@ use topostream_tools::format::format;
 pub use topostream_tools::format::{FormatOptions, IdPolicy};
 use topostream_tools::progress::{Cancel, Quiet};
 
-/// The share of the memory that a file is read with: one part in so many.
+/// A file is read with the memory divided by this.
 const READING_SHARE: u64 = 4;
 
 /// Makes a store from edges in memory or in a file.

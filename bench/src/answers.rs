@@ -1,4 +1,4 @@
-//! Answers, checked: each against a computation that shares no code with the engine.
+//! Checks of answers, each against a computation that shares no code with the engine.
 
 use crate::Result;
 use crate::arrays::each_page;
@@ -11,27 +11,27 @@ use topostream_oracles::bfs::{UNREACHED, bfs};
 use topostream_oracles::pagerank::DAMPING;
 use topostream_oracles::{Csr, Dangling, rank_iterations};
 
-/// Ranks may differ by this in all (L1 norm); they sum to 1 and are kept in single precision.
+/// Maximum L1 distance of ranks; they sum to 1 and are kept in single precision.
 const RANK_TOLERANCE: f64 = 1e-5;
 
-/// How PageRank is checked, for outcomes.
+/// The description of the check of PageRank, for outcomes.
 pub const PAGERANK_CHECK: &str =
     "PageRank: L1 distance of at most 1e-5 to a one-thread push in f64 over arrays in memory; later runs bit for bit";
-/// How BFS is checked, for outcomes.
+/// The description of the check of BFS, for outcomes.
 pub const BFS_CHECK: &str = "BFS: every level as in a one-thread queue search over arrays in memory";
-/// How stores are checked, for outcomes.
+/// The description of the check of stores, for outcomes.
 pub const STORE_CHECK: &str =
     "store: `verify` over every page, and a sum of hashes over its edges as over the edges of the generator, made anew";
 
-/// What a PageRank should come to, computed once.
+/// The expected ranks, computed once.
 pub struct RankCheck {
     expected: Vec<f64>,
-    /// The first run's ranks, added up as bits: later runs must have the same.
+    /// The first run's ranks as bits: later runs must be identical.
     bits: Option<u64>,
 }
 
 impl RankCheck {
-    /// Computes what is expected.
+    /// Computes the expected ranks.
     pub fn new(out_lists: &Csr, iterations: u32, dangling: DanglingMass) -> Self {
         let dangling = match dangling {
             DanglingMass::Redistributed => Dangling::Spread,
@@ -43,7 +43,7 @@ impl RankCheck {
     /// Checks a run.
     ///
     /// # Errors
-    /// Where ranks are too far off, or not the first run's.
+    /// If ranks are too far off, or differ from the first run's.
     pub fn check(&mut self, run: &Run<PageRank>) -> Result<()> {
         let ranks = ranks(run, self.expected.len());
         let bits = ranks.iter().fold(0u64, |sum, rank| sum.wrapping_mul(31).wrapping_add(rank.to_bits()));
@@ -57,10 +57,10 @@ impl RankCheck {
         Ok(())
     }
 
-    /// Checks ranks from elsewhere.
+    /// Checks ranks of another program.
     ///
     /// # Errors
-    /// Where they are too far off.
+    /// If they are too far off.
     pub fn close(&self, ranks: &[f64]) -> Result<()> {
         let distance: f64 = ranks.iter().zip(&self.expected).map(|(a, b)| (a - b).abs()).sum();
         match ranks.len() == self.expected.len() && distance <= RANK_TOLERANCE {
@@ -70,18 +70,18 @@ impl RankCheck {
     }
 }
 
-/// What a BFS should come to, computed once.
+/// The expected levels, computed once.
 pub struct LevelCheck {
     expected: Vec<u32>,
 }
 
 impl LevelCheck {
-    /// Computes what is expected.
+    /// Computes the expected levels.
     pub fn new(out_lists: &Csr, source: u32) -> Self {
         Self { expected: bfs(out_lists, source) }
     }
 
-    /// How many vertices are reached.
+    /// The number of vertices reached.
     pub fn reached(&self) -> u64 {
         self.expected.iter().filter(|&&level| level != UNREACHED).count() as u64
     }
@@ -89,7 +89,7 @@ impl LevelCheck {
     /// Checks a run.
     ///
     /// # Errors
-    /// With the first vertex whose level is another.
+    /// Names the first vertex with a different level.
     pub fn check(&self, run: &Run<Bfs>) -> Result<()> {
         let levels = levels(run, self.expected.len());
         let wrong = (0..self.expected.len()).find(|&vertex| levels[vertex] != self.expected[vertex]);
@@ -123,10 +123,10 @@ fn values<A: Algorithm, T>(run: &Run<A>, vertices: usize, value: impl Fn(&Answer
     (0..vertices).map(|vertex| value(&answers[0].values, vertex as u32)).collect()
 }
 
-/// Checks that a store has the edges of a source, no more and no fewer, by sums of hashes; ids must be vertices.
+/// Checks by sums of hashes that a store has exactly the edges of a source; ids must be vertices.
 ///
 /// # Errors
-/// Where they differ, or either cannot be read.
+/// If they differ, or either cannot be read.
 pub fn check_edges(store: &Store, source: &mut dyn EdgeSource) -> Result<()> {
     let (mut expected, mut chunk) = ((0u64, 0u64), Vec::new());
     loop {
@@ -154,7 +154,7 @@ pub fn check_edges(store: &Store, source: &mut dyn EdgeSource) -> Result<()> {
     }
 }
 
-/// A hash of both ends of an edge: sums of it tell sets of edges apart.
+/// A hash of an edge; sums of it identify multisets of edges.
 pub fn hash(source: u64, dest: u64) -> u64 {
     topostream_formats::random::hash(source << 32 ^ dest)
 }

@@ -11,7 +11,7 @@ use topostream_oracles::{Csr, Graph, Weights};
 /// Reads a store.
 ///
 /// # Errors
-/// Where a page is not sound.
+/// If a page is not sound.
 pub fn graph(store: &Store) -> Result<Graph> {
     let manifest = store.manifest();
     let read = |direction| read_all(store, direction, manifest.weights.is_some());
@@ -26,19 +26,19 @@ pub fn graph(store: &Store) -> Result<Graph> {
 /// Reads all lists of a direction, without weights.
 ///
 /// # Errors
-/// Where the store has none, or a page is not sound.
+/// If the store has none, or a page is not sound.
 pub fn lists(store: &Store, direction: Direction) -> Result<Csr> {
     read_all(store, direction, false)
 }
 
-/// Reads all lists of a direction, with weights or without.
+/// Reads all lists of a direction, with or without weights.
 fn read_all(store: &Store, direction: Direction, weighted: bool) -> Result<Csr> {
     let topology = store.topology(direction).ok_or("the store has no in-lists")?;
     let mut offsets = vec![0];
     for &degree in topology.degrees(store.vertices())?.values() {
         offsets.push(offsets[offsets.len() - 1] + u64::from(degree));
     }
-    // Where lists are grouped for shards, a list comes in several parts.
+    // If lists are grouped for shards, a list has several parts.
     let (mut next, mut all) = (offsets.clone(), vec![0; store.edges() as usize]);
     let mut all_weights = vec![0; if weighted { all.len() } else { 0 }];
     each_weighted_page(store, topology, weighted, |page, neighbours, weights| {
@@ -56,7 +56,7 @@ fn read_all(store: &Store, direction: Direction, weighted: bool) -> Result<Csr> 
     Ok(Csr::new(offsets, all, all_weights))
 }
 
-/// A page's neighbours, whatever their encoding.
+/// A page's neighbours, independent of their encoding.
 #[derive(Clone, Copy)]
 pub enum AnyNeighbours<'a> {
     /// Vertex ids.
@@ -78,7 +78,7 @@ impl Neighbours for AnyNeighbours<'_> {
 /// Reads a topology page by page, in order.
 ///
 /// # Errors
-/// Where a page cannot be read or is not sound.
+/// If a page cannot be read or is not sound.
 pub fn each_page(store: &Store, topology: &Topology, mut take: impl FnMut(&Page<'_>, AnyNeighbours<'_>)) -> Result<()> {
     each_weighted_page(store, topology, false, |page, neighbours, _| take(page, neighbours))
 }

@@ -1,7 +1,7 @@
-//! Asynchronous relaxation: bytes from disk with pages processed again while they are in the buffer, and without.
+//! Asynchronous relaxation: bytes from disk with and without reprocessing of buffered pages.
 //!
 //! ```text
-//!  grid ──┬─▶ SSSP, widest paths,     ─┬─▶ superstep by superstep ∥ asynchronous ─▶ answers compared ─▶ bytes of one over the other's
+//!  grid ──┬─▶ SSSP, widest paths,     ─┬─▶ superstep by superstep ∥ asynchronous ─▶ answers compared ─▶ bytes
 //!  R-MAT ─┴─▶ components, delta PageRank ┘   (a page buffer of a quarter of what is read)
 //! ```
 
@@ -21,7 +21,7 @@ const EXPECTATION: &str = "on the grid, where a superstep goes one hop and reads
     R-MAT, where a few supersteps are all, it reads no more than half as much again, and on other graphs no more. \
     PageRank by residuals reads no more than half as much again anywhere: on a grid all vertices have something to \
     pass on at the same times. Answers are the same";
-/// Bytes without over bytes with, on the grid, on R-MAT, and on a graph from a file.
+/// Ratio of bytes without to bytes with, on the grid, on R-MAT, and on a graph from a file.
 const GRID_TARGET: f64 = 2.0;
 const RMAT_TARGET: f64 = 0.67;
 const FILE_TARGET: f64 = 1.0;
@@ -32,20 +32,20 @@ pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
     #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=30))]
     pub scale: u32,
-    /// Vertices to a side of the grid
+    /// Vertices per side of the grid
     #[arg(long, default_value_t = 2048, value_parser = clap::value_parser!(u64).range(2..=65_535))]
     pub grid: u64,
-    /// An edge list, to be measured on too
+    /// An additional edge list to measure
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
-    /// How often everything is measured
+    /// Number of measurements
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
     #[command(flatten)]
     pub run_options: RunOptions,
 }
 
-/// What is run.
+/// The algorithm to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     Sssp,
@@ -102,7 +102,7 @@ impl Work {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<()> {
     eprintln!("expected: {EXPECTATION}");
     let Options { run_options, scale, grid, .. } = options;
@@ -139,10 +139,10 @@ pub fn run(options: &Options) -> Result<()> {
     outcome.publish(Some(&run_options.results.join(file)))
 }
 
-/// The stores, what is run over them, and how many times fewer bytes it should read.
+/// The stores, the work over them, and the target ratio of bytes.
 fn trials(options: &Options) -> Result<Vec<(Store, Work, f64)>> {
     let Options { run_options, scale, grid, .. } = options;
-    // The grid's edges come once, and are mirrored as they are.
+    // The grid's edges are given once, and are mirrored.
     let weighted = Needs { weights: WEIGHTED.weights, undirected: false, distinct: false, ..UNDIRECTED };
     let grid = || run_options.wanted(&weighted).grid(&run_options.dir, *grid);
     let rmat = |needs| run_options.wanted(needs).rmat(&run_options.dir, *scale);
@@ -167,7 +167,7 @@ fn trials(options: &Options) -> Result<Vec<(Store, Work, f64)>> {
     Ok(trials)
 }
 
-/// A run without and one with, again and again.
+/// Alternates runs without and with.
 fn measure(
     options: &Options,
     store: &Store,

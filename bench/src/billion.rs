@@ -15,7 +15,7 @@ const EXPECTATION: &str = "a graph of a billion edges is formatted within 2 GiB 
     PageRank and a BFS with a page buffer of 1 GiB take less memory than the graph has bytes";
 const ITERATIONS: u32 = 10;
 
-/// A billion edges: format, verify, PageRank and BFS, each in a process of its own
+/// A billion edges: format, verify, PageRank and BFS, each in its own process
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
@@ -27,10 +27,10 @@ pub struct Options {
     /// The page buffer of runs
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub buffer: u64,
-    /// Store the in-lists too: PageRank pulls, and BFS may go bottom-up
+    /// Store the in-lists too, for pull PageRank and bottom-up BFS
     #[arg(long)]
     pub in_edges: bool,
-    /// Leave the store in the scratch directory
+    /// Keep the store in the scratch directory
     #[arg(long)]
     pub keep: bool,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("billion", EXPECTATION);
     [STORE_CHECK, PAGERANK_CHECK, BFS_CHECK].iter().for_each(|&how| outcome.verified(how));

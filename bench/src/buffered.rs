@@ -1,4 +1,4 @@
-//! Everything buffered: the engine against plain arrays, where no disk hides what paging costs.
+//! The engine with all pages buffered, compared with plain arrays: without a disk, the cost of paging shows.
 
 use crate::answers::{BFS_CHECK, PAGERANK_CHECK};
 use crate::measure::{Spread, ratio};
@@ -16,7 +16,7 @@ const BASELINE_TARGET: f64 = 1.7;
 const GAP_TARGET: f64 = 0.5;
 const ITERATIONS: u32 = 4;
 
-/// Everything buffered: against one thread over plain arrays, and against GAP
+/// All pages buffered: compared with one thread over plain arrays, and with GAP
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
@@ -25,7 +25,7 @@ pub struct Options {
     /// The directory with GAP's `pr`, `pr_spmv` and `bfs` (source: <https://github.com/sbeamer/gapbs>)
     #[arg(long, value_name = "DIR", requires = "graph")]
     pub gapbs: Option<PathBuf>,
-    /// A graph as GAP serializes it, to be measured on instead of the R-MAT graph
+    /// A graph in GAP's serialized format, instead of the R-MAT graph
     #[arg(long, value_name = "FILE.sg")]
     pub graph: Option<PathBuf>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("buffered", EXPECTATION);
     outcome.verified(PAGERANK_CHECK);
@@ -72,7 +72,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What is measured in every round.
+/// The work of every round.
 struct Trial<'a> {
     work: Work,
     engines: &'a [Engine; 2],

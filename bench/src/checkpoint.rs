@@ -1,4 +1,4 @@
-//! Checkpoints: what writing them costs a run.
+//! The cost of writing checkpoints.
 //!
 //! ```text
 //!  R-MAT ─▶ PageRank, search, ─▶ without ∥ with a checkpoint ─▶ answers compared ─▶ time of one
@@ -18,7 +18,7 @@ use topostream::{Engine, Store};
 
 const EXPECTATION: &str = "one checkpoint a minute costs no more than 3% of the time: by the time that writing takes \
     until the file is on disk, and by what a run with checkpoints takes longer";
-/// Of a minute.
+/// Share of a minute.
 const SHARE_TARGET: f64 = 0.03;
 const MINUTE_NS: f64 = 60e9;
 
@@ -31,17 +31,17 @@ pub struct Options {
     /// Iterations of PageRank
     #[arg(long, default_value_t = 20)]
     pub iterations: u32,
-    /// A checkpoint after so many supersteps
+    /// Number of supersteps between checkpoints
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..))]
     pub every: u64,
-    /// How often everything is measured
+    /// Number of measurements
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
     #[command(flatten)]
     pub run_options: RunOptions,
 }
 
-/// What is run.
+/// The algorithm to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     PageRank,
@@ -74,7 +74,7 @@ impl Work {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<()> {
     eprintln!("expected: {EXPECTATION}");
     let run_options = &options.run_options;
@@ -110,7 +110,7 @@ pub fn run(options: &Options) -> Result<()> {
     outcome.publish(Some(&run_options.results.join(file)))
 }
 
-/// A run without and one with, again and again.
+/// Alternates runs without and with.
 fn measure(options: &Options, store: &Store, work: Work, table: &mut Table, outcome: &mut Outcome) -> Result<()> {
     let page_bytes =
         store.topologies().map(|lists| u64::from(lists.page_count()) * u64::from(lists.page_bytes())).sum();

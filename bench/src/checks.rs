@@ -1,4 +1,4 @@
-//! What it costs to check every page that comes from disk.
+//! The cost of checking every page that is read.
 
 use crate::answers::PAGERANK_CHECK;
 use crate::measure::{Spread, ratio, timed};
@@ -16,7 +16,7 @@ const EXPECTATION: &str = "checking a page (checksum, slots, every neighbour in 
     one thread than the disk for vertex ids, slower for record ids, and a small part of a PageRank pass from disk";
 const ITERATIONS: u32 = 3;
 
-/// What checking pages costs
+/// The cost of checking pages
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
@@ -29,7 +29,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("checks", EXPECTATION);
     outcome.verified(PAGERANK_CHECK);
@@ -93,7 +93,7 @@ fn round(store: &Store, pages: &[AlignedBuffer]) -> Result<Round> {
     }
 }
 
-/// The share of the threads' time that checks have in an iteration of PageRank with the smallest page buffer.
+/// The share of the threads' time spent on checks in an iteration of PageRank with the smallest page buffer.
 fn shares(store: &Store, common: &Common, outcome: &mut Outcome) -> Result<Spread> {
     let out_lists = arrays::lists(store, Direction::Out)?;
     let mut expected = Expected::new(&out_lists, ITERATIONS, graph::largest_vertex(store)?);

@@ -1,4 +1,4 @@
-//! Parts of benchmarks in processes of their own, so that their peak memory is theirs alone.
+//! Runs parts of benchmarks in child processes, to measure their peak memory alone.
 //!
 //! ```text
 //!  benchmark ── topostream-bench child '{"Format": …}' ──▶ child
@@ -20,23 +20,23 @@ use topostream_formats::{Direction, Store, VertexId};
 use topostream_tools::progress::{Cancel, Progress, Quiet, Unit};
 use topostream_tools::verify::verify;
 
-/// What a child does.
+/// The work of a child.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Task {
     /// Generates and formats an R-MAT graph.
     Format { scale: u32, path: PathBuf, memory_bytes: u64, in_edges: bool, page_bytes: u32 },
-    /// Verifies a store; afterwards, untimed, holds it against its generator.
+    /// Verifies a store; afterwards, untimed, compares it with its generator.
     Verify { scale: u32, path: PathBuf, memory_bytes: u64 },
     /// Runs the engine; afterwards, untimed, checks the answer.
     Run { path: PathBuf, work: Work, buffer_bytes: u64, threads: usize },
 }
 
-/// What a child did.
+/// The outcome of a child.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Finished {
     /// Nanoseconds of the work, without the check afterwards.
     pub ns: u64,
-    /// The most memory that the process had until the work was done, where the system tells.
+    /// Peak memory of the process at the end of the work, if the system reports it.
     pub peak_bytes: Option<u64>,
     /// Nanoseconds of each stage.
     pub stages: Vec<(String, u64)>,
@@ -45,10 +45,10 @@ pub struct Finished {
 }
 
 impl Task {
-    /// Does it in a child.
+    /// Runs it in a child.
     ///
     /// # Errors
-    /// Where the child fails; it has said why on stderr.
+    /// If the child fails; it has said why on stderr.
     pub fn spawn(&self) -> Result<Finished> {
         let mut child = Command::new(std::env::current_exe()?);
         child.arg("child").arg(serde_json::to_string(self)?).stderr(Stdio::inherit());
@@ -84,7 +84,7 @@ impl Task {
     }
 }
 
-/// What is expected is computed after the run, so that the peak in its report is the engine's alone.
+/// The expected answer is computed after the run, so that the peak in its report is the engine's alone.
 fn run_engine(path: &std::path::Path, work: Work, buffer_bytes: u64, threads: usize) -> Result<Finished> {
     let engine = engine(path, Some(buffer_bytes), threads)?;
     let store = engine.store();
@@ -111,14 +111,14 @@ impl Finished {
 /// The child's side.
 ///
 /// # Errors
-/// Whatever goes wrong.
+/// Any failure.
 pub fn main(task: &str) -> Result<()> {
     let task: Task = serde_json::from_str(task)?;
     println!("{}", serde_json::to_string(&task.run()?)?);
     Ok(())
 }
 
-/// Takes the time of stages.
+/// Measures the time of stages.
 #[derive(Default)]
 struct Stages(Mutex<Vec<(String, Instant, Option<u64>)>>);
 

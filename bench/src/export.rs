@@ -1,4 +1,4 @@
-//! A store as plain arrays in a file: what programs outside of the project read, such as the CUDA baseline.
+//! Writes a store as plain arrays to a file, for other programs such as the CUDA baseline.
 //!
 //! ```text
 //!  u64 vertices · u64 edges · u64 out_offsets[vertices + 1] · u32 dests[edges]
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use topostream_formats::page::Neighbours;
 use topostream_formats::{Direction, Encoding, Store, Topology};
 
-/// Write a store as plain arrays, for programs outside of the project
+/// Write a store as plain arrays, for other programs
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// The store
@@ -27,17 +27,17 @@ pub struct Options {
 /// Writes the file.
 ///
 /// # Errors
-/// Where a page is not sound or the file cannot be written.
+/// If a page is not sound or the file cannot be written.
 pub fn run(options: &Options) -> Result<()> {
     let bytes = export(&Store::open(&options.store)?, &options.file)?;
     println!("{}: {bytes} bytes", options.file.display());
     Ok(())
 }
 
-/// Writes a store to a file; returns how many bytes that are.
+/// Writes a store to a file; returns the number of bytes.
 ///
 /// # Errors
-/// Where a page is not sound or the file cannot be written.
+/// If a page is not sound or the file cannot be written.
 pub fn export(store: &Store, path: &Path) -> Result<u64> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");

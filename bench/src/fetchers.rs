@@ -1,4 +1,4 @@
-//! The fetchers alone: a scan over all pages by io_uring and by threads, against raw reads.
+//! The fetchers alone: a scan over all pages by io_uring and by threads, compared with raw reads.
 
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Goal, Outcome, Table};
@@ -17,10 +17,10 @@ const EXPECTATION: &str = "io_uring scans at nine tenths or more of the speed of
 const TARGET: f64 = 0.9;
 const PAGE_BYTES: [u32; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
 const KINDS: [(&str, FetcherKind); 2] = [("io_uring", FetcherKind::Uring), ("threads", FetcherKind::Threads)];
-/// Reads in flight are bounded by this many bytes, as in the engine.
+/// The bound on bytes in flight, as in the engine.
 const IN_FLIGHT_BYTES: u64 = 64 << 20;
 
-/// io_uring against threads against raw reads, by page size
+/// io_uring, threads and raw reads compared, by page size
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
@@ -33,7 +33,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a page with other bytes among it.
+/// Any failure, including a page with other bytes.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("fetchers", EXPECTATION);
     outcome.verified("pages: one scan by each fetcher held against the checksums in the page directory");
@@ -92,15 +92,14 @@ fn measure(
     (0..common.runs).map(|_| round()).collect()
 }
 
-/// As many frames as the engine has in flight. They are used anew by every scan: none pays for new memory but the
-/// first.
+/// As many frames as the engine has in flight. Every scan reuses them, so only the first one pays for new memory.
 pub fn frames(topology: &Topology) -> Result<Vec<Frame>> {
     let page_bytes = topology.page_bytes();
     let in_flight = ((IN_FLIGHT_BYTES / u64::from(page_bytes)) as usize).clamp(2, IN_FLIGHT_MAX);
     Ok(PagePool::frames(in_flight as u32, page_bytes, 0)?)
 }
 
-/// Hears of every filled page.
+/// Called with every page that has been read.
 type Visit<'a> = dyn FnMut(PageId, &[u8]) + 'a;
 
 /// Reads every page once, in order, and returns GB/s. All frames are free before and after.

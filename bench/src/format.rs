@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 const EXPECTATION: &str = "a generated R-MAT graph becomes a verified store at 10 million edges a second or more, \
     formatting and verification together, with a peak of memory of at most the budget and 256 MiB";
-/// Edges a second, in millions.
+/// Millions of edges per second.
 const SPEED_TARGET: f64 = 10.0;
-/// What a process may take beyond its budget.
+/// The memory of a process beyond its budget.
 const SLACK_MIB: f64 = 256.0;
 
 /// Generator to formatted to verified store: edges a second and peak memory
@@ -34,7 +34,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, an unsound store among it.
+/// Any failure, including an unsound store.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("format", EXPECTATION);
     outcome.verified(STORE_CHECK);
@@ -69,7 +69,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// One store, made and verified.
+/// A store, made and verified.
 struct Round {
     format: Finished,
     verify: Finished,
@@ -86,10 +86,10 @@ fn round(options: &Options) -> Result<Round> {
     Ok(Round { format, verify })
 }
 
-/// A path in the scratch directory at which nothing is.
+/// Returns an unused path in the scratch directory.
 ///
 /// # Errors
-/// Where what is there cannot be removed.
+/// If an existing file there cannot be removed.
 pub fn fresh(folder: &std::path::Path, name: &str) -> Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join(name);
@@ -110,7 +110,7 @@ fn stages(rounds: &[Round]) -> Table {
     table
 }
 
-/// Bytes in MiB; 0 where they are not known.
+/// Bytes in MiB; 0 if unknown.
 pub fn mib(bytes: Option<u64>) -> f64 {
     bytes.unwrap_or(0) as f64 / f64::from(1 << 20)
 }

@@ -107,15 +107,15 @@ impl Wanted {
     /// An R-MAT graph with Graph500's parameters and edge factor 16.
     ///
     /// # Errors
-    /// Where it can neither be opened nor made.
+    /// If it can neither be opened nor made.
     pub fn rmat(&self, folder: &Path, scale: u32) -> Result<Store> {
         self.rmat_of(folder, scale, EDGE_FACTOR)
     }
 
-    /// An R-MAT graph with Graph500's parameters and so many edges for each vertex.
+    /// An R-MAT graph with Graph500's parameters and this many edges per vertex.
     ///
     /// # Errors
-    /// Where it can neither be opened nor made.
+    /// If it can neither be opened nor made.
     pub fn rmat_of(&self, folder: &Path, scale: u32, edge_factor: u64) -> Result<Store> {
         let density = if edge_factor == EDGE_FACTOR { String::new() } else { format!("-{edge_factor}") };
         let path = folder.join(format!("rmat-{scale}{density}-{}", self.suffix()));
@@ -126,7 +126,7 @@ impl Wanted {
     /// A uniform random graph with as many edges as vertices, made anew in `path`.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// If it cannot be made.
     pub fn uniform(&self, path: &Path, vertices: u64) -> Result<Store> {
         if path.exists() {
             std::fs::remove_dir_all(path)?;
@@ -134,10 +134,10 @@ impl Wanted {
         self.open_or_make(path, &mut || Ok(Box::new(Uniform::new(vertices, vertices, SEED).generate()?)))
     }
 
-    /// A square grid without diagonals, with so many vertices to a side.
+    /// A square grid without diagonals, with this many vertices per side.
     ///
     /// # Errors
-    /// Where it can neither be opened nor made.
+    /// If it can neither be opened nor made.
     pub fn grid(&self, folder: &Path, side: u64) -> Result<Store> {
         let path = folder.join(format!("grid-{side}-{}", self.suffix()));
         let grid = Grid { weights: self.random_weights(), seed: SEED, ..Grid::new(side, side) };
@@ -147,7 +147,7 @@ impl Wanted {
     /// A graph from an edge list.
     ///
     /// # Errors
-    /// Where it can neither be opened nor made.
+    /// If it can neither be opened nor made.
     pub fn file(&self, folder: &Path, file: &Path) -> Result<Store> {
         let name = file.file_name().ok_or("an edge list is a file")?.to_string_lossy();
         let path = folder.join(format!("{name}-{}", self.suffix()));
@@ -177,7 +177,7 @@ impl Wanted {
     }
 }
 
-/// A source whose edges are given weights by chance, the same to both directions of an edge.
+/// A source that gives edges random weights, the same for both directions of an edge.
 struct Weighed {
     source: Box<dyn EdgeSource>,
     info: SourceInfo,
@@ -223,7 +223,7 @@ impl EdgeSource for Weighed {
 /// The edges of an R-MAT graph.
 ///
 /// # Errors
-/// Where the scale is too large.
+/// If the scale is too large.
 pub fn rmat_source(scale: u32) -> topostream_formats::Result<Box<dyn EdgeSource>> {
     Ok(Box::new(Rmat::new(scale, EDGE_FACTOR, SEED).generate()?))
 }
@@ -236,17 +236,17 @@ pub fn rmat_edges(scale: u32) -> u64 {
 /// The vertex with the most out-edges, the first of them: where searches start.
 ///
 /// # Errors
-/// Where the degrees cannot be read.
+/// If the degrees cannot be read.
 pub fn largest_vertex(store: &Store) -> Result<VertexId> {
     let degrees = store.out_degrees()?;
     let largest = (0u32..).zip(degrees.values()).max_by_key(|&(vertex, degree)| (degree, u32::MAX - vertex));
     Ok(VertexId(largest.ok_or("the graph has no vertex")?.0))
 }
 
-/// So many vertices with the most out-edges, those with more first.
+/// The vertices with the most out-edges, in descending order of out-degree.
 ///
 /// # Errors
-/// Where the degrees cannot be read.
+/// If the degrees cannot be read.
 pub fn largest_vertices(store: &Store, count: usize) -> Result<Vec<VertexId>> {
     let degrees = store.out_degrees()?;
     let mut vertices: Vec<u32> = (0..degrees.values().len() as u32).collect();

@@ -62,7 +62,7 @@ pub(crate) struct Common {
     /// Threads that compute: all cores where none are given
     #[arg(long)]
     threads: Option<usize>,
-    /// Where stores are made and kept; on the disk that is to be measured
+    /// The folder for stores; on the disk to measure
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     dir: PathBuf,
     /// The page size of stores that are made

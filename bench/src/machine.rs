@@ -67,14 +67,14 @@ fn version() -> String {
     }
 }
 
-/// Empties the system's page cache, so that nobody starts with a warm one. Returns whether that was allowed: it takes
+/// Empties the system's page cache, so that no program starts with a warm one. Returns whether it was allowed: it takes
 /// an administrator.
 pub fn drop_page_cache() -> bool {
     Command::new("sync").status().is_ok_and(|status| status.success())
         && std::fs::write("/proc/sys/vm/drop_caches", "3").is_ok()
 }
 
-/// Bytes that this process and its finished children had the disks read, where the system tells.
+/// Bytes that this process and its finished children had the disks read, if the system reports it.
 pub fn disk_read_bytes() -> Option<u64> {
     field(&read_to_string("/proc/self/io").ok()?, "read_bytes")?.parse().ok()
 }

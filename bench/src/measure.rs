@@ -17,7 +17,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Summarises measurements; all zero where there are none.
+    /// Summarises measurements; all zero if there are none.
     pub fn of(measured: &[f64]) -> Self {
         let mut sorted = measured.to_vec();
         sorted.sort_by(f64::total_cmp);

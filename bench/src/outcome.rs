@@ -117,7 +117,7 @@ impl Outcome {
     /// Prints the text, and writes the JSON where a file is given.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn publish(&self, json: Option<&Path>) -> Result<()> {
         println!("{self}");
         let Some(path) = json else { return Ok(()) };

@@ -35,7 +35,7 @@ pub struct Options {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("overlap", EXPECTATION);
     outcome.verified(PAGERANK_CHECK);

@@ -47,7 +47,7 @@ impl RawRead {
         ratio(self.bytes as f64, self.ns as f64)
     }
 
-    /// The time that so many bytes take at this speed.
+    /// The time that this many bytes take at this speed.
     pub fn ns_of(&self, bytes: u64) -> f64 {
         ratio(bytes as f64, self.gb_per_s())
     }
@@ -63,7 +63,7 @@ impl std::fmt::Display for Shape {
 /// one would pick whichever had luck. Checks first that the bytes which come are the files'.
 ///
 /// # Errors
-/// Where a file cannot be read, or io_uring is refused.
+/// If a file cannot be read, or io_uring is refused.
 pub fn best(files: &[PathBuf], page_bytes: usize) -> Result<RawRead> {
     check(files)?;
     let mut sizes = vec![1 << 20, page_bytes];
@@ -83,7 +83,7 @@ pub fn best(files: &[PathBuf], page_bytes: usize) -> Result<RawRead> {
 /// Reads files from beginning to end.
 ///
 /// # Errors
-/// Where a file cannot be read, or io_uring is refused.
+/// If a file cannot be read, or io_uring is refused.
 pub fn read(files: &[PathBuf], shape: Shape) -> Result<RawRead> {
     read_each(files, shape, &mut |_, _, _| {})
 }
@@ -106,7 +106,7 @@ fn check(files: &[PathBuf]) -> Result<()> {
     if found == expected { Ok(()) } else { Err("raw reads gave other bytes than the files have".into()) }
 }
 
-/// A sum over blocks that tells contents and places apart, but not the order in which they come.
+/// A sum over blocks that depends on contents and offsets, but not on the order of reads.
 fn fingerprint(file: usize, offset: u64, bytes: &[u8]) -> u64 {
     let block = |(index, block): (usize, &[u8])| {
         let place = (file as u64) << 48 ^ (offset / ALIGNMENT as u64 + index as u64);

@@ -32,7 +32,7 @@ pub enum Work {
     },
 }
 
-/// What runs over one graph should come to.
+/// The expected answers of runs over a graph.
 pub struct Expected {
     /// The iterations that `ranks` is for.
     iterations: u32,
@@ -67,7 +67,7 @@ impl Work {
     /// Runs it, and checks the answer.
     ///
     /// # Errors
-    /// Where the engine fails or the answer is wrong.
+    /// If the engine fails or the answer is wrong.
     pub fn run(self, engine: &Engine, expected: &mut Expected) -> Result<RunReport> {
         self.run_then(engine, || Ok(expected))
     }
@@ -75,7 +75,7 @@ impl Work {
     /// Runs it, and checks the answer against what is computed only after the run.
     ///
     /// # Errors
-    /// Where the engine fails or the answer is wrong.
+    /// If the engine fails or the answer is wrong.
     pub fn run_then<E: std::borrow::BorrowMut<Expected>>(
         self,
         engine: &Engine,
@@ -166,7 +166,7 @@ impl Arrays {
     /// Reads a store with in-lists.
     ///
     /// # Errors
-    /// Where it has none, or a page is not sound.
+    /// If it has none, or a page is not sound.
     pub fn read(store: &Store) -> Result<Self> {
         let out_lists = arrays::lists(store, Direction::Out)?;
         let out_degrees = (0..out_lists.vertices()).map(|vertex| out_lists.degree(vertex)).collect();
@@ -180,10 +180,10 @@ pub fn pagerank(iterations: u32, dangling: DanglingMass) -> PageRank {
     PageRank { damping: DAMPING, dangling, stop, ..PageRank::default() }
 }
 
-/// An engine over a store with a page buffer of so many bytes, or as large as the store.
+/// An engine over a store with a page buffer of this many bytes, or as large as the store.
 ///
 /// # Errors
-/// Where the store does not open.
+/// If the store does not open.
 pub fn engine(path: &Path, buffer_bytes: Option<u64>, threads: usize) -> Result<Engine> {
     let options = EngineOptions::default()
         .with_memory_bytes(1 << 50)

@@ -56,7 +56,7 @@ struct Round {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let common = &options.common;
     let mut outcome = Outcome::new("stripes", EXPECTATION);

@@ -8,7 +8,7 @@ use topostream::model::bits::Bits;
 
 pub struct LeastAncestor;
 
-/// On CPUs: a vertex hands on what it has, and whoever gets something less is active in the next superstep.
+/// On CPUs: a vertex passes its value on; vertices whose value decreases are active in the next superstep.
 pub struct HandOn<'a>(&'a U32Column, &'a Bits);
 
 impl Kernel for HandOn<'_> {

@@ -57,7 +57,7 @@ fn lists(source: &mut dyn EdgeSource) -> Result<Vec<Vec<u32>>, topostream_format
     }
 }
 
-/// The answer by another method: from each vertex, the least first, to all that nobody before has come to.
+/// The answer by another method: from each vertex, in ascending order, to all vertices not reached before.
 fn by_search(lists: &[Vec<u32>]) -> Vec<u32> {
     let mut least = vec![u32::MAX; lists.len()];
     for vertex in 0..lists.len() as u32 {

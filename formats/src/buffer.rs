@@ -1,4 +1,4 @@
-//! Page-aligned memory: what O_DIRECT reads and writes want, and what a GPU driver can import as it is.
+//! Page-aligned memory, as O_DIRECT needs it and as GPU drivers can import it.
 
 use crate::error::Result;
 use crate::memory;
@@ -9,33 +9,32 @@ use std::ops::{Deref, DerefMut};
 /// logical block.
 pub const ALIGNMENT: usize = 4096;
 
-/// Zeroed bytes that begin at a multiple of [`ALIGNMENT`], allocated once, in huge pages where the system has them: one
-/// entry of the translation cache then covers 2 MiB instead of 4 KiB.
+/// Zeroed bytes aligned to [`ALIGNMENT`], allocated once, in huge pages if the system has them: a TLB entry then covers
+/// 2 MiB instead of 4 KiB.
 ///
-/// The kernel, a device or another thread may write to them at any time, so that there is no safe way to look at them
-/// here: only where they are and how many. Whoever makes a reference from that says in a SAFETY note why nobody writes
-/// to that part meanwhile, or makes it one to atomics. The memory stays where it is until this is dropped.
+/// The kernel, a device or another thread may write to them at any time, so there is no safe access to the contents
+/// here, only to address and length. Code that makes a reference must explain in a SAFETY note why nobody writes to
+/// that range meanwhile, or use atomics. The address does not change until this is dropped.
 #[derive(Debug)]
 pub struct SharedMemory {
-    /// Owns the memory, if there is any; it is never looked at through this.
+    /// Owns the memory, if there is any; never used for access.
     _map: Option<MmapMut>,
     start: *mut u8,
     bytes: usize,
 }
 
 #[allow(unsafe_code)]
-// SAFETY: it owns its memory, which any thread may free, and gives nothing but an address.
+// SAFETY: it owns its memory, which any thread may free, and exposes only an address.
 unsafe impl Send for SharedMemory {}
 #[allow(unsafe_code)]
-// SAFETY: shared access gives an address and a length, both constant.
+// SAFETY: shared access exposes an address and a length, both constant.
 unsafe impl Sync for SharedMemory {}
 
 impl SharedMemory {
-    /// Allocates `bytes` zeroed bytes for what `what` says, in messages. No bytes need no memory, and are never
-    /// refused.
+    /// Allocates `bytes` zeroed bytes; `what` names them in errors. Zero bytes need no memory and are never refused.
     ///
     /// # Errors
-    /// [`Error::Allocation`](crate::Error::Allocation) where the system refuses them.
+    /// [`Error::Allocation`](crate::Error::Allocation) if the system refuses them.
     pub fn new(what: &str, bytes: u64) -> Result<Self> {
         if bytes == 0 {
             return Ok(Self { _map: None, start: std::ptr::without_provenance_mut(ALIGNMENT), bytes: 0 });
@@ -48,23 +47,23 @@ impl SharedMemory {
         Ok(Self { _map: Some(map), start, bytes: bytes as usize })
     }
 
-    /// Where the memory begins.
+    /// The address of the memory.
     pub fn as_mut_ptr(&self) -> *mut u8 {
         self.start
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Whether there are none.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 }
 
-/// Memory of the same kind that one party owns, as a `Box<[u8]>` is owned.
+/// Memory of the same kind with a single owner, like a `Box<[u8]>`.
 #[derive(Debug)]
 pub struct AlignedBuffer(SharedMemory);
 
@@ -72,15 +71,15 @@ impl AlignedBuffer {
     /// Allocates `bytes` zeroed bytes.
     ///
     /// # Panics
-    /// Where the system refuses them: see [`try_new`](Self::try_new).
+    /// If the system refuses them: see [`try_new`](Self::try_new).
     pub fn new(bytes: usize) -> Self {
         Self::try_new("a buffer", bytes as u64).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Allocates `bytes` zeroed bytes for what `what` says, in messages.
+    /// Allocates `bytes` zeroed bytes; `what` names them in errors.
     ///
     /// # Errors
-    /// [`Error::Allocation`](crate::Error::Allocation) where the system refuses them.
+    /// [`Error::Allocation`](crate::Error::Allocation) if the system refuses them.
     pub fn try_new(what: &str, bytes: u64) -> Result<Self> {
         SharedMemory::new(what, bytes).map(Self)
     }
@@ -97,8 +96,8 @@ impl Deref for AlignedBuffer {
 
     fn deref(&self) -> &[u8] {
         #[allow(unsafe_code)]
-        // SAFETY: the bytes are initialised (zeroed), allocated for as long as the buffer is, and written to by nobody
-        // who does not borrow the buffer exclusively: whoever else writes to its address keeps a contract that nobody
+        // SAFETY: the bytes are initialised (zeroed), allocated as long as the buffer exists, and written only by code
+        // that borrows the buffer exclusively: other code that writes to its address promises that nobody
         // looks meanwhile.
         unsafe {
             std::slice::from_raw_parts(self.0.start, self.0.bytes)
@@ -133,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Empty buffers stand where there will be others: the system is not asked for them, and cannot refuse them.
+    /// Empty buffers are placeholders: they allocate nothing, so the system cannot refuse them.
     #[test]
     fn no_bytes_need_no_memory() {
         assert!(SharedMemory::new("a test", 0).unwrap()._map.is_none());

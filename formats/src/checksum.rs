@@ -7,7 +7,7 @@ pub fn crc32c(bytes: &[u8]) -> u32 {
     crc_fast::checksum(Crc32Iscsi, bytes) as u32
 }
 
-/// A CRC-32C of bytes that come in pieces.
+/// A CRC-32C of bytes that arrive in pieces.
 #[derive(Debug)]
 pub struct Crc32c(crc_fast::Digest);
 
@@ -18,7 +18,7 @@ impl Default for Crc32c {
 }
 
 impl Crc32c {
-    /// Takes the next bytes in.
+    /// Adds bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }

@@ -1,4 +1,4 @@
-//! Removing what killed processes have left in a folder.
+//! Removes the files that killed processes have left in a folder.
 
 use crate::durable::{Lock, MARK, is_temporary, is_temporary_folder, lock, remove_staging};
 use crate::error::{Error, Result};
@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 pub struct Cleaned {
     /// What was removed, or would be.
     pub removed: Vec<PathBuf>,
-    /// What belongs to a process that is alive, and stays.
+    /// What belongs to a live process and is kept.
     pub in_use: Vec<PathBuf>,
 }
 
-/// Removes the leftovers in `folder` whose makers are dead: those of an unfinished store in this folder or of a stripe
-/// in it, temporary results and edge lists, temporary folders. Folders within it are not searched. Nothing else is
-/// touched, a whole store least of all. With `dry_run`, nothing is removed.
+/// Removes the leftovers of dead processes in `folder`: those of an unfinished store or stripe in it, temporary results
+/// and edge lists, temporary folders. Subfolders are not searched. Nothing else is touched, in particular no complete
+/// store. With `dry_run`, nothing is removed.
 ///
 /// # Errors
-/// [`Error::Io`] where the folder cannot be read, or something cannot be removed.
+/// [`Error::Io`] if the folder cannot be read, or something cannot be removed.
 pub fn clean(folder: &Path, dry_run: bool) -> Result<Cleaned> {
     let mut cleaned = Cleaned::default();
     let listed = fs::read_dir(folder).map_err(Error::io(folder, "read the folder"))?;

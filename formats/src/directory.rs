@@ -1,4 +1,4 @@
-//! The page directory (GTS's RVT): for each page its first vertex, how much it holds, and its checksums.
+//! The page directory (GTS's RVT): for each page its first vertex, its counts, and its checksums.
 
 use crate::checksum::crc32c;
 use crate::error::{Error, Result};
@@ -35,14 +35,14 @@ struct DirectoryHeader {
 pub struct DirectoryEntry {
     /// The page's first vertex (GTS: START_VID).
     pub start_vertex: u32,
-    /// How many vertices have a slot in the page; 1 in a large page.
+    /// The number of vertices with a slot in the page; 1 in a large page.
     pub slot_count: u32,
-    /// How many neighbours the page holds.
+    /// The number of neighbours in the page.
     pub edge_count: u32,
-    /// 0 for a small page; for a large page, how many pages of the same list begin here, this one counted (GTS:
-    /// LP_RANGE): the first of three has 3, the last 1.
+    /// 0 for a small page; for a large page, the number of pages of the same list from here on, including this one
+    /// (GTS: LP_RANGE): the first of three has 3, the last 1.
     pub run: u32,
-    /// How many neighbours all pages before this one hold.
+    /// The number of neighbours in all pages before this one.
     pub first_edge: u64,
     /// CRC-32C of the page.
     pub crc: u32,
@@ -58,12 +58,12 @@ pub struct Directory {
     shards: Vec<Shard>,
 }
 
-/// What a directory is held against when it is opened; all of it stands in the manifest.
+/// What a directory is checked against when it is opened; all of it is in the manifest.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectoryContext<'a> {
     /// Pages of the topology.
     pub pages: u64,
-    /// The shards of the topology, which share out its pages.
+    /// The shards of the topology, which partition its pages.
     pub shards: &'a [Shard],
     /// Vertices of the graph.
     pub vertices: u64,
@@ -71,17 +71,18 @@ pub struct DirectoryContext<'a> {
     pub edges: u64,
     /// The store's tag.
     pub tag: u32,
-    /// What fits in a page.
+    /// The capacity of a page.
     pub capacity: Capacity,
     /// CRC-32C of the file.
     pub crc: u32,
 }
 
 impl Directory {
-    /// Reads and checks `path`: checksum, and that the entries cover every edge exactly once, and every vertex in each
-    /// shard.
+    /// Reads and checks `path`: its checksum, and that the entries cover every edge exactly once, and every vertex in
+    /// each shard.
     ///
     /// # Errors
+    /// [`Error::Io`]; [`Error::File`] naming the first wrong entry.
     /// [`Error::Io`]; [`Error::File`] naming the first entry that is wrong.
     pub fn open(path: &Path, context: &DirectoryContext<'_>) -> Result<Self> {
         let entries = StoredValues::open(path, size_of::<DirectoryHeader>(), context.pages, context.crc)?;
@@ -97,32 +98,33 @@ impl Directory {
         Ok(Self { entries, starts, shards: context.shards.to_vec() })
     }
 
-    /// The entries, one a page.
+    /// The entries, one per page.
     pub fn entries(&self) -> &[DirectoryEntry] {
         self.entries.values()
     }
 
-    /// The first vertex of each page: what record ids are decoded with.
+    /// The first vertex of each page, which decodes record ids.
     pub fn starts(&self) -> &[u32] {
         &self.starts
     }
 
-    /// How many pages there are.
+    /// The number of pages.
     pub fn len(&self) -> u32 {
         self.starts.len() as u32
     }
 
-    /// Whether there is no page: only where there is no vertex.
+    /// Whether there are no pages, as in a graph without vertices.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// The shards that the lists are grouped for, one where they are not grouped.
+    /// The shards by which lists are grouped; a single one if they are not grouped.
     pub fn shards(&self) -> &[Shard] {
         &self.shards
     }
 
-    /// The page with a vertex's record in a shard, the first of its run where the list is large. `vertex` must exist.
+    /// Returns the page with a vertex's record in a shard; the first of its pages if the list is large. `vertex` must
+    /// exist.
     pub fn page_of(&self, shard: &Shard, vertex: VertexId) -> PageId {
         let starts = &self.starts[shard.places()];
         let behind = starts.partition_point(|&start| start <= vertex.0);
@@ -130,8 +132,8 @@ impl Directory {
         PageId(shard.pages.start + starts[..behind].partition_point(|&before| before < start) as u32)
     }
 
-    /// How many neighbours the list has that a large page holds a part of, in the page's shard: the sum over the run's
-    /// pages. What a small page holds, all in all.
+    /// The length of the list of which a large page holds a part, in the page's shard: the sum over the list's pages.
+    /// For a small page, its number of neighbours.
     pub fn run_degree(&self, page: PageId) -> u64 {
         let (entries, entry) = (self.entries(), &self.entries()[page.index()]);
         if entry.run == 0 {
@@ -144,12 +146,12 @@ impl Directory {
     }
 }
 
-/// Main memory of the directory of so many pages, in bytes.
+/// Main memory of a directory of this many pages, in bytes.
 pub fn memory_bytes(pages: u64) -> u64 {
     HEADER_BYTES + pages.saturating_mul((size_of::<DirectoryEntry>() + size_of::<u32>()) as u64)
 }
 
-/// The bytes of a directory file, and their checksum; `grouped`: of lists that are grouped for shards.
+/// Returns the bytes of a directory file and their checksum; `grouped` if its lists are grouped by shard.
 pub fn encode(entries: &[DirectoryEntry], tag: u32, page_bytes: u32, grouped: bool) -> (Vec<u8>, u32) {
     let mut bytes = Vec::with_capacity(size_of::<DirectoryHeader>() + size_of_val(entries));
     bytes.extend_from_slice(bytemuck::bytes_of(&header(entries.len() as u64, tag, page_bytes, grouped)));
@@ -163,7 +165,7 @@ fn header(pages: u64, tag: u32, page_bytes: u32, grouped: bool) -> DirectoryHead
     DirectoryHeader { magic: MAGIC, version: version_of(grouped), entry_bytes, pages, tag, page_bytes }
 }
 
-/// Checks shard by shard; edges run through.
+/// Checks shard by shard; the count of edges continues from one to the next.
 fn check_entries(path: &Path, entries: &[DirectoryEntry], context: &DirectoryContext<'_>) -> Result<()> {
     let mut edge = 0;
     for shard in context.shards {
@@ -172,7 +174,7 @@ fn check_entries(path: &Path, entries: &[DirectoryEntry], context: &DirectoryCon
     Ok(())
 }
 
-/// Walks a shard's entries with the vertex and the edge that the next one must begin at; returns the edge behind them.
+/// Checks a shard's entries against the vertex and the edge at which each must begin; returns the edge after them.
 fn check_shard(
     path: &Path,
     entries: &[DirectoryEntry],

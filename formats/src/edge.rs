@@ -7,19 +7,19 @@
 
 use crate::error::Result;
 
-/// One edge as its source gives it: ids are the *original* ids (64-bit, possibly sparse).
+/// An edge as its source gives it: ids are the *original* ids (64 bits, possibly sparse).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Edge {
     /// The vertex that the edge leaves.
     pub source: u64,
     /// The vertex that the edge enters.
     pub dest: u64,
-    /// The weight's 32 bits: a `u32`, or an `f32` by `f32::to_bits`, as [`SourceInfo::weights`] says; 0 without
+    /// The weight's 32 bits: a `u32`, or an `f32` as `f32::to_bits`, according to [`SourceInfo::weights`]; 0 without
     /// weights.
     pub weight: u32,
 }
 
-/// What the 32 bits of an edge weight mean.
+/// The type of the 32 bits of an edge weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WeightType {
@@ -32,74 +32,73 @@ pub enum WeightType {
 /// How the ids of a source name vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdSpace {
-    /// Exactly the ids `first .. first + count` exist, whether an edge names them or not.
+    /// Exactly the ids `first .. first + count` exist, whether or not an edge names them.
     Range {
         /// The smallest id: 0, or 1 for formats that count from one.
         first: u64,
-        /// How many vertices there are.
+        /// The number of vertices.
         count: u64,
     },
-    /// Ids start at 0 and end at the largest that an edge names (the convention of GAP's files).
+    /// Ids start at 0 and end at the largest id of an edge (the convention of GAP's files).
     UpToLargest,
-    /// A vertex exists where an edge (or the source's vertex list) names it, and nowhere else.
+    /// Only ids named by an edge, or by the source's vertex list, are vertices.
     Named,
 }
 
-/// What a source knows of its graph before the first edge is read.
+/// What a source knows about its graph before the first edge is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceInfo {
     /// For messages and the manifest: a file name, or a generator with its parameters.
     pub name: String,
     /// Which vertices exist.
     pub ids: IdSpace,
-    /// True where the graph is undirected and each edge is given once, in one direction only.
+    /// Whether the graph is undirected and each edge is given once, in one direction only.
     pub mirror: bool,
-    /// False where the graph is undirected (given once with `mirror`, or in both directions without).
+    /// False if the graph is undirected (each edge given once with `mirror`, or in both directions without).
     pub directed: bool,
-    /// The type of the weights, if there are any.
+    /// The type of the weights, if any.
     pub weights: Option<WeightType>,
-    /// How many edges will come, where that is known.
+    /// The number of edges, if known.
     pub edges: Option<u64>,
-    /// How many input bytes will be read, where that is known: for progress in files.
+    /// The number of input bytes, if known: for progress.
     pub bytes: Option<u64>,
 }
 
-/// A stream of edges. Sources work in parallel inside; their edges come in a fixed order all the same.
+/// A stream of edges. Sources work in parallel internally, but their edges come in a fixed order.
 pub trait EdgeSource: Send {
-    /// What is known of the graph.
+    /// What is known about the graph.
     fn info(&self) -> &SourceInfo;
 
-    /// Replaces the contents of `chunk` with the next edges (some hundred thousand at most: see [`CHUNK_EDGES`]).
-    /// An empty chunk is the end.
+    /// Replaces the contents of `chunk` with the next edges (at most [`CHUNK_EDGES`]). An empty chunk means the end.
     ///
     /// # Errors
-    /// Whatever is wrong with the input, by file and line.
+    /// Defects of the input, by file and line.
     fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()>;
 
-    /// Appends the ids of vertices that exist although no edge may name them (vertex files, isolated vertices).
-    /// Called once, after the last edge; only sources with [`IdSpace::Named`] have any.
+    /// Appends the ids of vertices that exist although no edge may name them (vertex files, isolated vertices). Called
+    /// once, after the last edge; only sources with [`IdSpace::Named`] have any.
     ///
     /// # Errors
-    /// Whatever is wrong with the input, by file and line.
+    /// Defects of the input, by file and line.
     fn extra_vertices(&mut self, _ids: &mut Vec<u64>) -> Result<()> {
         Ok(())
     }
 
-    /// Passes the ids of all vertices, some at a time, where a file lists them; false where none does. Called before
-    /// the first edge, if at all; [`Self::extra_vertices`] gives none of them afterwards.
+    /// Passes the ids of all vertices in chunks, if a file lists them; returns false otherwise. Called before the first
+    /// edge, if at all; [`Self::extra_vertices`] returns none of them afterwards.
     ///
     /// # Errors
-    /// Whatever is wrong with the input, by file and line; what `take` returns.
+    /// Defects of the input, by file and line; errors of `take`.
     fn declared_vertices(&mut self, _take: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<bool> {
         Ok(false)
     }
 
-    /// What messages call the input as a whole: its path.
+    /// The name of the whole input in messages: its path.
     fn place(&self) -> String {
         self.info().name.clone()
     }
 
-    /// What messages call the place of `edge`, at `index` of the chunk that was read last: file and line, or record.
+    /// The location of `edge`, at `index` of the chunk that was read last, for messages: file and line, or record.
     fn place_of(&self, _index: usize, _edge: &Edge) -> String {
         self.place()
     }
@@ -109,19 +108,19 @@ pub trait EdgeSource: Send {
         false
     }
 
-    /// How many input bytes have been consumed so far (compressed bytes where the input is compressed).
+    /// The number of input bytes consumed so far (compressed bytes if the input is compressed).
     fn bytes_read(&self) -> u64 {
         0
     }
 
-    /// Main memory that the source holds at most, in bytes.
+    /// Maximum main memory of the source, in bytes.
     fn memory_bytes(&self) -> u64;
 }
 
-/// How many edges a chunk holds at most: large enough to share among cores, small enough to stay in a cache.
+/// The maximum number of edges of a chunk: large enough to share among cores, small enough to stay in a cache.
 pub const CHUNK_EDGES: usize = 1 << 18;
 
-/// A source over edges that are in memory already: for tests and small graphs.
+/// A source of edges in memory: for tests and small graphs.
 pub struct MemorySource {
     info: SourceInfo,
     edges: Vec<Edge>,
@@ -130,12 +129,12 @@ pub struct MemorySource {
 }
 
 impl MemorySource {
-    /// A source of `edges` with what `info` says of them.
+    /// Creates a source of `edges`, described by `info`.
     pub fn new(info: SourceInfo, edges: Vec<Edge>) -> Self {
         Self { info, edges, extra: Vec::new(), at: 0 }
     }
 
-    /// A directed, unweighted source whose vertices are `0..vertices`.
+    /// Creates a directed, unweighted source whose vertices are `0..vertices`.
     pub fn pairs(vertices: u64, pairs: &[(u32, u32)]) -> Self {
         let edges: Vec<Edge> =
             pairs.iter().map(|&(u, v)| Edge { source: u.into(), dest: v.into(), weight: 0 }).collect();

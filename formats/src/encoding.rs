@@ -46,7 +46,7 @@ impl Encoding {
         }
     }
 
-    /// Bytes that one neighbour takes: 2 to 8.
+    /// Bytes of a neighbour: 2 to 8.
     pub const fn width_bytes(self) -> usize {
         match self {
             Self::VertexId => 4,
@@ -54,7 +54,7 @@ impl Encoding {
         }
     }
 
-    /// How many pages can be addressed: at most 2^32 - 1, so that their number has 32 bits as well.
+    /// The number of pages that can be addressed: at most 2^32 - 1, so that this number fits in 32 bits as well.
     pub const fn pages_max(self) -> u64 {
         match self {
             Self::RecordId { page_bytes, .. } if page_bytes < 4 => 1 << (8 * page_bytes),
@@ -62,7 +62,7 @@ impl Encoding {
         }
     }
 
-    /// How many slots of one page can be addressed: at most 2^32.
+    /// The number of slots of a page that can be addressed: at most 2^32.
     pub const fn slots_max(self) -> u64 {
         match self {
             Self::VertexId => 1 << 32,

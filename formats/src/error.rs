@@ -1,11 +1,11 @@
-//! What can be wrong with files, each with the place where it is.
+//! Errors in files, each with its location.
 
 use std::path::{Path, PathBuf};
 
 /// The result of reading or writing a format.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What is wrong with a file of a graph, and where.
+/// A defect of a graph's files, with its location.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,41 +16,41 @@ pub enum Error {
         path: PathBuf,
         /// What was being done: "open", "read", "write", …
         action: &'static str,
-        /// The system's answer.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A line of a text input is not what its format allows.
+    /// A line of a text input violates its format.
     #[error("{}:{line}: expected {expected}, found {found:?}", path.display())]
     Line {
         /// The input file.
         path: PathBuf,
         /// The line, counted from 1.
         line: u64,
-        /// What the format wants here.
+        /// What the format requires here.
         expected: String,
-        /// The line's text, cut where it is long.
+        /// The line's text, truncated if it is long.
         found: String,
     },
-    /// A file as a whole is not what its format allows: header, length, magic number, totals.
+    /// A file as a whole violates its format: header, length, magic number, totals.
     #[error("{}: expected {expected}, found {found}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the format wants.
+        /// What the format requires.
         expected: String,
-        /// What is there.
+        /// What was found.
         found: String,
     },
-    /// A page is not what the page directory says.
+    /// A page contradicts the page directory.
     #[error("{}: page {page}: expected {expected}, found {found}", path.display())]
     Page {
         /// The page file.
         path: PathBuf,
         /// The page's number within its topology.
         page: u32,
-        /// What should be there.
+        /// What was expected.
         expected: String,
-        /// What is there.
+        /// What was found.
         found: String,
     },
     /// A store was written by another version of the format.
@@ -63,44 +63,44 @@ pub enum Error {
         /// The newest version that this program reads.
         supported: u32,
     },
-    /// A number passes what the chosen widths, or the format itself, can hold.
+    /// A number exceeds the chosen widths, or the format's limit.
     #[error("{what}: {found} is more than the limit of {limit}; {hint}")]
     Limit {
         /// What is being counted.
         what: String,
-        /// How many there are.
+        /// The count.
         found: u64,
-        /// How many there may be.
+        /// The limit.
         limit: u64,
-        /// What the user can change.
+        /// Advice for the user.
         hint: String,
     },
-    /// The work does not fit in the memory that it was allowed.
+    /// The work does not fit in the memory budget.
     #[error("{what} needs {needed_bytes} bytes of memory but the budget is {budget_bytes} bytes ({parts})")]
     Memory {
         /// What needs the memory.
         what: String,
-        /// The least that would do.
+        /// The minimum that suffices.
         needed_bytes: u64,
-        /// What was allowed.
+        /// The budget.
         budget_bytes: u64,
         /// The parts of the need, for people.
         parts: String,
     },
-    /// The system does not start the threads that are needed.
+    /// The system refuses to start the required threads.
     #[error(
         "{what}: the system refuses to start {wanted} threads ({source}); allow more of them (`ulimit -u`), more \
          address space (`ulimit -v`), or use fewer: RAYON_NUM_THREADS=1, and `--threads` where a command has it"
     )]
     Threads {
-        /// What they are for.
+        /// The purpose of the threads.
         what: String,
-        /// How many there should be.
+        /// The number of threads.
         wanted: usize,
-        /// The system's answer.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The system does not give memory that is within the budget.
+    /// The system refuses memory that is within the budget.
     #[error(
         "{what}: the system refuses {bytes} bytes of memory, which are within the budget; lower `--memory`, or allow \
          more address space (`ulimit -v`)"
@@ -108,10 +108,10 @@ pub enum Error {
     Allocation {
         /// What the memory is for.
         what: String,
-        /// How much it is.
+        /// Its size in bytes.
         bytes: u64,
     },
-    /// Something that was asked for does not exist or does not go together.
+    /// Options that do not exist or do not go together.
     #[error("{0}")]
     Invalid(String),
     /// The user asked to stop.
@@ -126,7 +126,7 @@ impl Error {
         move |source| Self::Io { path, action, source }
     }
 
-    /// A malformed line; long lines are cut to 80 characters.
+    /// Creates an error about a malformed line; long lines are truncated to 80 characters.
     pub fn line(path: impl AsRef<Path>, line: u64, expected: impl Into<String>, found: &[u8]) -> Self {
         let text = String::from_utf8_lossy(found);
         let mut found: String = text.trim_end().chars().take(80).collect();
@@ -136,7 +136,7 @@ impl Error {
         Self::Line { path: path.as_ref().to_owned(), line, expected: expected.into(), found }
     }
 
-    /// A file that is not what its format allows.
+    /// Creates an error about a file that violates its format.
     pub fn file(path: impl AsRef<Path>, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self::File { path: path.as_ref().to_owned(), expected: expected.into(), found: found.into() }
     }

@@ -1,4 +1,4 @@
-//! The two kinds of number that a store is addressed by.
+//! Vertex and page numbers.
 
 /// A vertex: `0 .. vertices`, where a graph has at most 2^32 vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,5 +36,5 @@ impl std::fmt::Display for VertexId {
     }
 }
 
-/// The most vertices that a graph can have: 2^32, since a vertex id has 32 bits.
+/// The maximum number of vertices of a graph: 2^32, since a vertex id has 32 bits.
 pub const VERTICES_MAX: u64 = 1 << 32;

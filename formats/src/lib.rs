@@ -1,7 +1,7 @@
-//! What a topostream graph is on disk.
+//! The files of a topostream graph.
 //!
-//! The store (pages, page directory, manifest) is specified byte by byte in `SPEC.md`; [`readers`] turn other people's
-//! edge lists into streams of [`Edge`]s.
+//! The store (pages, page directory, manifest) is specified byte by byte in `SPEC.md`; [`readers`] turn edge lists of
+//! other programs into streams of [`Edge`]s.
 //!
 //! ```text
 //!  StoreWriter ──▶ graph.json · directory.bin · degrees.bin · pages.0 … · weights.0 … · ids.bin · in/… ──▶ Store

@@ -1,4 +1,4 @@
-//! The manifest, `graph.json`: what a store is, and the checksums of its other metadata. Written last.
+//! The manifest, `graph.json`: the description of a store, and the checksums of its other metadata. Written last.
 
 use crate::checksum::crc32c;
 use crate::edge::WeightType;
@@ -13,34 +13,34 @@ use std::path::{Path, PathBuf};
 
 /// The file's name in a store's directory.
 pub const MANIFEST: &str = "graph.json";
-/// The newest version of the format. Stores that do without what is new in it are written as version 1.
+/// The newest version of the format. Stores that use nothing new in it are written as version 1.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// What a store is.
+/// The description of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// A random number that every page repeats, so that pages of another store are noticed.
+    /// A random number that every page repeats, so that pages of another store are detected.
     pub tag: u32,
     /// The program that wrote the store, and its version.
     pub created_by: String,
-    /// Where the graph came from: a file, or a generator with its parameters.
+    /// The origin of the graph: a file, or a generator with its parameters.
     pub origin: String,
-    /// How many vertices there are.
+    /// The number of vertices.
     pub vertices: u64,
-    /// How many directed edges the out-lists hold; an undirected edge counts twice, a self-loop once.
+    /// The number of directed edges in the out-lists; an undirected edge counts twice, a self-loop once.
     pub edges: u64,
-    /// How many edges the source gave: the `m` of traversed edges per second.
+    /// The number of edges of the source: the `m` of traversed edges per second.
     pub input_edges: u64,
-    /// False where every edge has its reverse, so that out-lists serve as in-lists.
+    /// False if every edge has its reverse, so that out-lists serve as in-lists.
     pub directed: bool,
-    /// The type of the weights, if there are any.
+    /// The type of the weights, if any.
     pub weights: Option<WeightType>,
-    /// How neighbours are written.
+    /// The encoding of neighbours.
     pub encoding: Encoding,
     /// Bytes of a page.
     pub page_bytes: u32,
-    /// How vertices were numbered.
+    /// The order in which vertices were numbered.
     pub order: VertexOrder,
     /// How vertices map to the ids of the source.
     pub ids: Ids,
@@ -49,7 +49,7 @@ pub struct Manifest {
     pub stripes: Vec<PathBuf>,
     /// The out-lists.
     pub out: TopologyManifest,
-    /// The in-lists, where they were asked for.
+    /// The in-lists, if requested.
     #[serde(rename = "in")]
     pub in_lists: Option<TopologyManifest>,
 }
@@ -58,9 +58,9 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TopologyManifest {
-    /// How many pages there are.
+    /// The number of pages.
     pub pages: u64,
-    /// How many of them are large.
+    /// The number of large pages.
     pub large_pages: u64,
     /// The longest list.
     pub degree_max: u32,
@@ -68,23 +68,23 @@ pub struct TopologyManifest {
     pub directory_crc: u32,
     /// CRC-32C of `degrees.bin`.
     pub degrees_crc: u32,
-    /// The shards that the lists are grouped for; none, not even the word, where they are not grouped. Only out-lists
-    /// are.
+    /// The shards by which the lists are grouped; the member is absent if they are not grouped. Only out-lists are
+    /// grouped.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub shards: Option<Vec<ShardManifest>>,
 }
 
-/// One shard, as the manifest has it.
+/// A shard in the manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShardManifest {
-    /// The vertex behind the shard's last destination; its first one is where the shard before ends.
+    /// The vertex after the shard's last destination; its first one is the end of the previous shard.
     pub end: u64,
-    /// How many pages it has.
+    /// The number of its pages.
     pub pages: u64,
 }
 
-/// Reads a member that is there: `null` is not.
+/// Reads a member that must not be `null`.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(member: D) -> std::result::Result<Option<T>, D::Error> {
     T::deserialize(member).map(Some)
 }
@@ -95,7 +95,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(member: D) -> std::re
 pub enum VertexOrder {
     /// By ascending original id.
     Natural,
-    /// By descending degree (out and in), then by original id.
+    /// By descending degree (in plus out), then by original id.
     Degree,
     /// Vertices with out-edges first, each part by ascending original id (Graphie's first renaming, PACT 2017).
     OutFirst,
@@ -119,7 +119,7 @@ pub enum Ids {
     },
 }
 
-/// The file as a whole: a version, and the manifest behind its checksum.
+/// The file as a whole: a version, and the manifest after its checksum.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Envelope<'a> {
@@ -129,24 +129,24 @@ struct Envelope<'a> {
     graph: &'a RawValue,
 }
 
-/// Only the version: what every later format keeps.
+/// Only the version, which every later format keeps.
 #[derive(Deserialize)]
 struct VersionOnly {
     topostream: u32,
 }
 
 impl Manifest {
-    /// The manifest as a file.
+    /// Returns the manifest as a file.
     pub fn encode(&self) -> String {
         let graph = serde_json::to_string_pretty(self).expect("a manifest has string keys only");
         let (crc32c, version) = (crc32c(graph.as_bytes()), self.version());
         format!("{{\n\"topostream\": {version},\n\"crc32c\": {crc32c},\n\"graph\": {graph}\n}}\n")
     }
 
-    /// Reads a manifest from the bytes of a file; `path` names the file in errors.
+    /// Reads a manifest from the bytes of a file; errors name `path`.
     ///
     /// # Errors
-    /// [`Error::Version`] for a newer format; [`Error::File`] for anything that is not a sound manifest.
+    /// [`Error::Version`] for a newer format; [`Error::File`] for an invalid manifest.
     pub fn decode(bytes: &[u8], path: &Path) -> Result<Self> {
         let wrong = |expected: &str| {
             let expected = expected.to_owned();
@@ -173,12 +173,12 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The version of the format that the store is of: 2 where its lists are grouped for shards, else 1.
+    /// The store's version of the format: 2 if its lists are grouped by shard, otherwise 1.
     pub fn version(&self) -> u32 {
         version_of(self.out.shards.is_some())
     }
 
-    /// What fits in this store's pages.
+    /// The capacity of this store's pages.
     pub fn capacity(&self) -> Capacity {
         Capacity::new(self.page_bytes, self.encoding)
     }
@@ -220,7 +220,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Shards share out all vertices and all pages, and end between words of 64 vertices.
+    /// Checks that shards partition all vertices and all pages, and end between words of 64 vertices.
     fn validate_shards(&self, shards: &[ShardManifest], path: &Path) -> Result<()> {
         let wrong = |expected: String, found: String| Err(Error::file(path, expected, found));
         if !(2..=SHARDS_MAX as usize).contains(&shards.len()) {
@@ -248,7 +248,7 @@ impl Manifest {
     }
 }
 
-/// The version of what is, or is not, grouped for shards.
+/// The version of a format with or without grouped lists.
 pub(crate) fn version_of(grouped: bool) -> u32 {
     if grouped { 2 } else { 1 }
 }

@@ -3,23 +3,23 @@
 use crate::error::{Error, Result};
 use memmap2::{MmapMut, MmapOptions};
 
-/// Asks the system whether so much memory is to be had, before much of it is allocated in many parts: it is mapped,
-/// never touched, and given back.
+/// Asks the system whether this much memory is available, before it is allocated in many parts: maps it, never touches
+/// it, and unmaps it.
 ///
-/// Budgets are not enough for this. They say what may be used, and a limit of address space (`ulimit -v`) or strict
-/// overcommitting may leave less. An allocation in between that is refused could only end the process.
+/// Budgets are not enough for this: a limit on address space (`ulimit -v`) or strict overcommit may allow less than the
+/// budget, and a small allocation that is refused later could only abort the process.
 ///
 /// # Errors
-/// [`Error::Allocation`] with the figure.
+/// [`Error::Allocation`] with the size.
 pub fn probe(what: &str, bytes: u64) -> Result<()> {
-    // Whether pages are there to back it is not asked: a budget may be more than is ever used of it.
+    // Does not ask whether physical pages back it: a budget may exceed what is ever used.
     map_by(MmapOptions::new().no_reserve_swap(), what, bytes).map(drop)
 }
 
-/// So many zeroed bytes (one at least), as a mapping of their own.
+/// Returns a mapping of this many zeroed bytes, at least one.
 ///
 /// # Errors
-/// [`Error::Allocation`] with the figure.
+/// [`Error::Allocation`] with the size.
 pub(crate) fn map(what: &str, bytes: u64) -> Result<MmapMut> {
     map_by(&mut MmapOptions::new(), what, bytes)
 }
@@ -30,10 +30,10 @@ fn map_by(options: &mut MmapOptions, what: &str, bytes: u64) -> Result<MmapMut> 
     options.len(wanted.max(1)).map_anon().map_err(|_| refused())
 }
 
-/// An empty vector with room for exactly so many values.
+/// Returns an empty vector with capacity for exactly this many values.
 ///
 /// # Errors
-/// [`Error::Allocation`] with the figure.
+/// [`Error::Allocation`] with the size.
 pub fn vec_with_room<T>(what: &str, count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     match values.try_reserve_exact(count) {

@@ -1,11 +1,11 @@
-//! What a store may lead to: a manifest names folders, and links lead anywhere, so that a store from a stranger could
-//! have any file of this machine opened.
+//! Restricts the files that a store may refer to: a manifest names folders and links lead anywhere, so an untrusted
+//! store could make the program open any file of the machine.
 //!
-//! Every file of a store must be an ordinary file and lie, links followed, in one of these places:
+//! Every file of a store must be a regular file and lie, with links resolved, in one of these places:
 //!
 //! - the store's own folder;
-//! - a stripe's folder with a *mark*, a small file that whoever formatted the store has written there. It repeats the
-//!   store's tag, so that no manifest can claim a folder which was not made for its store;
+//! - a stripe's folder with a *mark*, a small file written there when the store was formatted. It repeats the store's
+//!   tag, so no manifest can claim a folder that was not made for its store;
 //! - a folder that the user has allowed ([`OpenOptions::allow_stripe`]), or one below it.
 
 use crate::error::{Error, Result};
@@ -14,10 +14,10 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// More than a manifest can need: 256 stripes with the longest names.
+/// More than any manifest needs: 256 stripes with the longest names.
 const MANIFEST_BYTES_MAX: u64 = 16 << 20;
 
-/// How a store is opened.
+/// Options for opening a store.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
     allowed: Vec<PathBuf>,
@@ -25,15 +25,15 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// Allows stripes of stores in a folder, and in folders below it, that do not carry the store's mark: those of
-    /// stores that were made by version 0.1.0, and copies without it.
+    /// Allows stripes in a folder, and in folders below it, that lack the store's mark: those of stores made by version
+    /// 0.1.0, and copies without it.
     #[must_use]
     pub fn allow_stripe(mut self, folder: impl Into<PathBuf>) -> Self {
         self.allowed.push(folder.into());
         self
     }
 
-    /// The most memory that page directories may take; without it, as much as there is.
+    /// Limits the memory of page directories; without it there is no limit.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: u64) -> Self {
         self.memory_bytes = Some(bytes);
@@ -41,7 +41,7 @@ impl OpenOptions {
     }
 }
 
-/// Reads the bytes of a store's manifest, which must be an ordinary file of sensible length.
+/// Reads the bytes of a store's manifest, which must be a regular file of reasonable length.
 pub(crate) fn read_manifest(store: &Path) -> Result<Vec<u8>> {
     let path = store.join(MANIFEST);
     let found = std::fs::metadata(&path).map_err(|source| match source.kind() {
@@ -60,28 +60,28 @@ pub(crate) fn read_manifest(store: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where files of a store may lie.
+/// The places where files of a store may be.
 pub(crate) struct Places {
-    /// Without links.
+    /// With links resolved.
     folders: Vec<PathBuf>,
     memory_bytes: Option<u64>,
 }
 
 impl Places {
-    /// The places of a store, once the folders of its stripes have been looked at.
+    /// Returns the places of a store, after examining the folders of its stripes.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming the stripe that is in none of them, and what would allow it.
+    /// [`Error::Invalid`] naming the stripe that is in none of them, and the option that would allow it.
     pub fn of(store: &Path, manifest: &Manifest, options: &OpenOptions) -> Result<Self> {
         let own = std::fs::canonicalize(store).map_err(Error::io(store, "open"))?;
-        // What is allowed and not there cannot be where a file lies.
+        // An allowed folder that does not exist cannot contain a file.
         let allowed = options.allowed.iter().filter_map(|folder| std::fs::canonicalize(folder).ok());
         let mut places =
             Self { folders: std::iter::once(own).chain(allowed).collect(), memory_bytes: options.memory_bytes };
         let mut strange: Vec<(PathBuf, PathBuf)> = Vec::new();
         for (number, stripe) in manifest.stripes.iter().enumerate() {
             let path = store.join(stripe);
-            // A folder that is missing is reported with what should be in it.
+            // A missing folder is reported later, with the file expected in it.
             let Ok(folder) = std::fs::canonicalize(&path) else { continue };
             if places.has(&folder) {
                 continue;
@@ -98,11 +98,11 @@ impl Places {
         self.folders.iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Whether a file lies where it may, links followed, and is an ordinary one. A file that is not there passes:
-    /// whoever opens it says what is missing.
+    /// Checks that a file, with links resolved, is in an allowed place and is a regular file. A missing file passes:
+    /// opening it reports the error.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with where it leads.
+    /// [`Error::Invalid`] with the target.
     pub fn check(&self, file: &Path) -> Result<()> {
         let Ok(real) = std::fs::canonicalize(file) else { return Ok(()) };
         if !self.has(&real) {
@@ -119,7 +119,7 @@ impl Places {
         }
     }
 
-    /// Whether a page directory of so many bytes may be read.
+    /// Checks whether a page directory of this many bytes may be read.
     ///
     /// # Errors
     /// [`Error::Memory`].
@@ -149,7 +149,7 @@ fn refusal(store: &Path, strange: &[(PathBuf, PathBuf)]) -> Error {
     ))
 }
 
-/// What the name of a stripe's mark begins with, before the stripe's number.
+/// The prefix of the name of a stripe's mark, before the stripe's number.
 pub(crate) const MARK_PREFIX: &str = ".topostream-stripe.";
 
 /// The name of a stripe's mark, in the stripe's folder.
@@ -157,24 +157,24 @@ fn mark_name(stripe: usize) -> String {
     format!("{MARK_PREFIX}{stripe}")
 }
 
-/// The mark: what SPEC.md, section 10 says.
+/// The contents of the mark: see SPEC.md, section 10.
 fn mark_text(stripe: usize, tag: u32) -> String {
     format!("topostream stripe {stripe} of the store with tag {tag:08x}\n")
 }
 
 fn is_marked(folder: &Path, stripe: usize, tag: u32) -> bool {
     let (path, expected) = (folder.join(mark_name(stripe)), mark_text(stripe, tag));
-    // Whatever else lies there under that name is not read: a pipe would be waited for.
+    // Anything else under that name is not read: opening a pipe would block.
     if !std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() == expected.len() as u64) {
         return false;
     }
     std::fs::read(&path).is_ok_and(|found| found == expected.as_bytes())
 }
 
-/// The marks of stripes that are not in the store's own folder: stripe, file name, contents.
+/// Returns the marks of stripes outside of the store's own folder: stripe, file name, contents.
 ///
 /// # Errors
-/// [`Error::Io`] where a folder cannot be opened.
+/// [`Error::Io`] if a folder cannot be opened.
 pub(crate) fn stripe_marks(store: &Path, stripes: &[PathBuf], tag: u32) -> Result<Vec<(usize, String, String)>> {
     let own = std::fs::canonicalize(store).map_err(Error::io(store, "open"))?;
     let mut marks = Vec::new();

@@ -8,10 +8,10 @@
 //!    neighbours, `width` bytes each, grow forward ──▶       ◀── slots, u32, grow backward
 //! ```
 //!
-//! Slot `i` belongs to vertex `start_vertex + i` and holds the number of neighbours that stand before its record, so
-//! record `i` is neighbours `s[i] .. s[i+1]`; the slot behind the last (`s[k]`) holds their total. The slots are thus
-//! also the prefix sum of degrees: a share of equal edges begins where a binary search in them says, and nothing else
-//! needs to be stored for balanced work distribution.
+//! Slot `i` belongs to vertex `start_vertex + i` and holds the number of neighbours before its record, so record `i` is
+//! neighbours `s[i] .. s[i+1]`; the slot after the last (`s[k]`) holds their total. The slots are therefore also the
+//! prefix sum of degrees: a binary search in them finds the beginning of an equal share of edges, so balanced work
+//! distribution needs no further data.
 //!
 //! A *large page* has one slot and holds neighbours `list_offset ..` of a list that fits in no page.
 
@@ -26,12 +26,12 @@ use std::ops::Range;
 pub const PAGE_BYTES_MIN: u32 = 64 << 10;
 /// The largest page: 64 MiB.
 pub const PAGE_BYTES_MAX: u32 = 64 << 20;
-/// The page size where none is asked for: 1 MiB.
+/// The default page size: 1 MiB.
 pub const PAGE_BYTES_DEFAULT: u32 = 1 << 20;
 
 /// Bytes of a slot.
 const SLOT_BYTES: usize = 4;
-/// Bytes of a page that are header.
+/// Bytes of a page's header.
 pub const HEADER_BYTES: usize = size_of::<PageHeader>();
 
 /// The first 32 bytes of a page of topology.
@@ -40,21 +40,21 @@ pub const HEADER_BYTES: usize = size_of::<PageHeader>();
 pub struct PageHeader {
     /// The page's number in its topology.
     pub page: u32,
-    /// The store's tag (manifest), so that pages of another store are noticed.
+    /// The store's tag (manifest), so that pages of another store are detected.
     pub tag: u32,
     /// The vertex of slot 0.
     pub start_vertex: u32,
-    /// How many vertices have a slot here; 1 in a large page.
+    /// The number of vertices with a slot here; 1 in a large page.
     pub slot_count: u32,
-    /// How many neighbours stand here.
+    /// The number of neighbours in the page.
     pub edge_count: u32,
     /// 0 in a small page, 1 in a large page.
     pub large: u32,
-    /// Where in its vertex's list a large page begins, in neighbours; 0 in a small page.
+    /// The offset of a large page in its vertex's list, in neighbours; 0 in a small page.
     pub list_offset: u64,
 }
 
-/// The first 16 bytes of a page of weights; weight `i` of 4 bytes, behind them, belongs to neighbour `i` of the page of
+/// The first 16 bytes of a page of weights; weight `i` of 4 bytes, after them, belongs to neighbour `i` of the page of
 /// topology with the same number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -63,53 +63,53 @@ pub struct WeightsHeader {
     pub page: u32,
     /// The store's tag (manifest).
     pub tag: u32,
-    /// How many weights stand here.
+    /// The number of weights in the page.
     pub edge_count: u32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// What fits in a page.
+/// The capacity of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Bytes of a page of topology.
     pub page_bytes: u32,
     /// Bytes of one neighbour.
     pub width_bytes: u32,
-    /// Slots that may be addressed in one page.
+    /// The number of slots that can be addressed in a page.
     pub slots_max: u64,
 }
 
 impl Capacity {
-    /// What fits in pages of `page_bytes` under an encoding.
+    /// Returns the capacity of pages of `page_bytes` under an encoding.
     pub fn new(page_bytes: u32, encoding: Encoding) -> Self {
         Self { page_bytes, width_bytes: encoding.width_bytes() as u32, slots_max: encoding.slots_max() }
     }
 
-    /// Whether `slots` records with `edges` neighbours in all fit in one page.
+    /// Whether `slots` records with `edges` neighbours in total fit in a page.
     pub fn fits(&self, slots: u64, edges: u64) -> bool {
         let bytes =
             (slots + 1).saturating_mul(SLOT_BYTES as u64).saturating_add(edges.saturating_mul(self.width_bytes.into()));
         slots <= self.slots_max && bytes <= u64::from(self.page_bytes) - HEADER_BYTES as u64
     }
 
-    /// The longest list that fits in a page of its own: also how many neighbours a full large page holds.
+    /// The longest list that fits in a page: also the number of neighbours of a full large page.
     pub fn list_max(&self) -> u64 {
         (u64::from(self.page_bytes) - HEADER_BYTES as u64 - 2 * SLOT_BYTES as u64) / u64::from(self.width_bytes)
     }
 
-    /// Bytes of a page of weights: the page size, or twice that where neighbours take less than 4 bytes.
+    /// Bytes of a page of weights: the page size, or twice that if neighbours take less than 4 bytes.
     pub fn weight_page_bytes(&self) -> u32 {
         if self.width_bytes < 4 { 2 * self.page_bytes } else { self.page_bytes }
     }
 }
 
-/// What is wrong with the bytes of a page: expected and found, for [`Error::Page`](crate::Error::Page).
+/// A defect of a page: expected and found, for [`Error::Page`](crate::Error::Page).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageDefect {
-    /// What should be there.
+    /// What was expected.
     pub expected: String,
-    /// What is there.
+    /// What was found.
     pub found: String,
 }
 
@@ -122,24 +122,24 @@ impl PageDefect {
 /// What a topology's pages are checked against.
 #[derive(Clone, Copy, Debug)]
 pub struct PageContext<'a> {
-    /// How neighbours are written.
+    /// The encoding of neighbours.
     pub encoding: Encoding,
     /// The shards of the topology: neighbours are destinations of their page's shard.
     pub shards: &'a [Shard],
     /// The store's tag.
     pub tag: u32,
-    /// The entries of the topology's page directory, one a page: record ids point into them too.
+    /// The entries of the topology's page directory, one per page; record ids refer to them too.
     pub entries: &'a [DirectoryEntry],
 }
 
 impl PageContext<'_> {
-    /// The shard that a page is of.
+    /// The shard of a page.
     fn shard(&self, page: u32) -> &Shard {
         &self.shards[Shard::with_page(self.shards, page)]
     }
 }
 
-/// A page of topology whose header and slots have been found sound.
+/// A page of topology with a valid header and valid slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     bytes: &'a [u8],
@@ -148,10 +148,10 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Looks at bytes that have passed [`check_page`] before. Nothing is checked again but what keeps this safe to use.
+    /// Interprets bytes that have passed [`check_page`] before. Repeats only the checks that memory safety needs.
     ///
     /// # Errors
-    /// A defect, where header and slots do not describe a page of this size.
+    /// A defect, if header and slots do not describe a page of this size.
     pub fn open(bytes: &'a [u8], encoding: Encoding) -> Result<Self, PageDefect> {
         let whole = bytes.len() >= HEADER_BYTES + 2 * SLOT_BYTES && bytes.len().is_multiple_of(SLOT_BYTES);
         PageDefect::unless(whole, "a page", format!("{} bytes", bytes.len()))?;
@@ -175,13 +175,13 @@ impl<'a> Page<'a> {
         &self.header
     }
 
-    /// The slots as they lie in the page: slot 0 last.
+    /// The slots as stored: slot 0 last.
     fn slots_backward(&self) -> &'a [u32] {
         let bytes = (self.header.slot_count as usize + 1) * SLOT_BYTES;
         bytemuck::cast_slice(&self.bytes[self.bytes.len() - bytes..])
     }
 
-    /// The neighbours of slot `slot`, as a range within the page; empty for a slot that does not exist.
+    /// The neighbours of a slot, as a range within the page; empty for a slot that does not exist.
     pub fn record(&self, slot: u32) -> Range<usize> {
         let slots = self.slots_backward();
         let last = slots.len() - 1;
@@ -191,13 +191,13 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// All neighbours, as the bytes of the encoding.
+    /// All neighbours, as encoded bytes.
     pub fn neighbour_bytes(&self) -> &'a [u8] {
         &self.bytes[HEADER_BYTES..HEADER_BYTES + self.header.edge_count as usize * self.width_bytes]
     }
 
-    /// The first slot whose record begins at neighbour `edge` or behind it, by binary search; the slot count where
-    /// there is none. Shares of equal edges are cut with it.
+    /// The first slot whose record begins at neighbour `edge` or later, by binary search; the slot count if there is
+    /// none. Used to cut equal shares of edges.
     pub fn first_slot_from(&self, edge: u32) -> u32 {
         let slots = self.slots_backward();
         let records = &slots[1..];
@@ -215,16 +215,16 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Everything that is checked when a page has been read: checksum, identity, slots, and every neighbour in range.
+/// Checks everything about a page that has been read: checksum, identity, slots, and the range of every neighbour.
 ///
-/// The checksum and the range of vertex ids are taken in one pass over pieces that stay in the first-level cache.
+/// The checksum and the range of vertex ids are computed in one pass over chunks that stay in the first-level cache.
 ///
 /// # Errors
 /// The first defect.
 pub fn check_page(bytes: &[u8], page: u32, context: &PageContext<'_>) -> Result<(), PageDefect> {
     let (entry, destinations) = (&context.entries[page as usize], &context.shard(page).destinations);
     let sound = Page::open(bytes, context.encoding);
-    // Bytes that are no page are not looked into: only their checksum is of interest then.
+    // If the checksum is wrong, the contents are not examined.
     let (edges, from) = (if sound.is_ok() { entry.edge_count } else { 0 }, destinations.start as u32);
     let (crc, largest) = checksum_and_largest(bytes, edges, from, context.encoding);
     PageDefect::unless(crc == entry.crc, format!("checksum {:08x}", entry.crc), format!("{crc:08x}"))?;
@@ -251,8 +251,8 @@ fn outside(destinations: &Range<u64>, found: u64) -> PageDefect {
     PageDefect { expected, found: found.to_string() }
 }
 
-/// The checksum of the page and, under the vertex-id encoding, the largest neighbour counted from `from` on: one before
-/// that wraps round to a large number.
+/// Returns the checksum of the page and, under the vertex-id encoding, the largest neighbour relative to `from`;
+/// smaller neighbours wrap to large numbers.
 fn checksum_and_largest(bytes: &[u8], edge_count: u32, from: u32, encoding: Encoding) -> (u32, u32) {
     const PIECE_BYTES: usize = 16 << 10;
     let ids_end = match encoding {
@@ -289,7 +289,7 @@ fn check_header(header: &PageHeader, page: u32, context: &PageContext<'_>) -> Re
     PageDefect::unless(header.list_offset == offset, format!("list offset {offset}"), header.list_offset.to_string())
 }
 
-/// How many neighbours of a large page's list stand in the run's earlier pages; 0 for a small page.
+/// The number of neighbours of a large page's list in earlier pages; 0 for a small page.
 fn list_offset(page: u32, shard: &Shard, entries: &[DirectoryEntry]) -> u64 {
     let entry = &entries[page as usize];
     if entry.run == 0 {
@@ -300,8 +300,8 @@ fn list_offset(page: u32, shard: &Shard, entries: &[DirectoryEntry]) -> u64 {
     entry.first_edge - earlier[first].first_edge
 }
 
-/// Checks that every record id names a slot that exists, in the first shard, of one of the page's destinations. The
-/// usual widths are compiled in: several times faster.
+/// Checks that every record id names an existing slot in the first shard, of one of the page's destinations. Compiled
+/// for the usual widths, which makes it several times faster.
 fn check_record_ids(
     page: &Page<'_>,
     p: u8,
@@ -328,7 +328,7 @@ fn check_records(
     for (to, slot) in ids {
         let entry = usize::try_from(to).ok().and_then(|to| entries.get(to));
         let (start, slots) = entry.map_or((0, 0), |entry| (entry.start_vertex, entry.slot_count));
-        // Messages are made for what is wrong only: they cost far more than the check.
+        // Messages are built only for defects: they cost far more than the check.
         if slot >= u64::from(slots) {
             let expected = format!("record ids of {} pages and their slots", entries.len());
             return Err(PageDefect { expected, found: format!("page {to}, slot {slot}") });
@@ -378,8 +378,8 @@ pub fn read_le(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Gives the neighbours of a page to an expression as [`Neighbours`] of the type that fits the encoding: the expression
-/// is compiled once for each way in which neighbours are written.
+/// Passes the neighbours of a page to an expression as [`Neighbours`] of the type for the encoding: the expression is
+/// compiled once per encoding.
 ///
 /// `with_neighbours!(&page, encoding, starts, |neighbours| expression)`; `starts[page]` is the first vertex of each
 /// page.
@@ -413,12 +413,12 @@ macro_rules! with_neighbours {
     }};
 }
 
-/// The neighbours of a page as vertex ids: what an algorithm's edge loop iterates over.
+/// The neighbours of a page as vertex ids, over which an algorithm's edge loop iterates.
 pub trait Neighbours: Copy + Sync {
     /// The vertex of neighbour `edge` of the page.
     fn vertex(&self, edge: usize) -> u32;
 
-    /// The vertices of some neighbours that stand together, such as a record's.
+    /// The vertices of consecutive neighbours, such as a record's.
     #[inline(always)]
     fn vertices(&self, edges: Range<usize>) -> impl Iterator<Item = u32> {
         edges.map(|edge| self.vertex(edge))
@@ -430,7 +430,7 @@ pub trait Neighbours: Copy + Sync {
 pub struct VertexIds<'a>(&'a [u32]);
 
 impl<'a> VertexIds<'a> {
-    /// The neighbours of a page that is written in vertex ids.
+    /// The neighbours of a page in the vertex-id encoding.
     pub fn new(page: &Page<'a>) -> Self {
         Self(bytemuck::cast_slice(page.neighbour_bytes()))
     }
@@ -458,7 +458,7 @@ pub struct RecordIds<'a> {
 }
 
 impl<'a> RecordIds<'a> {
-    /// The neighbours of a page that is written in record ids; `starts[page]` is the first vertex of each page.
+    /// The neighbours of a page in the record-id encoding; `starts[page]` is the first vertex of each page.
     pub fn new(page: &Page<'a>, starts: &'a [u32], p: u8, q: u8) -> Self {
         Self { bytes: page.neighbour_bytes(), starts, p: p.into(), q: q.into() }
     }
@@ -474,13 +474,13 @@ impl Neighbours for RecordIds<'_> {
     }
 }
 
-/// Neighbours under [`Encoding::RecordId`] with widths that the compiler knows: the common ones decode several times
-/// faster so.
+/// Neighbours under [`Encoding::RecordId`] with widths known at compile time: the common ones decode several times
+/// faster.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordIdsOf<'a, const P: usize, const Q: usize>(RecordIds<'a>);
 
 impl<'a, const P: usize, const Q: usize> RecordIdsOf<'a, P, Q> {
-    /// The neighbours of a page that is written in record ids of these widths.
+    /// The neighbours of a page in the record-id encoding of these widths.
     pub fn new(page: &Page<'a>, starts: &'a [u32]) -> Self {
         Self(RecordIds::new(page, starts, P as u8, Q as u8))
     }

@@ -1,16 +1,16 @@
-//! How often a refused operation is tried again, and how long that may go on.
+//! Retries of refused operations, with a time limit.
 
 use std::io::{Error, ErrorKind};
 use std::time::{Duration, Instant};
 
-/// How long refusals that ought to pass (interrupted, try again, busy) may last without any progress in between.
+/// Maximum duration of transient errors (interrupted, try again, busy) without any progress in between.
 pub const TRANSIENT_MAX: Duration = Duration::from_secs(3);
-/// The first pause between two tries; each further one is twice as long, up to [`PAUSE_MAX`].
+/// The first pause between two tries; it doubles each time, up to [`PAUSE_MAX`].
 const PAUSE_MIN: Duration = Duration::from_micros(50);
 /// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
-/// Counts the refusals of an operation since it last made progress.
+/// Counts the refusals of an operation since its last progress.
 #[derive(Debug, Default)]
 pub struct Patience {
     first: Option<Instant>,
@@ -18,13 +18,13 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// The operation has made progress: whatever was refused before does not count any more.
+    /// The operation has made progress: earlier refusals no longer count.
     pub fn progress(&mut self) {
         *self = Self::default();
     }
 
-    /// The operation was refused with a transient error. Returns how long to wait before the next try, or nothing where
-    /// such errors have lasted for too long.
+    /// The operation failed with a transient error. Returns the pause before the next try, or `None` if such errors
+    /// have lasted too long.
     pub fn pause(&mut self) -> Option<Duration> {
         let first = *self.first.get_or_insert_with(Instant::now);
         self.refusals += 1;
@@ -32,21 +32,22 @@ impl Patience {
         (first.elapsed() < TRANSIENT_MAX).then_some(pause)
     }
 
-    /// How often the operation has been refused since its last progress.
+    /// The number of refusals since the last progress.
     pub fn refusals(&self) -> u32 {
         self.refusals
     }
 }
 
-/// Whether an error ought to pass by itself.
+/// Whether an error is transient.
 pub fn is_transient(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::ResourceBusy)
 }
 
-/// Fills `bytes` by calls of `read`, which is given what is left to fill and where it begins. Short reads are
-/// continued, transient errors tried again for [`TRANSIENT_MAX`].
+/// Fills `bytes` by calls of `read`, which gets the rest to fill and its offset. Short reads are continued, transient
+/// errors retried for [`TRANSIENT_MAX`].
 ///
 /// # Errors
+/// Errors of the system, or an unexpected end of file.
 /// The system's, or an unexpected end of file.
 pub fn fill(
     mut bytes: &mut [u8],
@@ -65,10 +66,10 @@ pub fn fill(
     Ok(())
 }
 
-/// Tries `operation` again while it is refused with a transient error, for [`TRANSIENT_MAX`].
+/// Retries `operation` while it fails with a transient error, for [`TRANSIENT_MAX`].
 ///
 /// # Errors
-/// The system's.
+/// Errors of the system.
 pub fn insist<T>(mut operation: impl FnMut() -> std::io::Result<T>) -> std::io::Result<T> {
     let mut patience = Patience::default();
     loop {
@@ -82,7 +83,7 @@ pub fn insist<T>(mut operation: impl FnMut() -> std::io::Result<T>) -> std::io::
     }
 }
 
-/// The error that a transient one becomes when it lasts.
+/// The error after a transient error has lasted too long.
 pub fn lasting(error: &Error) -> Error {
     let kind = if error.kind() == ErrorKind::Interrupted { ErrorKind::TimedOut } else { error.kind() };
     Error::new(kind, format!("{error}, for {} s", TRANSIENT_MAX.as_secs()))
@@ -126,7 +127,7 @@ mod tests {
         }
     }
 
-    /// The standard library would repeat an interrupted read for ever.
+    /// The standard library would repeat an interrupted read forever.
     #[test]
     fn what_lasts_is_no_interruption_any_more() {
         let error = insist(|| Err::<(), _>(ErrorKind::Interrupted.into())).unwrap_err();

@@ -1,11 +1,11 @@
 //! SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014), with the
-//! constants of Stafford's "mix 13": pseudorandom numbers from a seed, and a hash of numbers of 64 bits. No cipher.
+//! constants of Stafford's "mix 13": pseudorandom numbers from a seed, and a hash of 64-bit numbers. Not a cipher.
 
 /// The odd number nearest to 2^64 divided by the golden ratio: spreads consecutive numbers over all bits.
 pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A permutation of the numbers of 64 bits, for each key, in which every output bit depends on every input bit.
-/// SplitMix64 has the key 0.
+/// A permutation of the 64-bit numbers for each key, in which every output bit depends on every input bit. SplitMix64
+/// has the key 0.
 #[inline(always)]
 pub const fn mix(number: u64, key: u64) -> u64 {
     let z = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -13,13 +13,13 @@ pub const fn mix(number: u64, key: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A hash of a number: what a sequence that begins with it draws first.
+/// A hash of a number: the first output of a sequence with this seed.
 #[inline(always)]
 pub const fn hash(number: u64) -> u64 {
     mix(number.wrapping_add(GOLDEN), 0)
 }
 
-/// A sequence of pseudorandom numbers, by its state; the first one is the seed.
+/// A sequence of pseudorandom numbers, by its state, which starts at the seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SplitMix64(pub u64);
 
@@ -36,7 +36,7 @@ impl SplitMix64 {
 mod tests {
     use super::*;
 
-    /// The numbers of the reference implementation (splitmix64.c, Vigna 2015).
+    /// The output of the reference implementation (splitmix64.c, Vigna 2015).
     #[test]
     fn the_sequence_is_the_published_one() {
         let mut numbers = SplitMix64(1_234_567);

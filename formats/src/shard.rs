@@ -13,7 +13,7 @@
 use crate::manifest::TopologyManifest;
 use std::ops::Range;
 
-/// The most shards that a store can have.
+/// The maximum number of shards that a store can have.
 pub const SHARDS_MAX: u32 = 256;
 /// Shards end at multiples of this many vertices, or behind the last one: a word of every bit set is one shard's.
 pub const SHARD_VERTICES: u64 = 64;
@@ -28,7 +28,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The shards of a topology, at least one: in order, they share out all vertices and all pages. The summary must be
+    /// The shards of a topology, at least one: in order, they partition all vertices and all pages. The summary must be
     /// sound.
     pub fn of(summary: &TopologyManifest, vertices: u64) -> Vec<Self> {
         let Some(shards) = &summary.shards else {

@@ -111,7 +111,7 @@ impl Store {
         self.manifest.vertices
     }
 
-    /// How many directed edges there are.
+    /// The number of directed edges.
     pub fn edges(&self) -> u64 {
         self.manifest.edges
     }
@@ -151,7 +151,7 @@ impl Store {
         }
     }
 
-    /// The length of each vertex's out-list: reads and checks `degrees.bin`, unless somebody has them already.
+    /// The length of each vertex's out-list: reads and checks `degrees.bin`, unless they are in memory already.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
@@ -159,7 +159,7 @@ impl Store {
         self.out.degrees(self.manifest.vertices)
     }
 
-    /// The original ids: reads and checks `ids.bin` where there is one, 8 bytes a vertex.
+    /// The original ids: reads and checks `ids.bin` if there is one, 8 bytes a vertex.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
@@ -272,7 +272,7 @@ impl Topology {
         self.shards().len() > 1
     }
 
-    /// How many pages there are.
+    /// The number of pages.
     pub fn page_count(&self) -> u32 {
         self.directory.len()
     }
@@ -308,7 +308,7 @@ impl Topology {
         }
     }
 
-    /// Reads and checks `degrees.bin`, unless somebody has the degrees already: they are in memory once.
+    /// Reads and checks `degrees.bin`, unless the degrees are in memory already: there is at most one copy.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::File`] where the file is not what the manifest says.
@@ -348,7 +348,7 @@ pub(crate) fn stripe_files(store: &Path, stripes: &[PathBuf], direction: Directi
 
 /// The directory with a stripe's files of a topology.
 fn stripe_path(store: &Path, stripe: &Path, direction: Direction) -> PathBuf {
-    // The store's own directory is the stripe `.`, which nobody wants to read in a message.
+    // The store's own directory is the stripe `.`, which would be unclear in a message.
     store.join(stripe).join(direction.folder()).components().collect()
 }
 

@@ -17,10 +17,10 @@ pub fn start<T: Send + 'static>(
     Builder::new().name(name.into()).spawn(work).map_err(|source| refused(name, wanted, source))
 }
 
-/// A pool of so many threads.
+/// A pool of this many threads.
 ///
 /// # Errors
-/// As of [`start`].
+/// The errors of [`start`].
 pub fn pool(name: &'static str, threads: usize) -> Result<rayon::ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(move |_| name.into()).build();
     pool.map_err(|error| refused(name, threads, cause(&error)))
@@ -35,7 +35,7 @@ pub fn start_shared_pool() -> Result<()> {
     static STARTED: OnceLock<Option<(Option<i32>, String)>> = OnceLock::new();
     let outcome = STARTED.get_or_init(|| {
         let error = rayon::ThreadPoolBuilder::new().build_global().err()?;
-        // Without a cause there is nothing wrong: somebody else has started the pool.
+        // An error without a cause: another caller has started the pool.
         error.source()?;
         let cause = cause(&error);
         Some((cause.raw_os_error(), cause.to_string()))

@@ -68,12 +68,12 @@ impl<T: bytemuck::Pod> StoredValues<T> {
     }
 }
 
-/// Values that several parties want at the same time: they are in memory once, for as long as somebody has them.
+/// Values that are used in several places at the same time: one copy in memory, as long as anyone holds it.
 #[derive(Debug, Default)]
 pub(crate) struct SharedValues(Mutex<Weak<AlignedBuffer>>);
 
 impl SharedValues {
-    /// The values that somebody has, or else those that `read` gives.
+    /// Returns the values in memory, or reads them by `read`.
     pub fn get<T>(&self, read: impl FnOnce() -> Result<StoredValues<T>>) -> Result<StoredValues<T>> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bytes) = held.upgrade() {

@@ -1,5 +1,5 @@
 // Collect: finds the activated vertices among those of a message, and their values, a block at a time.
-// Blocks stand in the order in which workgroups come to them; within a block, vertices ascend.
+// Blocks are in the order in which workgroups process them; within a block, vertices ascend.
 
 var<workgroup> block_base: u32;
 

@@ -27,8 +27,8 @@ pub fn page_size(text: &str) -> Result<u32, String> {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Store")]
 pub struct StoreArgs {
-    /// Main memory for making the store, as a hard limit [default: half of the memory that the machine, or the
-    /// container, has left]
+    /// Main memory for making the store, as a hard limit [default: half of the available memory of the
+    /// machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// The size of a page: a power of two from 64KiB to 64MiB [default: 1MiB]
@@ -56,7 +56,12 @@ pub struct StoreArgs {
     #[arg(long, default_value = "natural", value_name = "ORDER")]
     order: OrderName,
     /// Group out-lists by destination range, one partition per device: 1 to 256
-    #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=i64::from(SHARDS_MAX)))]
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "K",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(SHARDS_MAX))
+    )]
     shards: u32,
     /// Which ids become vertices: auto, keep (0 to the largest), compact (only those that occur), or a number (all
     /// below it)
@@ -158,7 +163,7 @@ impl StoreArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {
-    /// Main memory of a run, as a hard limit [default: half of the memory that the machine, or the container, has left]
+    /// Main memory of a run, as a hard limit [default: half of the available memory of the machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
     /// Page buffer, as a part of it [default: memory that the algorithm does not need, at most the whole graph]
@@ -170,7 +175,7 @@ pub struct ResourceArgs {
     /// How pages are read
     #[arg(long, default_value = "auto", value_name = "FETCHER")]
     fetcher: FetcherName,
-    /// Devices: auto (a GPU where there is one), cpu, gpu, all (every GPU), or an adapter by number or name (see
+    /// Devices: auto (a GPU if there is one), cpu, gpu, all (every GPU), or an adapter by number or name (see
     /// `topostream devices`); may be repeated or separated by commas, and several share the run
     #[arg(long = "device", default_value = "auto", value_name = "DEVICE", value_delimiter = ',')]
     devices: Vec<DeviceChoice>,
@@ -191,7 +196,13 @@ pub struct ResourceArgs {
     #[arg(long, default_value = "auto", value_name = "RULE", help_heading = "GPU")]
     distribution: Distribution,
     /// Maximum number of pages in one launch
-    #[arg(long, default_value_t = BATCH_PAGES_DEFAULT, value_name = "PAGES", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = "GPU")]
+    #[arg(
+        long,
+        default_value_t = BATCH_PAGES_DEFAULT,
+        value_name = "PAGES",
+        value_parser = clap::value_parser!(u32).range(1..=65536),
+        help_heading = "GPU"
+    )]
     batch_pages: u32,
     /// How pages that are not in its cache reach the GPU
     #[arg(long, default_value = "auto", value_name = "WAY", help_heading = "GPU")]
@@ -205,7 +216,7 @@ pub struct ResourceArgs {
 enum TransferName {
     /// In place where that is faster by measurements, else by copies
     Auto,
-    /// Kernels read pages where they lie in main memory
+    /// Kernels read pages directly in main memory
     InPlace,
     /// Pages are copied to GPU memory first
     Copy,
@@ -229,7 +240,7 @@ enum FastPathName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FetcherName {
-    /// io_uring where the system allows it, else threads
+    /// io_uring if the system allows it, otherwise threads
     Auto,
     /// io_uring, or an error
     Uring,

@@ -9,7 +9,7 @@ use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::pages::memory::answer_bytes;
 use topostream::{Engine, EngineOptions, Error, Store, VertexId};
 
-/// Code, stacks: what a check takes whatever the graph.
+/// Memory of a check for any graph: code and stacks.
 const PROGRAM_BYTES: u64 = 16 << 20;
 
 /// The rules that an answer is checked by.
@@ -23,7 +23,7 @@ pub struct Checking {
 }
 
 impl Checking {
-    /// Prepares a check: what it needs beside the answer is looked at before the run.
+    /// Prepares a check; its other input is examined before the run.
     pub fn new(
         check: Check,
         source: VertexId,

@@ -30,19 +30,19 @@ pub struct Extract {
     /// The store to make: a directory
     #[arg(required_unless_present = "edge_list", conflicts_with = "edge_list")]
     new_store: Option<PathBuf>,
-    /// The wanted vertices: a file of original ids, one a line
+    /// The vertices to extract: a file of original ids, one per line
     #[arg(long, value_name = "FILE", required_unless_present = "ego", conflicts_with = "ego")]
     vertices: Option<PathBuf>,
     /// The vertices within some hops of this one, by its original id, or `max-degree`
     #[arg(long, value_name = "ID", value_parser = source)]
     ego: Option<Source>,
-    /// With --ego: how many hops
+    /// With --ego: maximum number of hops
     #[arg(long, value_name = "K", default_value_t = 1, conflicts_with = "vertices")]
     hops: u32,
     /// With --ego: which edges are followed
     #[arg(long, value_name = "DIRECTION", default_value = "out", conflicts_with = "vertices")]
     direction: DirectionArg,
-    /// With --ego: what finds the vertices, as of `topostream run`; may be repeated
+    /// With --ego: the devices that find the vertices, as for `topostream run`; may be repeated
     #[arg(
         long = "device",
         value_name = "DEVICE",
@@ -58,7 +58,7 @@ pub struct Extract {
     layout: StoreArgs,
 }
 
-/// What says how a store is laid out: all of it but the memory.
+/// The options of a store's layout: all except the memory.
 const OF_STORES: [&str; 12] = [
     "page_size",
     "encoding",
@@ -129,7 +129,7 @@ impl Extract {
         Ok(BASE_BYTES + VertexSet::reading_bytes() + VertexSet::memory_bytes(store.vertices()) + ids_bytes)
     }
 
-    /// The least main memory in which the lists of so many vertices are read and written, in bytes.
+    /// The minimum main memory for reading and writing the lists of this many vertices, in bytes.
     fn building_bytes(&self, store: &Store, options: &FormatOptions, vertices: u64) -> Result<u64, Failure> {
         let reading = induced_needs(store, vertices);
         if self.edge_list.is_some() {
@@ -199,7 +199,7 @@ impl Extract {
     }
 }
 
-/// What is known of a part of a graph before there is one.
+/// What is known about a subgraph before it is extracted.
 fn info(store: &Store) -> SourceInfo {
     let manifest = store.manifest();
     SourceInfo {

@@ -132,7 +132,7 @@ impl Failure {
         )
     }
 
-    /// A sufficient budget, in bytes, where the given one is too small.
+    /// A sufficient budget, in bytes, if the given one is too small.
     fn sufficient_budget(&self) -> Option<u64> {
         match self {
             Self::Store(StoreError::Memory { needed_bytes, .. })
@@ -144,7 +144,7 @@ impl Failure {
         }
     }
 
-    /// Prints the error to stderr, with a hint where there is one.
+    /// Prints the error to stderr, with a hint if there is one.
     fn report(&self) -> ExitCode {
         // A closed stderr is no reason to panic.
         let say = |text: String| writeln!(std::io::stderr(), "{text}").ok();

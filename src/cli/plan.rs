@@ -10,7 +10,7 @@ use topostream::team::Strategy;
 use topostream::{Direction, Engine, EngineOptions};
 use topostream_tools::progress::Cancel;
 
-/// Predict what a run would take: the arguments of `run`, with `plan` in its place.
+/// Predict the memory and time of a run: the same arguments as `run`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Plan {
@@ -22,15 +22,15 @@ pub struct Plan {
 }
 
 const EXAMPLES: &str = "\
-There is a row for the first device alone and one for each way in which all devices can share the run; `auto` marks
-the one that `run` would select. Nothing is computed or written, and no page is read, except where an algorithm must
-count before its memory is known (communities and clustering over a directed graph without in-lists).
+There is a row for the first device alone and one for each way in which all devices can share the run; `auto` marks \
+the one that `run` would select. Nothing is computed or written, and no page is read, unless an algorithm must count \
+edges to know its memory (communities and clustering over a directed graph without in-lists).
 
-Main memory is exact, except for clustering, where it is an upper bound. Times are computed from the rates that
-`topostream calibrate` has measured and from the number of supersteps, which is given below the table. The number is
-known before a run if the arguments or the algorithm determine it (pagerank --iterations, clustering, degrees). If
-only a maximum is known, times assume the maximum. Searches (bfs, sssp, widest, components) are assumed to run over a
-graph of small diameter. Otherwise times are for one superstep that reads every page, and do not predict the run.
+Main memory is exact, except for clustering, where it is an upper bound. Times are computed from the rates that \
+`topostream calibrate` has measured and from the number of supersteps, which is given below the table. The number is \
+known before a run if the arguments or the algorithm determine it (pagerank --iterations, clustering, degrees). If \
+only a maximum is known, times assume the maximum. Searches (bfs, sssp, widest, components) are assumed to run over a \
+graph of small diameter. Otherwise times are for one superstep that reads every page, and do not predict the run. \
 After a run, `run` shows the same model's times for the pages that were visited.
 
 Examples:
@@ -43,11 +43,11 @@ Examples:
 struct Row {
     /// The devices.
     devices: Vec<String>,
-    /// Whether it is what the run would do, with these devices.
+    /// Whether `run` would select it for these devices.
     auto: bool,
     /// Whether it fits in the memory that there is.
     fits: bool,
-    /// What the times are for.
+    /// The work that the times cover.
     supersteps: Counted,
     prediction: Prediction,
 }
@@ -154,7 +154,7 @@ fn rows(algorithm: &dyn Algorithm, work: &Workload, engine: &Engine, rates: &Rat
     Ok(rows)
 }
 
-/// Whose rates the times of kernels rest on: a line for people.
+/// A line for people: the algorithm whose measured rates are used for kernel times.
 fn rates_of(algorithm: &dyn Algorithm, work: &Workload) -> String {
     let mut measured: Vec<&str> = work.phases.iter().map(|phase| phase.kernel.measured_of()).collect();
     measured.dedup();

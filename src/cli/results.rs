@@ -190,7 +190,7 @@ fn write_csv(out: &mut impl Write, answers: &[Answer<'_>], ids: &OriginalIds, ve
     csv.flush()
 }
 
-/// The most columns of a .npy file beside the vertex.
+/// The maximum number of columns of a .npy file beside the vertex.
 const COLUMNS_MAX: usize = 2;
 
 /// A record: a vertex and its values, each as the eight bytes that its column has.

@@ -11,7 +11,7 @@ use topostream::algorithms::command::{Entry, ON, Switch, Variation, find};
 use topostream::device::gpu::compose::{Declared, KernelName, ModuleOptions, check, compose};
 use topostream_formats::edge::WeightType;
 
-/// Print a shader as GPUs are given it: what one kernel of one algorithm needs, checked. shaders/README.md explains it.
+/// Print the validated WGSL module of one kernel of one algorithm. shaders/README.md explains it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PrintShader {
@@ -23,7 +23,7 @@ pub struct PrintShader {
     /// How neighbours are written
     #[arg(long, default_value = "vertex-id", value_name = "ENCODING")]
     encoding: EncodingName,
-    /// With `--encoding record-id`: how many bytes page ids have, and slot numbers [default: 2,2]
+    /// With `--encoding record-id`: bytes of page ids, and of slot numbers [default: 2,2]
     #[arg(long, value_name = "P,Q", value_parser = widths)]
     id_widths: Option<(u8, u8)>,
     /// The size of a page
@@ -45,15 +45,20 @@ pub struct PrintShader {
     #[arg(long)]
     grouped: bool,
     /// Vertices of the graph
-    #[arg(long, default_value_t = 1 << 20, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    #[arg(
+        long,
+        default_value_t = 1 << 20,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1 << 32)
+    )]
     vertices: u64,
     /// A buffer holds the values of 2^N vertices
     #[arg(long, default_value_t = 28, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=32))]
     chunk_log2: u32,
-    /// Over pages that are read where they lie in main memory
+    /// For pages that are read in place in main memory
     #[arg(long)]
     in_place: bool,
-    /// For a device among several that split what edges write
+    /// For one of several devices that partition the attributes written by edges
     #[arg(long)]
     sharded: bool,
     /// For devices that add floats atomically
@@ -62,7 +67,7 @@ pub struct PrintShader {
     /// For devices that add 64-bit integers atomically
     #[arg(long, help_heading = "Device")]
     wide_integers: bool,
-    /// For devices whose driver ends loops early
+    /// For devices whose driver ends long loops early
     #[arg(long, help_heading = "Device")]
     loops_limited: bool,
     /// For devices with subgroup operations

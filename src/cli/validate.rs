@@ -41,9 +41,9 @@ pub struct Validate {
 }
 
 const AFTER_HELP: &str = "\
-A data set is NAME.properties, NAME.e and NAME.v, with reference outputs NAME-BFS, NAME-PR and so on, each plain or
-compressed. Parameters are read from the properties. BFS and CDLP must be identical; WCC must be the same partition,
-whatever its labels; PR, LCC and SSSP must be within 0.0001 of the expected value, relative to it.
+A data set is NAME.properties, NAME.e and NAME.v, with reference outputs NAME-BFS, NAME-PR and so on, each plain or \
+compressed. Parameters are read from the properties. BFS and CDLP must be identical; WCC must be the same partition \
+up to labels; PR, LCC and SSSP must have a relative error of at most 0.0001.
 
 Examples:
   topostream validate datagen-7_5-fb
@@ -87,7 +87,7 @@ fn name(text: &str) -> Result<Name, String> {
     Name::all().find(|name| name.text().eq_ignore_ascii_case(text)).ok_or_else(unknown)
 }
 
-/// What became of one algorithm on one data set.
+/// The outcome of an algorithm on a data set.
 enum Verdict {
     Compared(Comparison),
     /// It ran, and there is nothing to hold its answer against.
@@ -258,7 +258,7 @@ impl Session<'_> {
     }
 }
 
-/// What people are told: a row for each algorithm, and below them what is wrong.
+/// The output for people: a row for each algorithm, and differences below them.
 fn table(data: &GraphalyticsData, verdicts: &[(Name, Verdict)]) -> String {
     let mut text = format!("{}\n", data.name());
     let rows = verdicts.iter().map(|(name, verdict)| {

@@ -15,7 +15,7 @@ use topostream_tools::verify::verify;
 pub struct Verify {
     /// The store's directory
     store: PathBuf,
-    /// Main memory, as a hard limit [default: half of the memory that the machine, or the container, has left]
+    /// Main memory, as a hard limit [default: half of the available memory of the machine or container]
     #[arg(long, value_parser = size, value_name = "SIZE")]
     memory: Option<u64>,
 }

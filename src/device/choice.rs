@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// The choice of a device, as `--device` has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// A hardware GPU where there is one, else the CPU.
+    /// A hardware GPU if there is one, else the CPU.
     #[default]
     Auto,
     /// The CPU, which needs no driver.

@@ -284,7 +284,7 @@ pub trait Member: Device {
     fn receive(&mut self, moves: Vec<Move>) -> Result<()>;
 
     /// Begins what [`Device::end`] waits for, with moves that are made after the vertex phase: what they write to the
-    /// exchange memory is there for everybody once it has ended.
+    /// exchange memory is visible to all devices once it has ended.
     ///
     /// # Errors
     /// See [`begin_round`](Self::begin_round).

@@ -14,7 +14,7 @@ pub struct GpuSettings {
     /// How work is shared out within a batch of pages.
     #[doc(hidden)]
     pub distribution: Distribution,
-    /// The most pages of one launch.
+    /// The maximum number of pages of one launch.
     #[doc(hidden)]
     pub batch_pages: u32,
     /// How pages reach the device.
@@ -46,7 +46,7 @@ impl Default for GpuSettings {
     }
 }
 
-/// The most pages of one launch where nothing else is asked for.
+/// The maximum number of pages of one launch where nothing else is asked for.
 pub const BATCH_PAGES_DEFAULT: u32 = 4096;
 
 /// Optional features of adapters. They change no results.
@@ -80,7 +80,7 @@ impl Default for FastPaths {
     }
 }
 
-/// How the work of a batch of pages is shared out among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;
+/// How the work of a batch of pages is divided among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;
 /// warp segmentation: Khorasani, Gupta and Bhuyan, PACT 2015).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[doc(hidden)]
@@ -90,7 +90,7 @@ pub enum Distribution {
     Auto,
     /// A thread for each list.
     Vertex,
-    /// A virtual warp of so many lanes for each list: 2, 4, 8, 16 or 32.
+    /// A virtual warp of this many lanes for each list: 2, 4, 8, 16 or 32.
     Warp(u32),
     /// As many lanes as the page's lists are long on average.
     Hybrid,

@@ -29,7 +29,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts so many threads, or one for 0.
+    /// Starts this many threads, at least one.
     ///
     /// # Errors
     /// [`Error::Threads`](topostream_formats::Error::Threads) where the system refuses.

@@ -118,7 +118,10 @@ mod tests {
     proptest! {
         #[test]
         fn the_first_superstep_counts_however_large_its_number(
-            notes in prop::collection::vec((0u32..300, prop_oneof![0u32..5, 65_530u32..65_540, 1u32 << 17..1 << 31]), 0..200),
+            notes in prop::collection::vec(
+                (0u32..300, prop_oneof![0u32..5, 65_530u32..65_540, 1u32 << 17..1 << 31]),
+                0..200,
+            ),
         ) {
             let held = Activations::new(&(100..400));
             let mut expected = BTreeMap::new();

@@ -35,7 +35,7 @@ impl VertexSet {
         set
     }
 
-    /// Reads a file of original ids, one a line, plain or compressed, with `#` and `%` for comments; ids may be
+    /// Reads a file of original ids, one per line, plain or compressed, with `#` and `%` for comments; ids may be
     /// repeated. Takes some megabytes beside the set, however long the file is.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl VertexSet {
     /// The same for a file that may be a pipe.
     ///
     /// # Errors
-    /// The same as of [`Self::read`].
+    /// The errors of [`Self::read`].
     #[doc(hidden)]
     pub fn read_file(file: &InputFile, store: &Store) -> Result<Self> {
         let (path, set, ids) = (file.path(), Self::new(store.vertices()), store.ids()?);

@@ -12,9 +12,9 @@
 //!
 //! Equation 1 of GTS (for algorithms like PageRank) is this for supersteps that visit all pages: 2|WA| ÷ c1 is the
 //! merge, (|SP| + |LP|) ÷ (c2 · N) is the bus, and t_kernel of the last page is part of the maximum. Equation 2 (for
-//! algorithms like BFS) is the sum over levels, whose pages are unknown before the run: [`Workload::of`] takes them from
-//! searches in R-MAT graphs. For a finished run the engine takes them from its report, as GTS does. The cached share
-//! r_hit of equation 2 is [`Hits`].
+//! algorithms like BFS) is the sum over levels, whose pages are unknown before the run: [`Workload::of`] takes them
+//! from searches in R-MAT graphs. For a finished run the engine takes them from its report, as GTS does. The cached
+//! share r_hit of equation 2 is [`Hits`].
 //!
 //! Nothing here uses a device: the input is plain data.
 

@@ -86,7 +86,7 @@ fn levels(graph: &Graph) -> HashMap<u64, f64> {
     levels
 }
 
-/// The least vertex of everybody's component: labels go along edges until none changes. Vertices are compared by their
+/// The least vertex of each vertex's component: labels propagate until none changes. Vertices are compared by their
 /// place in the store, as the program's are.
 fn components(graph: &Graph) -> HashMap<u64, f64> {
     let place: HashMap<u64, usize> = graph.ids.iter().enumerate().map(|(at, &id)| (id, at)).collect();
@@ -104,7 +104,7 @@ fn components(graph: &Graph) -> HashMap<u64, f64> {
     }
 }
 
-/// Ranks after some iterations; what vertices without out-edges have goes to everybody.
+/// Ranks after some iterations; the rank of vertices without out-edges is spread over all.
 fn ranks(graph: &Graph) -> HashMap<u64, f64> {
     let count = graph.ids.len() as f64;
     let mut degrees: HashMap<u64, f64> = HashMap::new();

@@ -160,7 +160,8 @@ impl Campaign {
         }
         let ignored = if self.full { " --ignored" } else { "" };
         message += &format!(
-            "\nrepeat a case: TOPOSTREAM_CAMPAIGN_SEED={seed} TOPOSTREAM_CAMPAIGN_CASE=NUMBER cargo test --release --test \
+            "\nrepeat a case: TOPOSTREAM_CAMPAIGN_SEED={seed} TOPOSTREAM_CAMPAIGN_CASE=NUMBER cargo test --release \
+             --test \
              campaign -- --exact {}{ignored}\n",
             self.test
         );

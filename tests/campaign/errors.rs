@@ -12,7 +12,7 @@ use crate::stores::{Data, left};
 use crate::strace::{self, Call};
 use std::time::Duration;
 
-/// A system call that fails: with which errors, with which of them for ever, and whether it is about a file.
+/// A system call that fails: with which errors, with which of them forever, and whether it is about a file.
 struct Failing {
     call: &'static str,
     once: &'static [&'static str],
@@ -28,7 +28,7 @@ const fn of_none(call: &'static str, once: &'static [&'static str], lasting: &'s
     Failing { call, once, lasting, names_file: false }
 }
 
-/// The standard library repeats what was interrupted for ever, and nothing interrupts for ever but an injection: EINTR
+/// The standard library repeats what was interrupted forever, and nothing interrupts forever but an injection: EINTR
 /// lasts only where the program itself deals with it.
 const FAILING: [Failing; 33] = [
     of_file("openat", &["EACCES", "EMFILE", "EIO", "EINTR"], &["EACCES", "EMFILE"]),

@@ -1,4 +1,4 @@
-//! Files that somebody has changed on purpose, with checksums that are right.
+//! Files with deliberate changes and correct checksums.
 //!
 //! What `verify` passes must be a store to the second reader as well, and answers must be right for what that reads.
 //! What
@@ -79,7 +79,7 @@ impl Forgery<'_> {
         *self.manifest.graph.pointer_mut(&path).expect("a leaf") = value;
     }
 
-    /// Changes a u32 of a file; a whole number of them.
+    /// Changes a u32 of a file; an integer.
     fn change_word(&mut self, name: &str, range: std::ops::Range<usize>) -> Option<Vec<u8>> {
         let path = self.store.join(name);
         let mut bytes = fs::read(&path).ok()?;

@@ -37,7 +37,7 @@ fn edges_in(name: &str, bytes: &[u8]) -> Option<Vec<(u64, u64)>> {
         "in.u64" => return pairs(8),
         _ => {}
     }
-    // Comments may hold any bytes; in a number they are what no number is.
+    // Comments may hold any bytes; in a number other bytes are a defect.
     let text = String::from_utf8_lossy(bytes);
     let lines = text.split('\n').map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', '%']));
     let edge = |line: &str| {

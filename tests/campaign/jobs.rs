@@ -34,7 +34,8 @@ const SKETCHES: [Sketch; 9] = [
     (
         "format shards, record ids",
         Product::Store("s"),
-        "format {data}/weighted.txt s --page-size 64KiB --shards 3 --encoding record-id --id-widths 3,3 --stripe x {memory}",
+        "format {data}/weighted.txt s --page-size 64KiB --shards 3 --encoding record-id --id-widths 3,3 --stripe x \
+         {memory}",
     ),
     (
         "generate a store",

@@ -8,7 +8,7 @@
 //!
 //! | variable | meaning |
 //! | --- | --- |
-//! | `TOPOSTREAM_CAMPAIGN_MINUTES` | budget of all full campaigns together; without it each runs a fixed number of cases |
+//! | `TOPOSTREAM_CAMPAIGN_MINUTES` | total budget of full campaigns; without it each runs a fixed number of cases |
 //! | `TOPOSTREAM_CAMPAIGN_SEED` | the seed; without it `share` takes 1 and `full` a new one |
 //! | `TOPOSTREAM_CAMPAIGN_CASE` | run this case only, and keep its folder |
 //! | `TOPOSTREAM_CAMPAIGN_STRACE` | `required`: fail where strace is missing instead of skipping what needs it |

@@ -113,7 +113,7 @@ impl Graphs {
         process::end(process::program(folder, line), PATIENCE)
     }
 
-    /// The same with so many threads.
+    /// The same with this many threads.
     fn run_by(&self, threads: u64, folder: &Path, line: &str) -> Ended {
         let option = if line.starts_with("run") { format!(" --threads {threads}") } else { String::new() };
         let mut command = process::program(folder, &(line.to_owned() + &option));

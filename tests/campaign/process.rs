@@ -61,7 +61,7 @@ pub fn program(folder: &Path, line: &str) -> Command {
     command
 }
 
-/// The same where no file may grow beyond so many blocks of 512 bytes: a write beyond is an error, not a signal.
+/// The same with a limit on the size of files, in blocks of 512 bytes: a write beyond it is an error, not a signal.
 pub fn limited(folder: &Path, line: &str, blocks: u64) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);

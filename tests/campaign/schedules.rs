@@ -21,7 +21,7 @@ use topostream_tools::format::FormatOptions;
 /// A schedule takes milliseconds; on a device in software, a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One of so many schedules is run on the GPU device, where there is one.
+/// One in this many schedules runs on the GPU device, if there is one.
 const ON_GPU: u64 = 50;
 
 /// Graphs, what is expected of them, and the device that is no CPU.
@@ -108,7 +108,7 @@ impl Subjects {
     }
 }
 
-/// The adapter that tests take: software where there is one; none where tests of GPUs are off or cannot be run.
+/// The adapter that tests take: software if there is one; none where tests of GPUs are off or cannot be run.
 #[cfg(feature = "gpu")]
 fn gpu() -> Option<DeviceChoice> {
     let asked = std::env::var("TOPOSTREAM_GPU_TESTS").unwrap_or_default();

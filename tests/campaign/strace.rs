@@ -10,7 +10,7 @@ use std::time::Duration;
 /// A system call, by its name and its number among a thread's calls of this name.
 pub type Call = (String, u64);
 
-/// Whether strace is here and may trace. Where it is not, that is said; and it is an error where somebody insists.
+/// Whether strace is available. If not, a note says so; it is an error if strace is required.
 pub fn is_here() -> bool {
     let tried = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
     let here = tried.is_ok_and(|status| status.success());

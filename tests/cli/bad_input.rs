@@ -76,7 +76,7 @@ fn ids_that_are_refused_are_located() {
     folder.assert_nothing_left("s");
 }
 
-/// A few bytes do not make gigabytes unless somebody insists.
+/// A few bytes do not become gigabytes unless the user insists.
 #[test]
 fn vertices_out_of_proportion() {
     let folder = Folder::new();

@@ -88,7 +88,7 @@ fn inputs() -> Folder {
     folder
 }
 
-/// Whoever follows a hint once gets through, and the program keeps to what it has hinted at.
+/// Following a hint once is enough, and the program then keeps within the hinted budget.
 #[test]
 fn the_first_hint_does_for_every_command() {
     let folder = inputs();

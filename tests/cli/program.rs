@@ -36,7 +36,7 @@ impl Folder {
         command.args(line.split_whitespace()).current_dir(self.0.path()).stdin(Stdio::null());
         // Graphics drivers complain on stderr where a session has none.
         command.env("XDG_RUNTIME_DIR", self.0.path());
-        // What somebody has measured on this machine is no part of a test.
+        // Rates that were measured on this machine must not affect tests.
         command.env("TOPOSTREAM_CALIBRATION", self.path("calibration.json"));
         command
     }

@@ -120,7 +120,7 @@ fn wrong_answers_are_shown() {
         ],
     );
     assert!(done.stderr.contains("3 of the answers"), "{}", done.stderr);
-    // Whoever asks for another algorithm gets it alone.
+    // A requested algorithm runs alone.
     validate("--algorithm wcc").succeeds();
     // Groups: one that is split, and two that are one.
     change("WCC", "\n4 1\n", "\n4 9\n");

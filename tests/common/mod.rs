@@ -111,7 +111,7 @@ pub fn small_pages(encoding: Encoding) -> FormatOptions {
     FormatOptions { layout, in_edges: true, memory_bytes: 256 << 20, ..FormatOptions::default() }
 }
 
-/// Enough memory for any test, and a page buffer of so many small pages.
+/// Enough memory for any test, and a page buffer of this many small pages.
 pub fn engine_options(buffer_pages: Option<u64>, threads: usize, fetcher: FetcherKind) -> EngineOptions {
     let buffer_bytes = buffer_pages.map(|pages| pages * PAGE);
     EngineOptions::default()
@@ -211,7 +211,7 @@ pub fn distances(engine: &Engine, source: u64) -> Result<Answers<f64>, Error> {
     Ok(Answers { values, report: run.report })
 }
 
-/// An original id for everybody's component.
+/// An original id for each vertex's component.
 pub fn component_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
     let directed = engine.store().manifest().directed;
     let run = engine.run(Components { directed })?;
@@ -223,7 +223,7 @@ pub fn component_ids(engine: &Engine) -> Result<Answers<u64>, Error> {
     Ok(Answers { values, report: run.report })
 }
 
-/// Reads whole numbers.
+/// Reads integers.
 pub fn integer(values: &AnswerValues<'_>, vertex: u32) -> Option<u64> {
     match values {
         AnswerValues::Integer(of) => of.get(vertex),

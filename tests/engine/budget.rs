@@ -36,7 +36,7 @@ fn refusal<T>(result: Result<T, Error>) -> (u64, u64, String) {
 
 // ---- Refusals -------------------------------------------------------------------------------------------------------
 
-/// The figure in the message is exact: a run works with so many bytes, and not with one less.
+/// The figure in the message is exact: a run works with this budget, and not with one byte less.
 #[test]
 fn what_a_refusal_says_is_needed_is_enough() {
     let store = TestStore::new(&graph(), &small_pages(Encoding::VertexId));

@@ -27,7 +27,7 @@ fn a_flag_that_is_up_already_stops_a_run_at_once() {
     assert!(matches!(result, Err(Error::Interrupted)) && steps == 0);
 }
 
-/// Raised between supersteps, by whoever hears of them.
+/// Raised between supersteps, by the observer.
 #[test]
 fn a_run_stops_at_the_superstep_that_raised_the_flag() {
     let graph = EdgeList::new(20_000, random_edges(0..20_000, 200_000, 2));

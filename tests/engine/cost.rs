@@ -382,7 +382,8 @@ proptest! {
         let work = if search { searching() } else { pushing(7.0) };
         let strategy = if shard { Strategy::Shard } else { Strategy::Replicate };
         let total = |rates: &Rates| {
-            predict(&work, &Environment { buffer_bytes: buffer, ..environment(rates, "gpu", devices, strategy) }).unwrap().total_ns
+            let environment = Environment { buffer_bytes: buffer, ..environment(rates, "gpu", devices, strategy) };
+            predict(&work, &environment).unwrap().total_ns
         };
         let slow = total(&rates);
         *rate_of(&mut rates, which) *= by;
@@ -390,11 +391,14 @@ proptest! {
     }
 
     #[test]
-    fn more_memory_is_never_slower(buffer in 0u64..GIB, more in 0u64..GIB, cache in 0u64..GIB, search: bool, cold: bool) {
+    fn more_memory_is_never_slower(
+        buffer in 0u64..GIB, more in 0u64..GIB, cache in 0u64..GIB, search: bool, cold: bool,
+    ) {
         let rates = rates();
         let work = if search { searching() } else { pushing(7.0) };
         let total = |buffer, cache| {
-            let mut one = Environment { buffer_bytes: buffer, cold, ..environment(&rates, "gpu", 1, Strategy::Replicate) };
+            let one = environment(&rates, "gpu", 1, Strategy::Replicate);
+            let mut one = Environment { buffer_bytes: buffer, cold, ..one };
             one.profiles[0].cache_bytes = Some(cache);
             predict(&work, &one).unwrap().total_ns
         };

@@ -22,7 +22,7 @@ type Triple = (u64, u64, u32);
 
 const VERTICES: u32 = 6_000;
 
-/// A list of several large pages, one that everybody points to, loops, repeated edges, vertices without edges.
+/// A list of several large pages, one that every vertex points to, loops, repeated edges, vertices without edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..5900, 40_000, 51);
     edges.extend((0..40_000).map(|number| (77, number % 5900)));

@@ -302,7 +302,7 @@ fn files_that_are_cut_short_in_the_middle_of_a_run_are_no_crash() {
 
 // ---- Forged files ---------------------------------------------------------------------------------------------------
 
-/// Pages whose checksums are right and whose contents are not: whoever wrote them, they lead to no wrong memory.
+/// Pages with correct checksums and wrong contents never cause accesses out of bounds.
 #[test]
 fn forged_pages_are_refused() {
     for encoding in ENCODINGS {

@@ -199,7 +199,7 @@ fn whole_distances_that_hardly_fit() {
     }
 }
 
-/// What has no length is never a part of an answer: not if it is less than a way that is there, nor if it is no number.
+/// Weights without a valid length never contribute to an answer, neither as smaller values nor as NaN.
 #[test]
 fn negative_weights_are_refused() {
     let bits = f32::to_bits;

@@ -1,4 +1,4 @@
-//! Algorithms that somebody else writes: the trait is public, and what no built-in algorithm uses must work all the
+//! Algorithms of third parties: the trait is public, and what no built-in algorithm uses must work all the
 //! same. One reads weights, one is slow enough to be stopped in the middle.
 
 use crate::common::*;

@@ -187,7 +187,7 @@ fn a_grid() {
     check_encodings("grid", &graph);
 }
 
-/// Fewer vertices than a shard has at the least, shards without a destination, more shards than pages.
+/// Fewer vertices than a shard has at least, shards without a destination, more shards than pages.
 #[test]
 fn small_graphs_in_many_shards() {
     for (number, shards) in [2, 3, 256].into_iter().enumerate() {
@@ -197,7 +197,7 @@ fn small_graphs_in_many_shards() {
             ("no edge", EdgeList::new(200, Vec::new())),
             ("random", EdgeList::new(300, random_edges(0..300, 2000, 8))),
         ] {
-            // By default, so many pages for the one graph that has edges in most of them.
+            // By default, this many pages for the one graph that has edges in most of them.
             if thorough() || shards < 256 || name == "random" {
                 check_shards(name, &graph, ENCODINGS[(2 * number) % 5], shards, number);
             }

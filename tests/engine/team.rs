@@ -9,7 +9,7 @@ use topostream::device::DeviceChoice;
 use topostream_formats::Encoding;
 use topostream_tools::generate::Rmat;
 
-/// So many devices, each of them the CPU.
+/// Several devices, each of them the CPU.
 fn cpus(devices: usize, draw: usize) -> EngineOptions {
     // Frames with room for weights.
     let buffer = [None, Some(18), Some(33)][draw % 3];

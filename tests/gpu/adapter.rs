@@ -7,7 +7,8 @@ use topostream::device::gpu::adapters::{self, AdapterReport};
 
 pub const VARIABLE: &str = "TOPOSTREAM_GPU_TESTS";
 
-const MISSING: &str = "no Vulkan adapter is here. Install software Vulkan (Debian, Ubuntu: `apt-get install mesa-vulkan-drivers \
+const MISSING: &str = "no Vulkan adapter is here. Install software Vulkan (Debian, Ubuntu: `apt-get install \
+    mesa-vulkan-drivers \
                        libvulkan1`; Fedora: `dnf install mesa-vulkan-drivers`)";
 
 /// The adapter that these tests run on; none where they are switched off.

@@ -155,7 +155,8 @@ gpu_test! {
         let mut same = SameBits::default();
         for (number, distribution) in some(DISTRIBUTIONS.into_iter().enumerate(), 2) {
             let (cache, batch_pages) = ([Cache::All, Cache::Off][number / 2 % 2], BATCHES[number % 3]);
-            let setting = Setting { distribution, cache, batch_pages, buffer: BUFFERS[number % 3], ..Setting::default() };
+            let setting =
+                Setting { distribution, cache, batch_pages, buffer: BUFFERS[number % 3], ..Setting::default() };
             let engine = store.engine(setting.options());
             for run in 0..2 {
                 for traffic in TRAFFICS {
@@ -179,7 +180,8 @@ gpu_test! {
         for (damping, iterations) in [(0.0, 3), (0.5, 0), (0.5, 1), (0.99, 30)] {
             for (dangling, traffic) in [Dangling::Spread, Dangling::Lost].into_iter().zip(TRAFFICS) {
                 let found = ranks(&engine, PageRank { damping, ..pagerank(iterations, dangling, traffic) }).unwrap();
-                let error = relative_error(&found.dense(), &rank_iterations(&graph, damping, dangling, iterations as usize));
+                let error =
+                    relative_error(&found.dense(), &rank_iterations(&graph, damping, dangling, iterations as usize));
                 assert!(error <= RANK_ERROR, "damping {damping}, {dangling:?}, {iterations}: off by {error:e}");
             }
         }

@@ -248,7 +248,7 @@ impl<A: Algorithm> Team<A> {
         self.members.iter_mut().try_for_each(|member| member.end_round())
     }
 
-    /// Room for a move of so many words, within one piece.
+    /// Room for a move of this many words, within one piece.
     fn room(&mut self, words: u64) -> u64 {
         let (piece, bytes) = (self.exchange.piece_bytes(), (4 * words).next_multiple_of(16));
         if self.at % piece + bytes > piece {

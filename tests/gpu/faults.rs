@@ -65,7 +65,8 @@ gpu_test! {
                 let each = 60 + (seed * 40) as u32;
                 let calm = Faults { latency_max: 1 + (seed * 5) as u32, ..Faults::none(seed) };
                 let faults = Faults { io_errors: each, flipped_bits: each, short_reads: each, ..calm };
-                let setting = Setting { fetcher: FetcherKind::Simulated(faults), buffer: Some(4 + 5 * round), ..way.clone() };
+                let setting =
+                    Setting { fetcher: FetcherKind::Simulated(faults), buffer: Some(4 + 5 * round), ..way.clone() };
                 let engine = store.engine(setting.options());
                 let (ranks, found) = within(PATIENCE_S, &format!("{setting:?}"), move || {
                     let traffic = TRAFFICS[round as usize];
@@ -183,7 +184,8 @@ fn lose(engine: &Engine, search: bool) -> Result<(), Error> {
 gpu_test! {
     /// A typed error, within seconds; after it the engine opens the device anew.
     fn a_device_that_is_lost_ends_the_run() {
-        let graph = EdgeList::new(3000, (0..2999).map(|vertex| (vertex, vertex + 1)).chain(random_edges(0..5, 20_000, 3)).collect());
+        let path = (0..2999).map(|vertex| (vertex, vertex + 1));
+        let graph = EdgeList::new(3000, path.chain(random_edges(0..5, 20_000, 3)).collect());
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
         let expected = rank_iterations(&graph, 0.85, Dangling::Spread, 3);
         for (number, way) in ways().into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Devices that share a run: two GPUs and a CPU between them come to what one device comes to, whoever holds what.
+//! Devices that share a run: two GPUs and a CPU together compute what one device does, however data is divided.
 
 use crate::adapter;
 use crate::agreement::RANK_ERROR;
@@ -119,7 +119,8 @@ gpu_test! {
             for (number, (sharded, setting, kinds)) in ways().enumerate().filter(|(number, _)| is_run(number + which)) {
                 let store = TestStore::new(&graph.edges, &setting.store_options());
                 let bottom_up = (number / 2 + which) % 2 == 0;
-                let what = format!("{}, bottom-up: {bottom_up}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
+                let what =
+                    format!("{}, bottom-up: {bottom_up}, sharded: {sharded}, {kinds:?}, {setting:?}", graph.name);
                 let search = Bfs { parents: true, bottom_up, ..Bfs::from(VertexId(graph.source)) };
                 let mut team = team(&store, search, sharded, &setting, kinds).unwrap();
                 let state = team.run().unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -320,7 +321,7 @@ enum Moment {
     BeforePages,
     BehindPages,
     InRound,
-    /// Beside whatever goes on, after so many microseconds.
+    /// In parallel with the run, after this many microseconds.
     After(u64),
 }
 
@@ -377,8 +378,8 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// A device that is told to stop while it works towards the end of a superstep stops: whoever gives it up need not
-    /// wait for ever.
+    /// A device that gets a stop message during the end of a superstep stops: the thread that drops it need not
+    /// wait forever.
     fn a_device_that_is_given_up_in_a_superstep_stops() {
         let graph = graphs::sparse();
         let store = Arc::new(TestStore::new(&graph.edges, &Setting::default().store_options()));

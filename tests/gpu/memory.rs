@@ -42,7 +42,7 @@ fn refusal<T>(result: Result<T, Error>) -> (u64, u64, String) {
 }
 
 gpu_test! {
-    /// The figure in the message is exact: a run works with so many bytes, and not with one less. So little is slow,
+    /// The figure in the message is exact: a run works with this budget, and not with one byte less. So little is slow,
     /// and as right as any.
     fn what_a_refusal_says_is_needed_is_enough() {
         let graph = graph();
@@ -220,7 +220,8 @@ gpu_test! {
         child.args(["--exact", "memory::many_runs", "--ignored", "--nocapture"]);
         let output = child.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}{errors}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Algorithms that somebody else writes, with shaders of their own: what no built-in algorithm uses must work all the
+//! Algorithms of third parties, with their own shaders: what no built-in algorithm uses must work all the
 //! same, and what is wrong with a shader is said by file and line.
 
 use crate::adapter;
@@ -51,7 +51,8 @@ gpu_test! {
                 };
                 let engine = store.engine(setting.options());
                 for direction in [Direction::Out, Direction::In] {
-                    let found = weighted_sums(&engine, direction).unwrap_or_else(|error| panic!("{setting:?}: {error}"));
+                    let found =
+                        weighted_sums(&engine, direction).unwrap_or_else(|error| panic!("{setting:?}: {error}"));
                     assert!(found == expected_sums(&graph, direction), "{setting:?}, {direction:?}");
                 }
                 // Pages without weights come between: buffer and slots have another shape.
@@ -231,7 +232,8 @@ gpu_test! {
             Setting { distribution: Distribution::Segments, fast_paths: SLOW, ..Setting::default() },
         ];
         let options = settings.map(|setting| setting.options());
-        for (number, options) in options.iter().cloned().chain([on_cpu(options[0].clone()).with_threads(1)]).enumerate() {
+        let one_cpu = on_cpu(options[0].clone()).with_threads(1);
+        for (number, options) in options.iter().cloned().chain([one_cpu]).enumerate() {
             for greet in [true, false] {
                 let engine = store.engine(options.clone());
                 let run = engine.run(LeastLabel { sources: sources.clone(), greet }).unwrap();
@@ -275,7 +277,8 @@ gpu_test! {
     fn what_is_wrong_with_a_shader_is_said_by_file_and_line() {
         const FILE: &str = "somewhere/broken.wgsl";
         let sound = include_str!("weighted_sum.wgsl");
-        let line_of = |text: &str| 1 + sound.lines().position(|line| line.contains(text)).expect("a line of the shader");
+        let line_of =
+            |text: &str| 1 + sound.lines().position(|line| line.contains(text)).expect("a line of the shader");
         for (what, from, to, word) in [
             ("syntax", "return true;", "return true", "expected"),
             ("name", "sum_add(list.vertex", "sum_subtract(list.vertex", "sum_subtract"),

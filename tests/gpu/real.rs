@@ -31,7 +31,8 @@ fn engine(store: &TestStore, buffer: Option<u64>, way: Way) -> Engine {
 
 gpu_test! {
     fn the_karate_club() {
-        check_karate_club(if thorough() { &KARATE } else { &KARATE[..1] }, &|store, pages| engine(store, pages, Way::Usual));
+        let names = if thorough() { &KARATE[..] } else { &KARATE[..1] };
+        check_karate_club(names, &|store, pages| engine(store, pages, Way::Usual));
     }
 }
 

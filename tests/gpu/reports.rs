@@ -32,7 +32,13 @@ gpu_test! {
         let store = TestStore::new(&graph.edges, &small_pages(Encoding::VertexId));
         let ways = [
             Setting { transfer: PageTransfer::InPlace, distribution: Distribution::Segments, ..Setting::default() },
-            Setting { cache: Cache::Off, transfer: PageTransfer::Copy, batch_pages: 3, buffer: Some(6), ..Setting::default() },
+            Setting {
+                cache: Cache::Off,
+                transfer: PageTransfer::Copy,
+                batch_pages: 3,
+                buffer: Some(6),
+                ..Setting::default()
+            },
             Setting { fast_paths: SLOW, distribution: Distribution::Warp(8), batch_pages: 1, ..Setting::default() },
             Setting { distribution: Distribution::Hybrid, ..Setting::default() },
             Setting { copy_queue: true, transfer: PageTransfer::Copy, buffer: Some(6), ..Setting::default() },
@@ -50,7 +56,8 @@ gpu_test! {
                 assert_eq!(on_gpu.traversed_edges, on_cpu.traversed_edges);
                 for (step, expected) in on_gpu.steps.iter().zip(&on_cpu.steps) {
                     check_step(step, &setting);
-                    let figures = |step: &StepReport| (step.superstep, step.direction, step.active, step.pages, step.edges);
+                    let figures =
+                        |step: &StepReport| (step.superstep, step.direction, step.active, step.pages, step.edges);
                     assert_eq!(figures(step), figures(expected), "{setting:?}");
                 }
                 let sum: u64 = on_gpu.steps.iter().map(|step| step.transfer.copied_bytes).sum();
@@ -82,13 +89,16 @@ gpu_test! {
         let graph = EdgeList::new(9000, random_edges(0..9000, 650_000, 21));
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
         let all = u64::from(store.open().topology(Direction::Out).unwrap().page_count());
-        for (transfer, distribution) in [(PageTransfer::Copy, Distribution::Hybrid), (PageTransfer::Auto, Distribution::Auto)] {
+        for (transfer, distribution) in
+            [(PageTransfer::Copy, Distribution::Hybrid), (PageTransfer::Auto, Distribution::Auto)]
+        {
             let setting = Setting { transfer, distribution, buffer: Some(6), ..Setting::default() };
             let run = |options: EngineOptions| {
                 let engine = store.engine(options);
                 within(60, "a scan", move || ranks(&engine, pagerank(4, Dangling::Lost, Traffic::Push)))
             };
-            let least = needed_bytes(&store, &setting.options(), |engine| ranks(engine, pagerank(1, Dangling::Lost, Traffic::Push)));
+            let least =
+                needed_bytes(&store, &setting.options(), |engine| ranks(engine, pagerank(1, Dangling::Lost, Traffic::Push)));
             for slots in some([10, 16, 24, all + 4], 2) {
                 let options = with_memory(setting.options(), least + slots * (PAGE + 64));
                 let report = run(options).unwrap().report;

@@ -71,7 +71,8 @@ gpu_test! {
             let cache = [Cache::All, Cache::Off][number % 2];
             // Chunks of 8192 vertices for some.
             let binding_bytes_max = (number % 4 == 1).then_some(128 << 10);
-            let setting = Setting { encoding, distribution, fast_paths, cache, binding_bytes_max, ..Setting::default() };
+            let setting =
+                Setting { encoding, distribution, fast_paths, cache, binding_bytes_max, ..Setting::default() };
             check_shape("random", &EdgeList::new(n, edges), &setting);
         }
     }

@@ -27,7 +27,7 @@ fn check_shards(name: &str, graph: &EdgeList, shards: u32, setting: &Setting) {
 }
 
 gpu_test! {
-    /// Fewer vertices than a shard has at the least, shards without a destination, more shards than pages.
+    /// Fewer vertices than a shard has at least, shards without a destination, more shards than pages.
     fn small_graphs() {
         let random = EdgeList::new(300, random_edges(0..300, 2000, 8));
         for (number, shards) in [2, 3, 256].into_iter().enumerate() {
@@ -41,7 +41,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Under every way to share out work, and without each fast path: lists of one record and of several pages in each
+    /// Under every distribution of work, and without each fast path: lists of one record and of several pages in each
     /// shard.
     fn lists_of_every_length() {
         let (dense, hubs) = (graphs::dense().edges, graphs::hubs().edges);
@@ -65,7 +65,8 @@ gpu_test! {
         let graph = graphs::hubs().edges;
         for (encoding, shards) in [(Encoding::VertexId, 3), (ENCODINGS[2], 5)] {
             let setting = Setting { encoding, ..Setting::default() };
-            let store = TestStore::from_source(|| weighted(&graph), &FormatOptions { shards, ..setting.store_options() });
+            let store =
+                TestStore::from_source(|| weighted(&graph), &FormatOptions { shards, ..setting.store_options() });
             for distribution in [DISTRIBUTIONS[1], DISTRIBUTIONS[7], DISTRIBUTIONS[8]] {
                 let engine = store.engine(Setting { distribution, ..setting.clone() }.options());
                 for direction in [Direction::Out, Direction::In] {

@@ -27,8 +27,15 @@ gpu_test! {
                 let encoding = [Encoding::VertexId, ENCODINGS[1], ENCODINGS[2], ENCODINGS[4]][(number + which) % 4];
                 let binding_bytes_max = Some(limits[which] << 10);
                 let fast_paths = if number == 3 { SLOW } else { fast_paths()[0] };
-                let setting =
-                    Setting { encoding, distribution, transfer, cache, binding_bytes_max, fast_paths, ..Setting::default() };
+                let setting = Setting {
+                    encoding,
+                    distribution,
+                    transfer,
+                    cache,
+                    binding_bytes_max,
+                    fast_paths,
+                    ..Setting::default()
+                };
                 if !setting.is_possible() {
                     continue;
                 }

@@ -77,7 +77,8 @@ gpu_test! {
     /// Attributes in many buffers, and an exchange memory that no device may read where it lies.
     fn without_fast_paths() {
         let graph = generated(&mut Rmat::new(12, 8, 9).generate().unwrap());
-        let fast_paths = FastPaths { host_import: false, transfer_queue: false, wide_integers: false, ..FastPaths::default() };
+        let fast_paths =
+            FastPaths { host_import: false, transfer_queue: false, wide_integers: false, ..FastPaths::default() };
         let portable = |devices, draw| {
             let gpu = GpuSettings { fast_paths, binding_bytes_max: Some(256 << 10), ..GpuSettings::default() };
             gpus(devices, draw).with_gpu(gpu)
@@ -104,7 +105,10 @@ gpu_test! {
                 let mut observer = |step: &StepReport| if step.superstep == 1 { lose() };
                 match search {
                     true => runner.run_observed(Bfs::from(VertexId(0)), &mut observer).map(|_| ()),
-                    false => runner.run_observed(pagerank(1000, Dangling::Spread, Traffic::Push), &mut observer).map(|_| ()),
+                    false => {
+                        let ranks = pagerank(1000, Dangling::Spread, Traffic::Push);
+                        runner.run_observed(ranks, &mut observer).map(|_| ())
+                    }
                 }
             });
             let error = result.expect_err("the device is gone").to_string();

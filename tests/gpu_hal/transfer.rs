@@ -4,7 +4,7 @@ use super::*;
 use topostream::device::gpu::transfer::LANES;
 use topostream::device::gpu::{Copy, TransferQueue, TransferTicket};
 
-/// The device's own where it has one.
+/// The device's own if it has one.
 #[allow(unsafe_code)]
 fn queue(gpu: &Gpu) -> TransferQueue {
     match gpu.caps().transfer_family {

@@ -20,7 +20,7 @@ const RANK_ERROR: f64 = 1e-4;
 /// Graphs with more edges are given fewer runs by default.
 const EDGES_MANY: u64 = 60_000;
 
-/// Makes an engine over a store, with a page buffer of so many pages.
+/// Makes an engine over a store, with a page buffer of this many pages.
 pub type MakeEngine<'a> = &'a dyn Fn(&TestStore, Option<u64>) -> Engine;
 
 /// How a file gives its edges.

@@ -1,4 +1,4 @@
-//! What several devices that share a run must come to, whoever they are: the answers of the reference, for every
+//! Checks that devices of any kinds that share a run compute the answers of the reference, for every
 //! algorithm.
 
 #![allow(dead_code, reason = "each test binary uses a part")]

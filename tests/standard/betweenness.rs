@@ -119,7 +119,11 @@ fn too_many_paths_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn small_graphs(vertices in 1u32..25, edges in prop::collection::vec((any::<u32>(), any::<u32>()), 0..60), directed: bool) {
+    fn small_graphs(
+        vertices in 1u32..25,
+        edges in prop::collection::vec((any::<u32>(), any::<u32>()), 0..60),
+        directed: bool,
+    ) {
         let edges = edges.into_iter().map(|(a, b)| (a % vertices, b % vertices)).collect();
         let graph = EdgeList::new(vertices, edges);
         let options = small_pages(Encoding::VertexId);

@@ -40,7 +40,7 @@ fn check(store: &TestStore, graph: &EdgeList, directed: bool) {
     }
 }
 
-/// What is enough for the hub, and not for everybody: CPUs alone keep the counts of long lists only, and one place for
+/// Enough memory for the hub, not for all vertices: CPUs alone keep only the counts of long lists, and one place for
 /// others.
 fn table_bytes(devices: &[DeviceChoice], directed: bool) -> u64 {
     let sparing = !directed && devices.iter().all(|device| *device == DeviceChoice::Cpu);

@@ -13,7 +13,7 @@ use topostream_tools::format::FormatOptions;
 
 const VERTICES: u32 = 18_000;
 
-/// A hub with a list of several pages, one that everybody points to, loops, repeated edges.
+/// A hub with a list of several pages, one that every vertex points to, loops, repeated edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..9000, 30_000, 43);
     edges.extend(random_edges(9000..VERTICES, 8_000, 45));

@@ -8,7 +8,7 @@ use topostream::algorithms::{Degrees, histogram};
 use topostream_formats::Encoding;
 use topostream_tools::format::FormatOptions;
 
-/// A vertex that everybody points to, one that points to everybody, loops, repeated edges, vertices without edges.
+/// A vertex that every other points to, one that points to every other, loops, repeated edges, vertices without edges.
 fn graph() -> EdgeList {
     let mut edges = random_edges(0..9000, 40_000, 42);
     edges.extend((0..9000).map(|number| (77, number)));

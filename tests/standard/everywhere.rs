@@ -79,7 +79,7 @@ pub fn found(engine: &Engine, run: &dyn Finished) -> Result<Found, Error> {
     Ok(Found { columns: columns.collect(), report: run.report().clone() })
 }
 
-/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, where there is one. By default
+/// The CPU alone, as several devices that replicate and that shard; the same with GPUs, if there is one. By default
 /// every other of these.
 pub fn ways() -> Vec<(String, EngineOptions)> {
     some(all_ways(), 2).collect()

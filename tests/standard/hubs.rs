@@ -12,7 +12,7 @@ use topostream_formats::Encoding;
 use topostream_formats::write::Layout;
 use topostream_tools::format::FormatOptions;
 
-/// Two hubs that everybody points to, or is pointed to by; a path.
+/// Two hubs, with edges from all or to all vertices; a path.
 fn graph() -> EdgeList {
     let n = 150_000;
     let mut edges: Vec<(u32, u32)> = (2..n).flat_map(|vertex| [(0, vertex), (1, vertex)]).collect();

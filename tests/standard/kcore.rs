@@ -36,7 +36,7 @@ fn core_numbers_of_an_undirected_graph() {
     let make = |_: &Engine| KCore { directed: false, in_lists: false };
     everywhere(&store, make, |found, way| {
         assert_eq!(found.column("core"), expected, "{way}");
-        // Everybody's list is read twice at the most: to count, and when its vertex goes.
+        // Every list is read at most twice: to count, and when its vertex is removed.
         let edges: u64 = found.report.steps.iter().map(|step| step.edges).sum();
         assert!(edges <= 4 * graph.edges.len() as u64, "{way}: {edges} edges");
     });
@@ -85,7 +85,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     /// Small graphs of any shape: few vertices, so that edges repeat.
     #[test]
-    fn small_graphs(vertices in 1u32..40, edges in prop::collection::vec((any::<u32>(), any::<u32>()), 0..200), way in 0..3) {
+    fn small_graphs(
+        vertices in 1u32..40,
+        edges in prop::collection::vec((any::<u32>(), any::<u32>()), 0..200),
+        way in 0..3,
+    ) {
         let edges = edges.into_iter().map(|(a, b)| (a % vertices, b % vertices)).collect();
         let graph = EdgeList::new(vertices, edges);
         let options = small_pages(Encoding::VertexId);

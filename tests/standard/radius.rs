@@ -111,7 +111,12 @@ fn a_number_of_passes_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn small_graphs(vertices in 1u32..60, edges in prop::collection::vec((any::<u32>(), any::<u32>()), 0..90), seed: u32, narrow: bool) {
+    fn small_graphs(
+        vertices in 1u32..60,
+        edges in prop::collection::vec((any::<u32>(), any::<u32>()), 0..90),
+        seed: u32,
+        narrow: bool,
+    ) {
         let edges = edges.into_iter().map(|(a, b)| (a % vertices, b % vertices)).collect();
         let graph = EdgeList::new(vertices, edges);
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));

@@ -232,7 +232,7 @@ fn what_was_made_for_another_store_is_refused() {
     }
 }
 
-/// Where a CPU has a place for a list, a GPU wants room for all of its labels: it would look for it for ever.
+/// Where a CPU has a place for a list, a GPU wants room for all of its labels: it would look for it forever.
 #[test]
 fn communities_made_for_cpus_do_not_run_on_a_gpu() {
     if adapter::off() {

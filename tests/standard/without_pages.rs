@@ -100,7 +100,7 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     }
 }
 
-/// Supersteps without pages read none, and run the vertex phase once on each vertex, with whole numbers that floats do
+/// Supersteps without pages read none, and run the vertex phase once on each vertex, with integers that floats do
 /// not have.
 #[test]
 fn supersteps_without_pages_are_vertex_phases() {

@@ -1,9 +1,9 @@
-//! A summary of a store for people: what it holds, and how degrees are distributed.
+//! A summary of a store for people: its contents, and the distribution of degrees.
 
 use serde::Serialize;
 use topostream_formats::{Direction, Manifest, Result, Shard, Store, Topology};
 
-/// What a store is and holds.
+/// The summary of a store.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// The manifest.
@@ -12,50 +12,50 @@ pub struct Summary {
     pub disk_bytes: u64,
     /// Bytes of the pages of out-lists, per edge.
     pub bytes_per_edge: f64,
-    /// How full the pages are: bytes of header, neighbours and slots over bytes of pages.
+    /// How full the pages are: bytes of headers, neighbours and slots over bytes of pages.
     pub fill: f64,
-    /// The shards, where the out-lists are grouped.
+    /// The shards, if the out-lists are grouped.
     pub shards: Option<ShardSummary>,
-    /// Out-degrees, and in-degrees where there are in-lists.
+    /// Out-degrees, and in-degrees if there are in-lists.
     pub degrees: Vec<DegreeSummary>,
 }
 
-/// How evenly a graph is shared out over shards, and what that costs.
+/// How evenly a graph is divided into shards, and the cost of that.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ShardSummary {
-    /// How many there are.
+    /// The number of shards.
     pub count: u64,
-    /// The largest part of all vertices that are one shard's destinations.
+    /// The largest share of the vertices that are one shard's destinations.
     pub vertices_share_max: f64,
-    /// The largest part of all edges that are in one shard.
+    /// The largest share of the edges in one shard.
     pub edges_share_max: f64,
-    /// Bytes of slots beyond those of lists that are not grouped: every vertex has one in each shard.
+    /// Bytes of slots beyond those of ungrouped lists: every vertex has a slot in each shard.
     pub extra_slot_bytes: u64,
 }
 
-/// How the lengths of lists are distributed.
+/// The distribution of the lengths of lists.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DegreeSummary {
-    /// Which lists.
+    /// The direction of the lists.
     pub direction: Direction,
     /// Edges over vertices.
     pub mean: f64,
-    /// The middle degree.
+    /// The median degree.
     pub median: u32,
-    /// The degree that one vertex in a hundred passes.
+    /// The 99th percentile of degrees.
     pub percentile_99: u32,
     /// The longest list.
     pub max: u32,
     /// Vertices with an empty list.
     pub empty: u64,
-    /// How many vertices have a degree of 0, 1, 2 to 3, 4 to 7, and so on.
+    /// The number of vertices with a degree of 0, 1, 2 to 3, 4 to 7, and so on.
     pub histogram: Vec<u64>,
 }
 
 /// Summarises a store; reads `degrees.bin` but no page.
 ///
 /// # Errors
-/// As [`Topology::degrees`](topostream_formats::Topology::degrees).
+/// The errors of [`Topology::degrees`](topostream_formats::Topology::degrees).
 pub fn summarise(store: &Store) -> Result<Summary> {
     let manifest = store.manifest().clone();
     let out = store.topology(Direction::Out).expect("every store has out-lists");

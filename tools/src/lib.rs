@@ -1,4 +1,4 @@
-//! What makes and inspects graph stores: generators, the external-memory formatter, verification, summaries.
+//! Tools that make and inspect graph stores: generators, the external-memory formatter, verification, summaries.
 
 pub mod available;
 pub mod format;

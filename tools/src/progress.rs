@@ -1,10 +1,10 @@
-//! How long work says how far it is, and hears that it should stop.
+//! Progress and cancellation of long-running work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use topostream_formats::{Error, Result};
 
-/// What a stage counts.
+/// The unit of a stage's progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Edges.
@@ -15,17 +15,17 @@ pub enum Unit {
     Bytes,
 }
 
-/// Somebody who watches: a progress bar, or nobody.
+/// An observer of progress, for example a progress bar.
 pub trait Progress: Sync {
-    /// A stage begins; `total` where it is known.
+    /// A stage begins; `total` if it is known.
     fn begin(&self, stage: &str, total: Option<u64>, unit: Unit);
-    /// The stage has come to `position`.
+    /// The stage has reached `position`.
     fn position(&self, position: u64);
-    /// The stage is over.
+    /// The stage has ended.
     fn end(&self);
 }
 
-/// Nobody watches.
+/// No observer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quiet;
 
@@ -35,37 +35,37 @@ impl Progress for Quiet {
     fn end(&self) {}
 }
 
-/// A flag by which long work is asked to stop; clones share it.
+/// A flag that cancels long-running work; clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl From<Arc<AtomicBool>> for Cancel {
-    /// The same flag.
+    /// Returns a handle to the same flag.
     fn from(flag: Arc<AtomicBool>) -> Self {
         Self(flag)
     }
 }
 
 impl Cancel {
-    /// Asks for a stop.
+    /// Requests cancellation.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// The flag itself, for who knows nothing of this type.
+    /// The flag itself, for code that does not know this type.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
 
-    /// Whether a stop was asked for.
+    /// Whether cancellation was requested.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// For the inside of loops.
+    /// Called inside loops.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] once a stop was asked for.
+    /// [`Error::Interrupted`] once cancellation was requested.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Verifying a store: every byte of it, and that the parts agree with one another.
+//! Verification of a store: every byte, and the consistency of its files.
 
 use crate::progress::{Cancel, Progress, Unit};
 use rayon::prelude::*;
@@ -10,18 +10,18 @@ use topostream_formats::store::PageReader;
 use topostream_formats::with_neighbours;
 use topostream_formats::{Direction, Error, PageId, Result, Store, Topology, VertexId, memory, threads};
 
-/// What was verified.
+/// The result of a verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
-    /// Pages that were read and found sound, of all topologies.
+    /// The number of pages that were read and found valid, over all topologies.
     pub pages: u64,
-    /// Neighbours in them.
+    /// The number of neighbours in them.
     pub edges: u64,
-    /// Bytes that were read.
+    /// Bytes read.
     pub bytes: u64,
 }
 
-/// What one page holds: its sums, and where its list begins and ends if it is a large page.
+/// The contents of a page: its sums, and where its list begins and ends if it is a large page.
 #[derive(Clone, Copy, Debug, Default)]
 struct Checked {
     sums: Sums,
@@ -29,29 +29,29 @@ struct Checked {
     last: u32,
 }
 
-/// What pages add up to. Sums of hashes do not depend on the order of edges, so that in-lists can be held against
-/// out-lists without sorting.
+/// The sums over pages. Sums of hashes do not depend on the order of edges, so in-lists can be compared with out-lists
+/// without sorting.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     along: u64,
     against: u64,
 }
 
-/// The lengths of lists, which are to be those of `degrees.bin`.
+/// The lengths of lists, which must equal those of `degrees.bin`.
 enum Lengths<'a> {
-    /// Each stands in one place, where it can be checked.
+    /// Each list is in one place, where it can be checked.
     Whole(&'a [u32]),
-    /// A part in each shard: added up, to be checked at the end.
+    /// Each list has a part in each shard: the parts are added up and checked at the end.
     Parts(Vec<AtomicU32>),
 }
 
-/// Reads every page of a store and checks: checksums, ids, slots, neighbours in the range of their shard and in
-/// ascending order, degrees as in `degrees.bin`, and that in-lists (or, in an undirected graph, the out-lists
-/// themselves) hold the same edges turned round. Opening the store has already checked the manifest, the directories
-/// and the lengths of files.
+/// Reads every page of a store and checks: checksums, ids, slots, neighbours (within the range of their shard and in
+/// ascending order), degrees as in `degrees.bin`, and that in-lists (or the out-lists themselves, in an undirected
+/// graph) contain the reversed edges. Opening the store has already checked the manifest, the directories and the
+/// lengths of files.
 ///
 /// # Errors
-/// The first thing that is wrong, by file and page; [`Error::Interrupted`].
+/// The first defect, by file and page; [`Error::Interrupted`].
 pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel: &Cancel) -> Result<VerifyReport> {
     threads::start_shared_pool()?;
     check_memory(store, memory_bytes)?;
@@ -82,14 +82,14 @@ pub fn verify(store: &Store, memory_bytes: u64, progress: &dyn Progress, cancel:
     Err(Error::file(store.path(), expected, "edges without their counterpart"))
 }
 
-/// Code, stacks, and what is found of pages before it is added up.
+/// Code, stacks, and the results of pages before they are added up.
 const BASE_BYTES: u64 = 32 << 20;
 
-/// What is known of a page until all are added up.
+/// The result of a page until all are added up.
 const PAGE_BYTES: u64 = 36 + size_of::<Result<Checked>>() as u64;
 
-/// One buffer a thread, the degrees, what is found of each page; before that the original ids, sorted where they do not
-/// ascend.
+/// Per thread one buffer; also the degrees and the result of each page. Before that the original ids, sorted if they do
+/// not ascend.
 fn check_memory(store: &Store, memory_bytes: u64) -> Result<()> {
     let topology = store.topologies().next().expect("every store has out-lists");
     let a_thread = u64::from(topology.page_bytes()) + u64::from(topology.weight_page_bytes());
@@ -121,7 +121,7 @@ fn verify_topology(store: &Store, topology: &Topology, progress: &dyn Progress, 
         false => Lengths::Whole(degrees.values()),
     };
     let done = AtomicU64::new(0);
-    // Allocated with the first page: then a refusal is an error.
+    // Allocated with the first page, so that a refusal by the system is an error.
     let buffers = || (AlignedBuffer::new(0), AlignedBuffer::new(0));
     let one_page = |(page, weights): &mut (AlignedBuffer, AlignedBuffer), number: u32| -> Result<Checked> {
         cancel.check()?;
@@ -165,7 +165,7 @@ fn add_up(topology: &Topology, results: Vec<Result<Checked>>) -> Result<Sums> {
     Ok(sums)
 }
 
-/// The parts of every list come to what `degrees.bin` says. Only out-lists are in parts.
+/// Checks that the parts of every list add up to `degrees.bin`. Only out-lists have parts.
 fn check_lengths(store: &Store, lengths: &[AtomicU32], degrees: &[u32]) -> Result<()> {
     let unequal = |(vertex, length): (usize, &AtomicU32)| {
         let length = length.load(Ordering::Relaxed);
@@ -176,14 +176,14 @@ fn check_lengths(store: &Store, lengths: &[AtomicU32], degrees: &[u32]) -> Resul
         let expected = format!("vertex {vertex} with degree {length} as its lists in all shards come to");
         return wrong(expected, degrees[vertex].to_string());
     }
-    // A length that has passed 32 bits has lost some.
+    // A length that has overflowed 32 bits.
     match degrees.iter().map(|&degree| u64::from(degree)).sum::<u64>() {
         sum if sum == store.edges() => Ok(()),
         sum => wrong(format!("degrees that come to {}", store.edges()), sum.to_string()),
     }
 }
 
-/// The figures of the manifest that can be counted.
+/// Checks the manifest's figures that can be counted.
 fn check_summary(topology: &Topology, degrees: &[u32]) -> Result<()> {
     let large_pages = topology.directory().entries().iter().filter(|entry| entry.run > 0).count() as u64;
     let expected = (topology.summary().degree_max, topology.summary().large_pages);
@@ -197,7 +197,7 @@ fn check_summary(topology: &Topology, degrees: &[u32]) -> Result<()> {
     )))
 }
 
-/// Original ids name one vertex each, and ascend where the manifest says so.
+/// Checks that original ids are distinct, and ascending if the manifest says so.
 fn check_ids(store: &Store) -> Result<()> {
     let ids = store.ids()?;
     let all = (0..store.vertices()).map(|vertex| ids.original(VertexId(vertex as u32)));
@@ -285,7 +285,7 @@ fn page_sums(page: &Page<'_>, neighbours: impl Neighbours, weights: &[u32]) -> R
     Ok(Checked { sums, first: ends.0, last: ends.1 })
 }
 
-/// A hash of an edge such that sums of hashes tell sets of edges apart.
+/// A hash of an edge; sums of it identify multisets of edges.
 #[inline]
 fn hash(source: u32, dest: u32, weight: u32) -> u64 {
     let mixed = (u64::from(source) << 32 | u64::from(dest)).wrapping_mul(topostream_formats::random::GOLDEN);

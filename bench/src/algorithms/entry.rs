@@ -1,4 +1,4 @@
-//! A row of the table: a sample of the catalogue, how it is run here and by its oracle.
+//! A row of the table: a sample of the catalogue, run by the engine and by its oracle.
 
 use crate::Result;
 use crate::measure::timed;
@@ -25,7 +25,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Every row. Those over one kind of store stand together: it is made and read once for all of them.
+    /// All rows. Those over one kind of store are adjacent, so that it is made and read once.
     pub fn all() -> Vec<Self> {
         let of_entry = |&entry: &&'static Entry| {
             entry.samples.iter().filter_map(move |sample| {
@@ -41,12 +41,13 @@ impl Row {
         rows
     }
 
-    /// Runs it, from the arguments on; what comes before the run is not timed. `folder` is for files of vertices.
+    /// Runs it, including the preparation of its arguments; work before that is not timed. `folder` is for files of
+    /// vertices.
     pub fn run(&self, engine: &Engine, folder: &Path) -> Result<Finished> {
         let arguments = with_files(self.sample.arguments, engine.store(), folder)?;
         let parsed = self.entry.arguments.read(arguments.split_whitespace())?;
         let runs = parsed.prepare(engine.store(), &engine.options().cancel)?.runs;
-        // What prepares tables before the engine runs counts.
+        // Tables that are built before the engine runs count too.
         let prepares = runs.algorithm().is_none();
         let (took, run) = timed(|| runs.run(engine, &mut |_| {}));
         let run = run?;
@@ -60,7 +61,7 @@ impl Row {
         })
     }
 
-    /// The same by one thread over plain arrays.
+    /// Runs the oracle: one thread over plain arrays.
     pub fn oracle(&self, graph: &Graph) -> Answer {
         (self.oracle)(graph, &Arguments::of(self.sample.arguments))
     }
@@ -68,7 +69,7 @@ impl Row {
     /// Compares the values of a run with those of the oracle.
     ///
     /// # Errors
-    /// With the first vertex that differs too much.
+    /// Names the first vertex that differs too much.
     pub fn compare(&self, found: &[f64], expected: &Answer) -> Result<()> {
         let column = expected.columns.iter().find(|(name, _)| *name == self.sample.answer);
         let (_, column) = column.ok_or_else(|| format!("the oracle says nothing of {}", self.sample.answer))?;
@@ -76,7 +77,7 @@ impl Row {
     }
 }
 
-/// Arguments with a file in place of `@even` and of `@odd`: the ids of the vertices of even and of odd number.
+/// Replaces `@even` and `@odd` in arguments by files with the ids of the even and odd vertices.
 fn with_files(arguments: &str, store: &Store, folder: &Path) -> Result<String> {
     let mut arguments = arguments.to_owned();
     for (name, parity) in [("@even", 0), ("@odd", 1)] {
@@ -97,36 +98,35 @@ fn with_files(arguments: &str, store: &Store, folder: &Path) -> Result<String> {
 
 /// A finished run.
 pub struct Finished {
-    /// What the engine says of it.
+    /// The engine's report.
     pub report: RunReport,
-    /// Nanoseconds of it, and of what had to be prepared for it.
+    /// Nanoseconds of the run and its preparation.
     pub ns: f64,
-    /// Its answer, by vertex; infinity where there is none.
+    /// Its answer, by vertex; infinity if there is none.
     pub values: Vec<f64>,
     /// What it keeps in memory.
     pub footprint: Footprint,
 }
 
-/// What an algorithm keeps in memory, and the lists that it reads.
+/// The memory of an algorithm, and the lists that it reads.
 #[derive(Clone, Debug)]
 pub struct Footprint {
-    /// Bits a vertex that edges write.
+    /// Bits a vertex of attributes that edges write.
     pub written_bits: u64,
-    /// Bits a vertex that edges read only.
+    /// Bits a vertex of attributes that edges only read.
     pub read_bits: u64,
     /// Whether there are two frontiers.
     pub frontiers: bool,
-    /// Whether it is noted in main memory, not on devices, when each vertex is first active: in two bytes, as long as
-    /// supersteps have numbers of two bytes.
+    /// Whether main memory records when each vertex is first active: 2 bytes, as long as supersteps' numbers fit.
     pub noted: bool,
-    /// What tables take.
+    /// The size of its tables.
     pub tables: String,
     /// The lists that are read.
     pub directions: Vec<Direction>,
 }
 
 impl Footprint {
-    /// Of an algorithm over a store.
+    /// Returns the footprint of an algorithm over a store.
     pub fn of(algorithm: &dyn Algorithm, store: &Store) -> Self {
         let has_in_lists = store.topology(Direction::In).is_some();
         let attributes = algorithm.attributes(has_in_lists);
@@ -147,7 +147,7 @@ impl Footprint {
         }
     }
 
-    /// Bytes of the pages that are read, weights with them.
+    /// Bytes of the pages that are read, including weights.
     pub fn page_bytes(&self, store: &Store, weighted: bool) -> u64 {
         let lists = [Direction::Out, Direction::In].into_iter().filter(|one| self.directions.contains(one));
         let bytes = lists.filter_map(|direction| store.topology(direction)).map(|lists| {
@@ -171,7 +171,7 @@ pub fn run<A: Algorithm>(engine: &Engine, algorithm: A) -> Result<Finished> {
     Ok(Finished { ns: run.report.wall_ns as f64, values, footprint, report: run.report })
 }
 
-/// The values of an answer, by vertex; infinity where there is none.
+/// The values of an answer, by vertex; infinity if there is none.
 fn values(run: &dyn FinishedRun, answer: &str, vertices: u64) -> Vec<f64> {
     let answers = run.answers();
     let answer = answers.iter().find(|one| one.name == answer).expect("samples name an answer");

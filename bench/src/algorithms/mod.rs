@@ -1,5 +1,5 @@
-//! Every algorithm: supersteps, bytes, times with all pages in memory and from disk, beside one thread over plain
-//! arrays.
+//! Every algorithm: supersteps, bytes, times with all pages in memory and from disk, compared with one thread over
+//! plain arrays.
 //!
 //! ```text
 //!  entries (a table) ─▶ store of the kind it needs ─┬─▶ arrays ─▶ baseline ─▶ values ─┐
@@ -26,24 +26,24 @@ const EXPECTATION: &str = "with every page in the page buffer, two threads are a
     it; from disk, with a page buffer of a quarter of what is read, runs that read all lists in every superstep take \
     at most twice as long, and searches up to five times. All answers are the baseline's. No algorithm writes more \
     for a vertex than GTS's does, but for exact sums (PageRank; single ones take as much)";
-/// Our speed over the baseline's, where both visit the same edges, and where not.
+/// The speedup over the baseline, if both visit the same edges, and if not.
 const TARGETS: [(Edges, f64); 2] = [(Edges::Visited, 1.0), (Edges::Once, 0.5)];
-/// What takes longer is measured once.
+/// Runs that take longer are measured once.
 const LONG_NS: f64 = 20e9;
-/// The most supersteps that are reported one by one.
+/// The maximum number of supersteps that are reported one by one.
 const STEPS_MAX: usize = 64;
 
-/// Each algorithm beside one thread over plain arrays: supersteps, bytes read, times, memory for a vertex
+/// Each algorithm compared with one thread over plain arrays: supersteps, bytes read, times, memory per vertex
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// The scale of the R-MAT graph of edge factor 16
     #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=30))]
     pub scale: u32,
-    /// A real graph instead: an edge list of any kind, of which stores are made, or a store, on which those run that
-    /// can
+    /// A real graph instead: an edge list of any kind, from which stores are made, or a store, for the algorithms that
+    /// it suits
     #[arg(long, value_name = "FILE_OR_STORE")]
     pub graph: Option<PathBuf>,
-    /// How often everything is measured after a warm-up
+    /// Number of measurements after a warm-up
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
     /// Only these algorithms
@@ -54,7 +54,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Those that were asked for, or all.
+    /// The requested rows, or all.
     fn rows(&self) -> Result<Vec<Row>> {
         let rows = Row::all();
         let named = |name: &String| rows.iter().any(|row| row.name == name);
@@ -66,19 +66,19 @@ impl Options {
         Ok(rows.into_iter().filter(asked).collect())
     }
 
-    /// What the graph is called, in file names too.
+    /// The name of the graph, also in file names.
     fn graph_name(&self) -> String {
         let stem = |path: &Path| path.file_stem().map_or("graph".into(), |stem| stem.to_string_lossy().into_owned());
         self.graph.as_deref().map_or_else(|| format!("rmat-{}", self.scale), stem)
     }
 
-    /// Where the outcome goes: parts of the table do not replace the whole.
+    /// The file for results: partial results do not replace the complete ones.
     fn file_name(&self) -> String {
         let parts = [vec!["algorithms".into(), self.graph_name(), self.run_options.device_name()], self.only.clone()];
         parts.concat().join("-") + ".json"
     }
 
-    /// The graph in a store of some kind; a store that is given is what it is.
+    /// The graph in a store of some kind; a given store is used as it is.
     fn store(&self, needs: &Needs) -> Result<Store> {
         let (wanted, folder) = (self.run_options.wanted(needs), &self.run_options.dir);
         match &self.graph {
@@ -110,7 +110,7 @@ impl Case {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<()> {
     let rows = options.rows()?;
     eprintln!("expected: {EXPECTATION}");
@@ -143,7 +143,7 @@ struct Bench<'a> {
     memory: Table,
 }
 
-/// What was measured side by side.
+/// Runs measured side by side.
 struct Round {
     baseline_ns: f64,
     buffered_ns: f64,
@@ -239,8 +239,8 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Runs from disk. On the CPU each begins with an empty page buffer; GPUs make their kernels in a run that does not
-    /// count.
+    /// Runs from disk. On the CPU each begins with an empty page buffer; on GPUs an unmeasured run first compiles the
+    /// kernels.
     fn streamed(
         &self,
         runs: u32,
@@ -293,7 +293,7 @@ impl<'a> Bench<'a> {
         }
         for (how, finished) in [("buffered", buffered), ("from disk", streamed)] {
             let mut report = finished.report.clone();
-            // A run of a thousand supersteps would fill the file.
+            // The supersteps of a long run would fill the file.
             report.steps.truncate(STEPS_MAX);
             self.outcome.report(format!("{}, {how}", row.name), &report);
         }

@@ -1,4 +1,4 @@
-//! Where and with what something is measured: devices, threads, folders.
+//! The setup of a measurement: devices, threads, folders.
 
 use super::entry::Needs;
 use crate::gpu::api::{DeviceChoice, Setup, Share};
@@ -12,40 +12,40 @@ use topostream::{Engine, Store};
 /// The options of both benchmarks of algorithms.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RunOptions {
-    /// What computes, as `topostream run --device` has it
+    /// The devices, as for `topostream run --device`
     #[arg(long, value_delimiter = ',', default_value = "cpu", value_name = "LIST")]
     pub device: Vec<DeviceChoice>,
-    /// Threads of the CPU: all cores where none are given
+    /// CPU threads [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Where stores are made and kept; on the disk that is to be measured
+    /// The folder for stores; on the disk to measure
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     pub dir: PathBuf,
-    /// Where the outcome goes
+    /// The folder for results
     #[arg(long, value_name = "DIR", default_value = "bench/results")]
     pub results: PathBuf,
-    /// The page size of stores that are made
+    /// The page size of new stores
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
     pub page_size: u32,
-    /// Main memory for making stores [default: a quarter of what there is]
+    /// Main memory for making stores [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = crate::size)]
     pub format_memory: Option<u64>,
 }
 
-/// Main memory for making stores at the least.
+/// Minimum main memory for making stores.
 const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 
-/// What a run finds in main memory.
+/// The page buffer of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// Room for all pages, in main memory and on devices.
     All,
-    /// Room for a quarter of so many bytes in main memory, and none on devices.
+    /// Room for a quarter of this many bytes in main memory, and none on devices.
     QuarterOf(u64),
 }
 
 impl RunOptions {
-    /// How many threads compute.
+    /// The number of threads.
     pub fn threads(&self) -> usize {
         self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
@@ -55,12 +55,12 @@ impl RunOptions {
         self.device.iter().all(|device| *device == DeviceChoice::Cpu)
     }
 
-    /// The devices, as file names and tables have them.
+    /// The devices, for file names and tables.
     pub fn device_name(&self) -> String {
         self.device.iter().map(DeviceChoice::to_string).collect::<Vec<_>>().join("-").replace([' ', '/'], "-")
     }
 
-    /// Stores of a kind.
+    /// Describes stores of a kind.
     pub fn wanted(&self, needs: &Needs) -> Wanted {
         let quarter = (Machine::this().memory_bytes / 4).max(FORMAT_MEMORY_MIN);
         Wanted {
@@ -77,7 +77,7 @@ impl RunOptions {
     /// An engine over a store.
     ///
     /// # Errors
-    /// Where it does not open.
+    /// If it does not open.
     pub fn engine(&self, path: &Path, buffer: Buffer, asynchronous: bool) -> Result<Engine> {
         let store = Store::open(path)?;
         let cache = if buffer == Buffer::All { Share::All } else { Share::Nothing };

@@ -1,4 +1,4 @@
-//! h(j): which pages go to which device under Strategy-P.
+//! Page assignments h(j) under Strategy-P.
 
 use super::Bench;
 use super::sides::{self, Ran, Side, over, speed};
@@ -18,7 +18,7 @@ const ASSIGNMENTS: [Assignment; 4] =
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-assignments", EXPECTATION);
     let columns = [

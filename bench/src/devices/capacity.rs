@@ -1,4 +1,4 @@
-//! The most vertices that fit: what Strategy-S is for.
+//! The largest graph that fits: the purpose of Strategy-S.
 
 use super::Bench;
 use crate::Result;
@@ -14,19 +14,19 @@ const EXPECTATION: &str = "under a cap on the memory of each device, PageRank by
     each of the device's own vertices, and what is only read stays in main memory: N devices run graphs of nearly N \
     times as many vertices. What is told passes through 8 MiB of each device, whatever the graph, and page \
     directories grow with the whole graph, by 16 bytes a page";
-/// Of the vertices of one device, times the number of devices.
+/// Relative to the vertices of one device times the number of devices.
 const TARGET: f64 = 0.9;
-/// A vertex takes more than so many bytes of a device that owns it.
+/// A lower bound of the bytes per vertex on the device that owns it.
 const VERTEX_BYTES_LEAST: u64 = 8;
-/// How near the largest and the smallest that is refused come to each other.
+/// The gap between the largest that runs and the smallest that is refused at which the search ends.
 const NEAR: f64 = 0.02;
-/// Small pages leave the cap to attributes.
+/// Small pages leave most of the cap to attributes.
 const PAGE_BYTES: u32 = 64 << 10;
 
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-capacity", EXPECTATION);
     let columns =
@@ -61,7 +61,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Graphs of different sizes, one at a time, and devices that run them or do not.
+/// Graphs of different sizes, one at a time, and devices that may or may not run them.
 struct Graphs<'a> {
     bench: &'a Bench,
     count: usize,
@@ -76,7 +76,7 @@ impl<'a> Graphs<'a> {
         Ok(Self { bench, count, setup, path: bench.options.dir.join("devices-capacity") })
     }
 
-    /// The most vertices that run, and why more do not.
+    /// The largest graph that runs, and why larger ones do not.
     fn largest(&self) -> Result<(u64, String)> {
         let cap = self.bench.options.cap;
         let refused = (cap / VERTEX_BYTES_LEAST * self.count as u64).min(1 << 32);
@@ -98,7 +98,7 @@ impl<'a> Graphs<'a> {
         Ok((search.runs, why))
     }
 
-    /// Why the devices do not run a graph; none where they do.
+    /// Why the devices do not run a graph; `None` if they do.
     fn refusal(&self, vertices: u64) -> Result<Option<Refusal>> {
         self.make(vertices)?;
         let Err(error) = self.setup.rig(&self.path, Work::Push)?.run() else { return Ok(None) };
@@ -109,7 +109,7 @@ impl<'a> Graphs<'a> {
         }
     }
 
-    /// Runs a graph once more, with the answer checked; milliseconds of an iteration.
+    /// Repeats a run and checks its answer; returns milliseconds of an iteration.
     fn check(&self, vertices: u64) -> Result<f64> {
         let store = self.make(vertices)?;
         let case = Case::new(&store, format!("uniform, {vertices} vertices"), 0, self.bench.threads())?;
@@ -126,7 +126,7 @@ impl<'a> Graphs<'a> {
     }
 }
 
-/// What a device would need of its memory, where that is too little.
+/// The device memory that would be needed, if it is too little.
 fn needed_bytes(error: &Error) -> Option<u64> {
     match error {
         Error::DeviceMemory { needed_bytes, .. } => Some(*needed_bytes),
@@ -135,7 +135,7 @@ fn needed_bytes(error: &Error) -> Option<u64> {
     }
 }
 
-/// A device's word on a graph that is too large.
+/// A device's error about a graph that is too large.
 struct Refusal {
     needed_bytes: u64,
     message: String,
@@ -147,13 +147,13 @@ struct Search {
     runs: u64,
     /// The smallest that was refused.
     refused: u64,
-    /// Where the need of the last that was refused says that the limit is, or somewhat above it.
+    /// The limit, or somewhat above it, according to the need of the last refused graph.
     estimate: Option<u64>,
 }
 
 impl Search {
-    /// What to try: just below the estimate, then just above it, else the middle. None where the ends are near each
-    /// other.
+    /// The next size to try: just below the estimate, then just above it, otherwise the middle. `None` if the bounds
+    /// are close to each other.
     fn next(&self) -> Option<u64> {
         let near = (self.refused as f64 * NEAR) as u64;
         if self.refused - self.runs <= near.max(1) {

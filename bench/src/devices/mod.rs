@@ -1,15 +1,15 @@
-//! Several devices that share a run: what more of them give, and what telling each other costs.
+//! Several devices that share a run: their speedup, and the cost of exchanges.
 //!
 //! ```text
 //!  stores (R-MAT) ─┬─▶ replicate    1, 2, … devices, each page over a bus      ─┐
 //!                  ├─▶ assignments  modulo, random, contiguous, biased          │
-//!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ an Outcome each ─▶ devices-NAME-N-SCALE.json
-//!                  ├─▶ refinement   bytes told ∥ what telling all would take    │
+//!                  ├─▶ shard        plain store ∥ store in shards               ├─▶ devices-NAME-N-SCALE.json
+//!                  ├─▶ refinement   bytes exchanged ∥ bytes of all values       │
 //!  uniform graphs ─┴─▶ capacity     the most vertices under a memory cap        │
 //!  every run above ──▶ model        predicted ∥ measured           (optional)  ─┘
 //! ```
 //!
-//! What is compared is measured in turn within a round: a slower minute of the machine slows all sides.
+//! Compared runs alternate within a round: a slower minute of the machine slows all of them.
 
 mod assignments;
 mod capacity;
@@ -37,67 +37,67 @@ use topostream::predict::Rates;
 use topostream::report::RunReport;
 use topostream_formats::Store;
 
-/// What several devices give that share a run: strategies, assignments, shards, capacity, merging, the cost model
+/// Several devices that share a run: strategies, assignments, shards, capacity, exchange, the cost model
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
-    /// Only these parts
+    /// Only these experiments
     #[arg(value_name = "PART")]
     pub parts: Vec<Experiment>,
-    /// Only these parts, in one word
+    /// Only these experiments, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "PARTS")]
     pub only: Vec<Experiment>,
     /// The scale of the R-MAT graph of edge factor 16
     #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=30))]
     pub scale: u32,
-    /// What computes, as `topostream run --device` has it: several, or one named several times
+    /// The devices, as for `topostream run --device`: several, or one several times
     #[arg(long, value_delimiter = ',', default_value = "all", value_name = "LIST")]
     pub device: Vec<DeviceChoice>,
-    /// How many of the devices compute, always the first of the list [default: powers of two, and all]
+    /// The numbers of devices, always the first of the list [default: powers of two, and all]
     #[arg(long, value_delimiter = ',', value_name = "N,…")]
     pub counts: Vec<usize>,
-    /// How often everything is measured after a warm-up
+    /// Number of measurements after a warm-up
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
-    /// Searches begin at so many vertices of the highest degrees
+    /// Number of searches, from the vertices of the highest degrees
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub sources: u32,
     /// `capacity`: memory of each device
     #[arg(long, default_value = "128MiB", value_name = "SIZE", value_parser = crate::size)]
     pub cap: u64,
-    /// `model`: the file that `topostream calibrate` has written; without it nothing is predicted
+    /// `model`: the file of `topostream calibrate`; without it nothing is predicted
     #[arg(long, value_name = "FILE")]
     pub rates: Option<PathBuf>,
-    /// Threads of the CPU: all cores where none are given
+    /// CPU threads [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Where stores are made and kept
+    /// The folder for stores
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     pub dir: PathBuf,
-    /// Where the outcomes go
+    /// The folder for results
     #[arg(long, value_name = "DIR", default_value = "bench/results")]
     pub results: PathBuf,
-    /// The page size of stores that are made
+    /// The page size of new stores
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
     pub page_size: u32,
-    /// Main memory for making stores [default: a quarter of what there is]
+    /// Main memory for making stores [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = crate::size)]
     pub format_memory: Option<u64>,
 }
 
-/// A part of the benchmark.
+/// An experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Experiment {
-    /// One device, two, and so on; everything in main memory, nothing kept on devices
+    /// One device, two, and so on; everything in main memory, no caches on devices
     Replicate,
-    /// Which pages go to which device
+    /// Page assignments
     Assignments,
-    /// Attributes divided among devices: a plain store, and one in shards
+    /// Partitioned attributes: a plain store, and one with shards
     Shard,
-    /// The most vertices under a cap on device memory
+    /// The largest graph under a cap on device memory
     Capacity,
-    /// Bytes that devices tell each other, against what telling everything would take
+    /// Bytes that devices exchange, compared with exchanging everything
     Refinement,
-    /// What the cost model says of all runs
+    /// The cost model's predictions for all runs
     Model,
 }
 
@@ -113,7 +113,7 @@ impl Experiment {
         }
     }
 
-    /// Why it has nothing to measure here.
+    /// Why it cannot be measured here.
     fn obstacle(self, bench: &Bench) -> Option<&'static str> {
         match self {
             Self::Model if bench.rates.is_none() => Some("no --rates"),
@@ -128,21 +128,21 @@ impl Experiment {
     }
 }
 
-/// How answers are checked, for outcomes.
+/// The description of checks, for outcomes.
 const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's alone on every vertex (single-precision sums: \
     5e-2); levels of searches from three vertices of the highest degrees as the CPU device alone finds them, of \
     further ones how many vertices and edges are reached by all runs";
-/// Main memory for making stores at the least.
+/// Minimum main memory for making stores.
 const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 
-/// What all parts share.
+/// The shared state of all experiments.
 struct Bench {
     options: Options,
-    /// Each by a choice that means it alone.
+    /// The devices, each by an unambiguous choice.
     devices: Vec<DeviceChoice>,
     rates: Option<Arc<Rates>>,
     plain: OnceCell<Rc<Case>>,
-    /// What the cost model said of the runs so far.
+    /// The predictions for the runs so far.
     predicted: RefCell<Vec<Predicted>>,
 }
 
@@ -159,7 +159,7 @@ impl Bench {
         Ok(Self { options, devices, rates, plain: OnceCell::new(), predicted })
     }
 
-    /// How many devices compute: one first, since the others are compared with it.
+    /// The numbers of devices: one first, since the others are compared with it.
     fn counts(&self) -> Vec<usize> {
         let all = self.devices.len();
         let mut counts = match &self.options.counts[..] {
@@ -179,7 +179,7 @@ impl Bench {
         self.options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
-    /// The first devices, every page in main memory and none kept on a device.
+    /// The first devices, with every page in main memory and none kept on a device.
     fn setup(&self, devices: usize, strategy: Strategy) -> Setup {
         Setup {
             devices: self.devices[..devices].to_vec(),
@@ -202,7 +202,7 @@ impl Bench {
         wanted.rmat(&self.options.dir, self.options.scale)
     }
 
-    /// A store's graph; searches from vertices of the highest degrees are checked.
+    /// Prepares a store's graph; searches from vertices of the highest degrees are checked.
     fn case(&self, store: &Store, name: String) -> Result<Rc<Case>> {
         let hubs = graph::largest_vertices(store, self.options.sources as usize)?;
         let mut case = Case::new(store, name, 0, self.threads())?;
@@ -225,7 +225,7 @@ impl Bench {
         std::iter::once(case.hub).chain(case.sources.iter().copied().take(others)).map(search).collect()
     }
 
-    /// An outcome to be filled.
+    /// Creates an empty outcome.
     fn outcome(&self, name: &'static str, expectation: &'static str) -> Outcome {
         let mut outcome = Outcome::new(name, expectation);
         outcome.verified(CHECK);
@@ -234,16 +234,16 @@ impl Bench {
         outcome
     }
 
-    /// Keeps what the cost model said of a run.
+    /// Keeps the prediction for a run.
     fn keep(&self, part: &'static str, run: &str, report: &RunReport) {
         self.predicted.borrow_mut().extend(Predicted::of(part, run, report));
     }
 }
 
-/// Runs the parts that were asked for, or all.
+/// Runs the requested experiments, or all.
 ///
 /// # Errors
-/// The first failure, a wrong answer among them.
+/// The first failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<()> {
     let bench = Bench::new(options)?;
     let asked: Vec<Experiment> = options.parts.iter().chain(&options.only).copied().collect();

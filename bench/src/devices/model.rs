@@ -1,4 +1,4 @@
-//! The cost model's word on every run, beside the time that it took.
+//! The cost model's prediction for every run, compared with the measured time.
 
 use super::{Bench, refinement, replicate, shard};
 use crate::Result;
@@ -12,7 +12,7 @@ const EXPECTATION: &str = "the model is given the pages and edges of a run and s
     the median. It errs most where supersteps are short, and where several devices wait for each other";
 const TARGET: f64 = 30.0;
 
-/// What the model said of a run, and what it took.
+/// The prediction for a run, and its measured time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Predicted {
     part: &'static str,
@@ -24,7 +24,7 @@ pub struct Predicted {
 }
 
 impl Predicted {
-    /// None where a device has not been measured.
+    /// `None` if a device has not been measured.
     pub fn of(part: &'static str, run: &str, report: &RunReport) -> Option<Self> {
         let prediction = report.predicted.as_ref()?;
         Some(Self {
@@ -37,16 +37,16 @@ impl Predicted {
         })
     }
 
-    /// Percent of the measured time: more than 0 where the run was faster than predicted.
+    /// Percent of the measured time: positive if the run was faster than predicted.
     fn error(&self) -> f64 {
         100.0 * (ratio(self.predicted_ns, self.measured_ns) - 1.0)
     }
 }
 
-/// Compares what the parts before have run; where none has, runs some of them.
+/// Compares the runs of the experiments before it; without any, runs some of them.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it; where the model has said nothing.
+/// Any failure, including a wrong answer, or if there was no prediction.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     if bench.predicted.borrow().is_empty() {
         replicate::run(bench)?;
@@ -89,7 +89,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What was run, each once, in order.
+/// The runs, each once, in order.
 fn names(predicted: &[Predicted]) -> Vec<(&'static str, String)> {
     let mut names: Vec<(&'static str, String)> = Vec::new();
     for one in predicted {

@@ -1,5 +1,5 @@
-//! What devices tell each other, against what telling everything would take (Khorasani, Gupta and Bhuyan, PACT 2015,
-//! table VIII).
+//! Bytes that devices exchange, compared with exchanging everything (Khorasani, Gupta and Bhuyan, PACT 2015, table
+//! VIII).
 
 use super::Bench;
 use crate::Result;
@@ -22,12 +22,12 @@ const EXPECTATION: &str = "a traversal tells only what it has activated, as a li
     vertices at first: a third";
 const CHECK: &str = "every value of every vertex as the CPU device alone finds it";
 
-/// What devices told each other in a run.
+/// The exchanges of a run.
 #[derive(Debug, Serialize)]
 struct Told {
     devices: u64,
     vertices: u64,
-    /// Bits of a vertex: all attributes that are written, and one of the frontier.
+    /// Bits of a vertex: all written attributes, and one of the frontier.
     bits_by_vertex: u64,
     /// vertices × bits ÷ 8 × 2 (written and read) × devices.
     dense_bytes_by_superstep: u64,
@@ -41,7 +41,7 @@ struct Told {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-refinement", EXPECTATION);
     outcome.verified = vec![CHECK.into()];

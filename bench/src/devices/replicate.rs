@@ -16,7 +16,7 @@ const EXPECTATION: &str = "every page goes over a bus and each device has its ow
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-replicate", EXPECTATION);
     let columns = [
@@ -54,7 +54,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What is run: searches are several, from different sources.
+/// The runs: several searches from different sources.
 fn all_work(bench: &Bench, case: &Case) -> [(Vec<Work>, Sums); 5] {
     [
         (vec![Work::Pull], Sums::Exact),

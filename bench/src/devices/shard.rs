@@ -1,4 +1,4 @@
-//! Strategy-S: each device holds a part of the attributes and sees all pages that may touch it.
+//! Strategy-S: each device holds a part of the attributes and sees all pages that may affect it.
 
 use super::sides::{self, Ran, Side, over, speed};
 use super::{Bench, Case};
@@ -18,7 +18,7 @@ const TARGET: f64 = 1.6;
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("devices-shard", EXPECTATION);
     let columns = [

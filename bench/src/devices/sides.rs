@@ -1,4 +1,4 @@
-//! Things that are compared, measured in turn.
+//! Comparisons whose sides are measured alternately.
 
 use super::Bench;
 use crate::Result;
@@ -9,39 +9,39 @@ use crate::outcome::Cell;
 use std::rc::Rc;
 use topostream::report::RunReport;
 
-/// One of several things that are compared.
+/// A side of a comparison.
 pub struct Side {
-    /// For tables and predictions.
+    /// Its name in tables and predictions.
     pub name: String,
     /// The graph, in the store that the rig has open.
     pub case: Rc<Case>,
-    /// What does the work.
+    /// The engine and its work.
     pub rig: Rig,
 }
 
 /// A run.
 pub struct Ran {
-    /// Of a search, or of PageRank's median iteration.
+    /// The time of a search, or of PageRank's median iteration.
     pub measured: Measured,
-    /// What the engine says of it.
+    /// The engine's report.
     pub report: RunReport,
 }
 
-/// Runs a round over all sides as often as asked: in a round each work is done by all sides, one after another. What is
-/// at the same place in the lists of two sides was measured at the same time.
+/// Runs rounds over all sides: in a round each work is done by all sides, one after another. Entries with the same
+/// index of two sides were measured at the same time.
 ///
 /// # Errors
-/// What the engine says, or what is wrong with an answer.
+/// Errors of the engine, or a wrong answer.
 pub fn rounds(bench: &Bench, part: &'static str, works: &[Work], sides: &mut [Side]) -> Result<Vec<Vec<Ran>>> {
     let mut all: Vec<Vec<Ran>> = sides.iter().map(|_| Vec::new()).collect();
     for round in 0..=bench.options.runs {
         for &work in works {
             for (side, ran) in sides.iter_mut().zip(&mut all) {
                 side.rig.work = work;
-                // The answer of the side before was checked on the CPU meanwhile.
+                // Meanwhile the answer of the previous side was checked on the CPU.
                 wake(|| side.rig.run().map(drop))?;
                 let (measured, report) = side.case.run_with_report(&side.rig)?;
-                // The first fills buffers.
+                // The first run fills buffers.
                 if round > 0 {
                     bench.keep(part, &format!("{}, {}", work.name(), side.name), &report);
                     ran.push(Ran { measured, report });
@@ -52,7 +52,7 @@ pub fn rounds(bench: &Bench, part: &'static str, works: &[Work], sides: &mut [Si
     Ok(all)
 }
 
-/// How many times as fast a side is as another, pair by pair.
+/// The speedup of a side over another, pair by pair.
 pub fn speed(of: &[Ran], than: &[Ran]) -> Spread {
     let pairs: Vec<_> = of.iter().zip(than).collect();
     Spread::over(&pairs, |(of, than)| ratio(than.measured.ns, of.measured.ns))
@@ -69,27 +69,27 @@ impl Ran {
         self.measured.ns / 1e6
     }
 
-    /// Edges a second, in thousand millions; of searches, those of Graph500's count.
+    /// Billions of edges per second; for searches by Graph500's count.
     pub fn gedges_per_s(&self) -> f64 {
         self.measured.gedges_per_s()
     }
 
-    /// Milliseconds of kernels over edges: the mean of the devices'.
+    /// Milliseconds of edge kernels: the mean over devices.
     pub fn compute_ms(&self) -> f64 {
         self.measured.kernel_ns / 1e6
     }
 
-    /// Megabytes that devices told each other, by superstep.
+    /// Megabytes exchanged, by superstep.
     pub fn merged_mb(&self) -> f64 {
         ratio(self.report.total.exchanged_bytes as f64 / 1e6, self.report.steps.len() as f64)
     }
 
-    /// Milliseconds that this took, by superstep.
+    /// Milliseconds of exchange, by superstep.
     pub fn merge_ms(&self) -> f64 {
         ratio(self.report.total.exchange_ns as f64 / 1e6, self.report.steps.len() as f64)
     }
 
-    /// The largest share of the edges that a device had: at best one over the number of devices.
+    /// The largest share of the edges on a device: at best one over the number of devices.
     pub fn largest_share(&self) -> f64 {
         let edges: Vec<u64> = match &self.report.sharing {
             Some(sharing) => sharing.devices.iter().map(|device| device.edges).collect(),
@@ -99,7 +99,7 @@ impl Ran {
         ratio(most as f64, edges.iter().sum::<u64>() as f64)
     }
 
-    /// Pages that each device worked on, over all supersteps.
+    /// Pages processed by each device, over all supersteps.
     pub fn pages_by_device(&self) -> Vec<u64> {
         match &self.report.sharing {
             Some(sharing) => sharing.devices.iter().map(|device| device.pages).collect(),

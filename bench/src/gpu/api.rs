@@ -1,5 +1,4 @@
-//! The one place that names what the engine's options for devices are called: experiments speak of [`Setup`] and
-//! [`Work`].
+//! The only module that uses the engine's options for devices: experiments use [`Setup`] and [`Work`].
 
 use crate::Result;
 use crate::measure::{Spread, ratio};
@@ -16,12 +15,12 @@ pub use topostream::device::DeviceChoice;
 pub use topostream::device::settings::{Distribution, PageTransfer};
 pub use topostream::team::{Assignment, Strategy};
 
-/// Iterations of every PageRank here. The first may fill caches and is not counted.
+/// Iterations of every PageRank. The first may fill caches and is not counted.
 pub const ITERATIONS: u32 = 20;
-/// Main memory is the machine's to bound.
+/// Main memory is not limited by a budget.
 const MEMORY_BYTES: u64 = 1 << 50;
 
-/// What is run.
+/// The algorithm to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
     /// PageRank along out-lists.
@@ -30,65 +29,65 @@ pub enum Work {
     Pull,
     /// A search that stays top-down.
     TopDown(VertexId),
-    /// A search that goes bottom-up where that is less work.
+    /// A search that uses bottom-up steps if they are cheaper.
     Optimizing(VertexId),
 }
 
-/// How much of the pages that a run reads is kept somewhere.
+/// The share of the pages of a run that is cached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Share {
     /// All of them.
     All,
-    /// This part of them.
+    /// This share of them.
     Part(f64),
     /// None.
     Nothing,
 }
 
-/// How sums of ranks are kept.
+/// How ranks are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sums {
     /// Exact, by 64-bit atomics.
     Exact,
     /// Exact, by two words with a carry.
     ExactInHalves,
-    /// Single precision, by the adapter's own additions.
+    /// Single precision, by native additions.
     Single,
     /// Single precision, by a compare-exchange loop.
     SingleByExchange,
 }
 
-/// What a run may use.
+/// The resources of a run.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// What computes.
+    /// The device.
     pub devices: Vec<DeviceChoice>,
-    /// Threads of the CPU.
+    /// CPU threads.
     pub threads: usize,
-    /// What of the pages stays in main memory.
+    /// The share of the pages in main memory.
     pub buffer: Share,
-    /// What of them stays in the device's memory.
+    /// The share of the pages in device memory.
     pub cache: Share,
-    /// How work is shared out.
+    /// The distribution of work.
     pub distribution: Distribution,
-    /// The most pages of a launch; the engine's choice where none is given.
+    /// The maximum number of pages of a launch; by default the engine's choice.
     pub batch_pages: Option<u32>,
-    /// How pages that do not stay reach the device.
+    /// The transfer of pages that are not cached.
     pub transfer: PageTransfer,
-    /// How sums are kept.
+    /// How ranks are summed.
     pub sums: Sums,
     /// How several devices share a run.
     pub strategy: Strategy,
-    /// Which pages go to which of them.
+    /// The assignment of pages to devices.
     pub assignment: Assignment,
-    /// Memory of each device, in bytes; nearly all that it has where none is given.
+    /// Memory of each device, in bytes; by default nearly all of it.
     pub device_bytes: Option<u64>,
-    /// What the machine does in a second: runs then tell what was to be expected of them.
+    /// Measured rates of the machine, for predictions.
     pub rates: Option<Arc<Rates>>,
 }
 
 impl Setup {
-    /// All pages in the device's memory, everything else as the engine chooses.
+    /// All pages in device memory, other options by default.
     pub fn new(device: DeviceChoice, threads: usize) -> Self {
         Self {
             devices: vec![device],
@@ -109,14 +108,14 @@ impl Setup {
     /// An engine over a store, for one kind of work.
     ///
     /// # Errors
-    /// Where the store does not open.
+    /// If the store does not open.
     pub fn rig(&self, path: &Path, work: Work) -> Result<Rig> {
         let store = Store::open(path)?;
         let options = self.options(&store, work.page_bytes(&store));
         Ok(Rig { engine: Engine::new(store, options), work, sums: self.sums })
     }
 
-    /// The engine's options for work that reads so many bytes of pages.
+    /// The engine's options for work that reads this many bytes of pages.
     pub fn options(&self, store: &Store, page_bytes: u64) -> EngineOptions {
         let frames_min = 64 * u64::from(store.manifest().page_bytes);
         let buffer_bytes = match self.buffer {
@@ -158,7 +157,7 @@ impl Setup {
 }
 
 impl Sums {
-    /// For tables.
+    /// The name for tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact, 64-bit atomics",
@@ -168,7 +167,7 @@ impl Sums {
         }
     }
 
-    /// The largest relative error of a rank that is no defect.
+    /// The tolerated relative error of a rank.
     pub fn error_max(self) -> f64 {
         match self {
             Self::Exact | Self::ExactInHalves => 1e-4,
@@ -178,7 +177,7 @@ impl Sums {
 }
 
 impl Work {
-    /// For tables.
+    /// The name for tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Push => "PageRank push",
@@ -211,14 +210,14 @@ impl Work {
 
 /// A finished run of either kind.
 pub enum Finished {
-    /// Of PageRank.
+    /// A run of PageRank.
     Ranks(Run<PageRank>),
-    /// Of a search.
+    /// A run of a search.
     Levels(Run<Bfs>),
 }
 
 impl Finished {
-    /// What it did.
+    /// Its report.
     pub fn report(&self) -> &RunReport {
         match self {
             Self::Ranks(run) => &run.report,
@@ -227,20 +226,20 @@ impl Finished {
     }
 }
 
-/// An engine, and the work that it is for.
+/// An engine and its work.
 pub struct Rig {
     engine: Engine,
     /// The work.
     pub work: Work,
-    /// How sums are kept.
+    /// How ranks are summed.
     pub sums: Sums,
 }
 
 impl Rig {
-    /// Does the work.
+    /// Runs the work.
     ///
     /// # Errors
-    /// What the engine says.
+    /// Errors of the engine.
     pub fn run(&self) -> Result<Finished> {
         let ranks = |traffic| self.engine.run(self.pagerank(traffic)).map(Finished::Ranks);
         let levels = |source, bottom_up| {
@@ -255,7 +254,7 @@ impl Rig {
         })
     }
 
-    /// The same engine with other work over the same lists, such as a search from elsewhere.
+    /// The same engine with other work over the same lists, such as a search from another source.
     pub fn with(self, work: Work) -> Self {
         Self { work, ..self }
     }
@@ -270,18 +269,18 @@ impl Rig {
     }
 }
 
-/// What was measured: of a search, or of PageRank's median iteration.
+/// The measurements: of a search, or of PageRank's median iteration.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
-    /// Nanoseconds by the clock on the wall.
+    /// Elapsed nanoseconds.
     pub ns: f64,
-    /// Nanoseconds in which kernels over edges ran.
+    /// Nanoseconds of edge kernels.
     pub kernel_ns: f64,
-    /// Edges: for PageRank all of them, for searches the out-edges of what was reached.
+    /// Edges: all of them for PageRank, the out-edges of reached vertices for searches.
     pub edges: f64,
     /// Supersteps.
     pub steps: f64,
-    /// The share of pages that lay in the device's memory.
+    /// The share of pages in device memory.
     pub resident: f64,
     /// Bytes of pages that went over the bus.
     pub bus_bytes: f64,
@@ -289,11 +288,11 @@ pub struct Measured {
     pub disk_bytes: f64,
     /// Nanoseconds of copies.
     pub copy_ns: f64,
-    /// Those of them beside kernels.
+    /// Nanoseconds of copies that overlap kernels.
     pub overlap_ns: f64,
     /// Launches over batches of pages.
     pub batches: f64,
-    /// Nanoseconds of the full supersteps: those that visit at least half as many pages as the one that visits most.
+    /// Nanoseconds of the full supersteps: those that visit at least half as many pages as the largest one.
     pub full_ns: f64,
     /// Bytes read from disk in them.
     pub full_disk_bytes: f64,
@@ -302,7 +301,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Of a run.
+    /// The measurements of a run.
     pub fn of(work: Work, report: &RunReport) -> Self {
         let lanes = f64::from(report.lanes.max(1));
         if work.is_search() {
@@ -323,7 +322,7 @@ impl Measured {
         Self { ns, kernel_ns, full_ns: ns, full_disk_bytes: mean.disk_bytes, ..mean }
     }
 
-    /// The mean of supersteps.
+    /// The mean over supersteps.
     fn sums(steps: &[StepReport], lanes: f64) -> Self {
         let mut total = StepReport::default();
         steps.iter().for_each(|step| total.add(step));
@@ -344,27 +343,27 @@ impl Measured {
         }
     }
 
-    /// So many of the same.
+    /// This many devices of the same kind.
     fn times(self, count: f64) -> Self {
         Self { ns: self.ns * count, disk_bytes: self.disk_bytes * count, ..self }
     }
 
-    /// Edges over the time on the wall, in thousand millions a second.
+    /// Edges over elapsed time, in billions per second.
     pub fn gedges_per_s(&self) -> f64 {
         ratio(self.edges, self.ns)
     }
 
-    /// Bytes over the bus a second, in GB/s.
+    /// Bytes over the bus, in GB/s.
     pub fn bus_gb_per_s(&self) -> f64 {
         ratio(self.bus_bytes, self.ns)
     }
 
-    /// Bytes from the disk a second in the full supersteps, in GB/s.
+    /// Bytes from disk in the full supersteps, in GB/s.
     pub fn full_disk_gb_per_s(&self) -> f64 {
         ratio(self.full_disk_bytes, self.full_ns)
     }
 
-    /// Bytes from the disk a second, in GB/s.
+    /// Bytes from disk, in GB/s.
     pub fn disk_gb_per_s(&self) -> f64 {
         ratio(self.disk_bytes, self.ns)
     }

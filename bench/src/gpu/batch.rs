@@ -1,4 +1,4 @@
-//! Pages of a launch: what launching costs, and from how many pages on it does not matter.
+//! Pages per launch: the cost of launches, and the batch size from which it is negligible.
 
 use super::api::{Measured, Setup, Work};
 use super::{Bench, Case, over};
@@ -9,20 +9,20 @@ use crate::outcome::{Cell, Goal, Outcome, Table};
 const EXPECTATION: &str = "a page of 1 MiB has 262,000 edges, 7 us at 40 G edges/s, and a submission costs 11 us of \
     the CPU: one page a launch has a third of the speed of large batches, 4 pages nearly all, and from 16 on nothing \
     changes. With one page a launch the kernel is too small for 132 multiprocessors as well: a quarter";
-/// Pages of a launch.
+/// Pages per launch.
 const BATCHES: [u32; 6] = [1, 4, 16, 64, 256, 1024];
 const TARGET: f64 = 0.95;
 
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-batch", EXPECTATION);
     let columns =
         ["graph", "work", "pages of a launch", "launches", "ms", "kernels ms", "G edges/s", "speed of the fastest's"];
     let mut table = Table::new("Pages of a launch, everything in device memory", &columns);
-    // One graph is enough: launches do not know how large it is.
+    // One graph is enough: launch costs do not depend on its size.
     let (_, case) = bench.graphs()?.swap_remove(0);
     for work in [Work::Push, Work::Pull, Work::TopDown(case.hub)] {
         let measure = |batch| {

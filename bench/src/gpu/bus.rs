@@ -1,4 +1,4 @@
-//! Everything in main memory, nothing kept on the device: each page goes over the bus in every iteration.
+//! Everything in main memory, no device cache: each page crosses the bus in every iteration.
 
 use super::api::{DeviceChoice, Measured, PageTransfer, Setup, Share, Work};
 use super::{Bench, cuda, over};
@@ -17,14 +17,14 @@ const EXPECTATION: &str = "PageRank moves its pages at 90% or more of the rate a
     transfer queue run beside kernels, which take a third of the time. A top-down search moves less and is bound by \
     the launches of its small levels: 60%";
 const TARGET: f64 = 0.9;
-/// Bytes of the buffer that is copied for the rate, and how often in a submission.
+/// Bytes of the buffer that is copied to measure the rate, and the number of copies per submission.
 const RATE_BYTES: u64 = 256 << 20;
 const RATE_COPIES: u64 = 8;
 
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-bus", EXPECTATION);
     let columns = [
@@ -87,10 +87,10 @@ fn row(measured: &[Measured], rate: Spread, share: Spread) -> Vec<Cell> {
     ]
 }
 
-/// The rate at which the device copies main memory to its own, in GB/s; nothing where it cannot read main memory.
+/// Returns the rate of copies from main memory to the device, in GB/s; `None` if the device cannot read main memory.
 ///
 /// # Errors
-/// What the driver says.
+/// Errors of the driver.
 fn copy_gb_per_s(choice: &DeviceChoice) -> Result<Option<f64>> {
     let Some(adapter) = adapters::choose(choice)? else { return Ok(None) };
     let gpu = Gpu::open(&adapter, &GpuOptions::default())?;

@@ -10,15 +10,15 @@ const EXPECTATION: &str = "with every page in main memory, the hit rate of a sca
     and the time of an iteration falls in a straight line from the bus's (4 bytes an edge at 50 GB/s) to the \
     kernels': at 50% half of the pages go over the bus, in half the time. A search under LRU hits less than the \
     cached share until everything fits, because most of its pages are visited once a level in the same order";
-/// What of the pages is kept on the device.
+/// The share of the pages in device memory.
 const SHARES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
-/// The hit rate may be less than the share by a page slot here and there.
+/// Tolerance of the hit rate below the share, for partly used slots.
 const HIT_TARGET: f64 = 0.95;
 
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-cache", EXPECTATION);
     let columns =

@@ -1,4 +1,4 @@
-//! A graph that is measured on: its store, where searches begin, and what answers should be.
+//! A graph to measure on: its store, the sources of searches, and the expected answers.
 
 use super::api::{DeviceChoice, Finished, Measured, Rig, Setup, Share, Sums, Work};
 use crate::Result;
@@ -13,20 +13,20 @@ use topostream::report::RunReport;
 use topostream::{Run, VertexId};
 use topostream_formats::Store;
 
-/// How answers are checked, for outcomes.
+/// The description of checks, for outcomes.
 pub const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's on every vertex (single-precision sums: \
     5e-2); levels of searches from the hub and the first random sources as the CPU device finds them, of other \
     sources how many vertices and edges are reached by both kinds of search (the CPU device is held against \
     computations that share no code with it by the tests, and by `overlap` and `buffered` here)";
 
-/// Sources whose every level is checked, beside the hub.
+/// The number of sources, besides the hub, whose levels are all checked.
 const SOURCES_CHECKED: usize = 2;
 
 /// A graph.
 pub struct Case {
-    /// For tables.
+    /// Its name in tables.
     pub name: String,
-    /// Where its store lies.
+    /// The path of its store.
     pub path: PathBuf,
     /// Vertices.
     pub vertices: u64,
@@ -41,10 +41,10 @@ pub struct Case {
 }
 
 impl Case {
-    /// A store's graph, under a name, with so many random sources.
+    /// A store's graph, under a name, with this many random sources.
     ///
     /// # Errors
-    /// Where the store does not open, or has no edge.
+    /// If the store does not open, or has no edge.
     pub fn new(store: &Store, name: String, sources: usize, threads: usize) -> Result<Self> {
         let degrees = store.out_degrees()?;
         let hub = graph::largest_vertex(store)?;
@@ -67,10 +67,10 @@ impl Case {
         })
     }
 
-    /// Does a rig's work and checks the answer.
+    /// Runs a rig's work and checks the answer.
     ///
     /// # Errors
-    /// What the engine says, or what is wrong with the answer.
+    /// Errors of the engine, or a wrong answer.
     pub fn run(&self, rig: &Rig) -> Result<Measured> {
         Ok(self.run_with_report(rig)?.0)
     }
@@ -85,10 +85,10 @@ impl Case {
         self.run(rig)
     }
 
-    /// Does a rig's work and checks the answer; with the engine's report.
+    /// Runs a rig's work and checks the answer; also returns the engine's report.
     ///
     /// # Errors
-    /// As of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_with_report(&self, rig: &Rig) -> Result<(Measured, RunReport)> {
         let finished = rig.run()?;
         let measured = Measured::of(rig.work, finished.report());
@@ -103,10 +103,10 @@ impl Case {
         Ok((Measured { rank_error, ..measured }, finished.report().clone()))
     }
 
-    /// Does work once to warm up, then as often as asked.
+    /// Runs the work once to warm up, then as often as requested.
     ///
     /// # Errors
-    /// As of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn measure(&self, setup: &Setup, work: Work, runs: u32) -> Result<Vec<Measured>> {
         let rig = setup.rig(&self.path, work)?;
         self.run(&rig)?;
@@ -115,7 +115,7 @@ impl Case {
         (0..runs).map(|_| if in_memory { self.run_awake(&rig) } else { self.run(&rig) }).collect()
     }
 
-    /// How many vertices a search from here reached, if there has been one.
+    /// The number of vertices reached by a search from here, if there was one.
     pub fn reached(&self, source: VertexId) -> Option<u64> {
         self.reached.borrow().get(&source.0).map(|reached| reached.0)
     }
@@ -136,7 +136,7 @@ impl Case {
         let error = |(found, &expected): (f32, &f32)| (f64::from(found) / f64::from(expected) - 1.0).abs();
         let errors = ranks(run, self.vertices).zip(expected).map(error).enumerate();
         let (vertex, error) = errors.max_by(|a, b| a.1.total_cmp(&b.1)).ok_or("a graph without vertices")?;
-        // A rank that is not a number is no small error.
+        // A NaN rank is a large error.
         match error <= sums.error_max() {
             true => Ok(error),
             false => Err(format!("wrong answer: the rank of vertex {vertex} is {error:e} off").into()),
@@ -161,7 +161,7 @@ impl Case {
         }
     }
 
-    /// Levels from the hub and the first random sources, by one engine: most of the time goes into reading pages.
+    /// Levels from the hub and the first random sources, by one engine, which reuses its pages.
     fn expected_levels(&self) -> Result<HashMap<u32, Vec<u32>>> {
         let mut rig = self.cpu(Work::Optimizing(self.hub))?;
         let mut expected = HashMap::new();
@@ -173,7 +173,7 @@ impl Case {
         Ok(expected)
     }
 
-    /// The folder that its store lies in.
+    /// The folder of its store.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
     }

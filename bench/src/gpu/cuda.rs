@@ -1,5 +1,5 @@
-//! Beside a CUDA program over plain arrays in GPU memory, bench/cuda/baseline.cu: what paging, portability and exact
-//! sums cost.
+//! Comparison with a CUDA program over plain arrays in GPU memory, bench/cuda/baseline.cu: the cost of paging,
+//! portability and exact sums.
 
 use super::api::{Measured, Work};
 use super::{Bench, Case, all_work, over};
@@ -21,10 +21,10 @@ const PUSH_TARGET: f64 = 0.6;
 const PULL_TARGET: f64 = 0.8;
 const SEARCH_TARGET: f64 = 0.4;
 
-/// What the baseline printed.
+/// The output of the baseline.
 pub type Figures = Vec<Figure>;
 
-/// A line of it.
+/// A line of the output.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Figure {
     name: String,
@@ -43,7 +43,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The speed: bytes, edges or traversed edges, in thousand millions a second.
+    /// The speed: bytes, edges or traversed edges, in billions per second.
     fn speed(&self) -> f64 {
         self.gb_per_s + self.gedges_per_s + self.teps / 1e9
     }
@@ -52,7 +52,7 @@ impl Figure {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-cuda", EXPECTATION);
     outcome.verified("the baseline checks its own answers: ranks against its other kernels, levels edge by edge");
@@ -69,7 +69,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut table = Table::new("Beside CUDA, everything in device memory (G edges/s; searches: GTEPS)", &columns);
     let mut bounds = Table::new("The baseline's own measurements", &["graph", "what", "ms", "G edges/s, GB/s, GTEPS"]);
     for (scale, case) in bench.graphs()? {
-        // Ours come first: the baseline is held against what they reach.
+        // Ours run first: the baseline is checked against the vertices that they reach.
         let ours = all_work(&case).map(|work| bench.in_vram(scale, &case, work));
         let figures = figures(bench, scale, &case)?;
         for figure in figures.iter().filter(|figure| figure.ms > 0.0) {
@@ -129,14 +129,14 @@ fn row(case: &Case, work: Work, ours: &[Measured], theirs: &Figure, share: Sprea
 /// The rate at which the baseline copies pinned memory to the device, in GB/s.
 ///
 /// # Errors
-/// Where it does not run.
+/// If it does not run.
 pub fn walls(baseline: &Path) -> Result<f64> {
     let figures = parse(Command::new(baseline).arg("--walls"))?;
     let copy = figures.iter().find(|figure| figure.name == "wall_copy_to_device");
     Ok(copy.ok_or("the baseline has no figure for copies")?.gb_per_s)
 }
 
-/// Runs the baseline on a graph, once in a process. Its sources are those of our searches.
+/// Runs the baseline on a graph, once per process, with the sources of our searches.
 fn figures(bench: &Bench, scale: u32, case: &Case) -> Result<Rc<Figures>> {
     if let Some(figures) = bench.cuda.borrow().get(&scale) {
         return Ok(Rc::clone(figures));
@@ -155,7 +155,7 @@ fn figures(bench: &Bench, scale: u32, case: &Case) -> Result<Rc<Figures>> {
     Ok(figures)
 }
 
-/// Both searches reach as many vertices as ours.
+/// Checks that both searches reach as many vertices as ours.
 fn check_reached(case: &Case, figures: &Figures) -> Result<()> {
     let Some(ours) = case.reached(case.hub) else { return Ok(()) };
     match figures.iter().find(|figure| figure.reached > 0 && figure.reached != ours) {

@@ -1,4 +1,4 @@
-//! GPUs: what topostream makes of one, each figure beside the wall that it cannot pass, measured in the same run.
+//! GPUs: each figure is compared with its upper bound, measured in the same run.
 //!
 //! ```text
 //!  stores (R-MAT) ─┬─▶ vram     everything in device memory             ─┐
@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// What a GPU gives: in device memory, over the bus, from the SSD; caches, distributions, batches, sums; beside CUDA
+/// A GPU: in device memory, over the bus, from the SSD; caches, distributions, batches, sums; compared with CUDA
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// The scales of R-MAT graphs of edge factor 16 [default: 24,26]
@@ -47,31 +47,31 @@ pub struct Options {
     /// Only these experiments
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<Experiment>,
-    /// Small graphs and few runs: to see that it works
+    /// Small graphs and few runs, as a functional check
     #[arg(long)]
     pub quick: bool,
-    /// What computes, as `topostream run --device` has it
+    /// The devices, as for `topostream run --device`
     #[arg(long, default_value = "gpu")]
     pub device: DeviceChoice,
     /// bench/cuda/baseline.cu, compiled; without it there is no comparison with CUDA
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// How often everything is measured after a warm-up [default: 5, quick: 1]
+    /// Number of measurements after a warm-up [default: 5, quick: 1]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
-    /// Threads of the CPU: all cores where none are given
+    /// CPU threads [default: all cores]
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Where stores are made and kept; on the disk that is to be measured
+    /// The folder for stores; on the disk to measure
     #[arg(long, value_name = "DIR", default_value = "target/bench")]
     pub dir: PathBuf,
-    /// Where the outcomes go
+    /// The folder for results
     #[arg(long, value_name = "DIR", default_value = "bench/results")]
     pub results: PathBuf,
-    /// The page size of stores that are made
+    /// The page size of new stores
     #[arg(long, value_name = "SIZE", default_value = "1MiB", value_parser = page_size)]
     pub page_size: u32,
-    /// Main memory for making stores [default: a quarter of what there is]
+    /// Main memory for making stores [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = crate::size)]
     pub format_memory: Option<u64>,
 }
@@ -81,20 +81,20 @@ pub struct Options {
 pub enum Experiment {
     /// Everything in device memory
     Vram,
-    /// Everything in main memory, nothing kept on the device
+    /// Everything in main memory, no device cache
     #[value(alias = "pcie")]
     Bus,
     /// From the SSD, with small buffers
     Ssd,
-    /// From none to all of the pages kept on the device
+    /// 0 to 100% of the pages in device memory
     Cache,
-    /// How work is shared out, at several densities
+    /// Distributions of work, at several densities
     Work,
-    /// Pages of a launch
+    /// Pages per launch
     Batch,
-    /// What exact sums cost
+    /// The cost of exact sums
     Sums,
-    /// Beside a CUDA program over plain arrays
+    /// Compared with a CUDA program over plain arrays
     Cuda,
 }
 
@@ -113,21 +113,21 @@ impl Experiment {
     }
 }
 
-/// Main memory for making stores at the least.
+/// Minimum main memory for making stores.
 const FORMAT_MEMORY_MIN: u64 = 512 << 20;
 /// Random sources of searches, as in Graph500's kernel but fewer.
 const SOURCES: usize = 16;
 
-/// Runs of the same, measured.
+/// Repeated runs of the same work.
 type Measurements = Rc<Vec<Measured>>;
 
-/// What all experiments share.
+/// The shared state of all experiments.
 struct Bench {
     options: Options,
     cases: RefCell<HashMap<(u32, u64), Rc<Case>>>,
-    /// What was measured with everything in device memory, by scale and work.
+    /// The measurements with everything in device memory, by scale and work.
     in_vram: RefCell<HashMap<(u32, Work), Measurements>>,
-    /// What the CUDA baseline printed, by scale.
+    /// The output of the CUDA baseline, by scale.
     cuda: RefCell<HashMap<u32, Rc<cuda::Figures>>>,
 }
 
@@ -149,7 +149,7 @@ impl Bench {
         self.options.runs.unwrap_or(if self.options.quick { 1 } else { 5 })
     }
 
-    /// For what takes seconds each time: two runs fewer.
+    /// For work that takes seconds each time: two runs fewer.
     fn fewer_runs(&self) -> u32 {
         self.runs().saturating_sub(2).max(1)
     }
@@ -162,12 +162,12 @@ impl Bench {
         self.options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
-    /// The device with everything else as it is by default.
+    /// The device with default options.
     fn setup(&self) -> Setup {
         Setup::new(self.options.device.clone(), self.threads())
     }
 
-    /// The R-MAT graph of a scale, with so many edges for each vertex.
+    /// The R-MAT graph of a scale, with this many edges per vertex.
     fn case(&self, scale: u32, edge_factor: u64) -> Result<Rc<Case>> {
         if let Some(case) = self.cases.borrow().get(&(scale, edge_factor)) {
             return Ok(Rc::clone(case));
@@ -188,7 +188,7 @@ impl Bench {
         self.scales().into_iter().map(|scale| Ok((scale, self.case(scale, crate::graph::EDGE_FACTOR)?))).collect()
     }
 
-    /// Work with everything in device memory, measured once in a process.
+    /// Work with everything in device memory, measured once per process.
     fn in_vram(&self, scale: u32, case: &Case, work: Work) -> Result<Measurements> {
         if let Some(measured) = self.in_vram.borrow().get(&(scale, work)) {
             return Ok(Rc::clone(measured));
@@ -198,7 +198,7 @@ impl Bench {
         Ok(measured)
     }
 
-    /// An outcome to be filled.
+    /// Creates an empty outcome.
     fn outcome(&self, name: &'static str, expectation: &'static str) -> Outcome {
         let mut outcome = Outcome::new(name, expectation);
         outcome.verified(case::CHECK);
@@ -216,10 +216,10 @@ fn over(measured: &[Measured], of: impl Fn(&Measured) -> f64) -> Spread {
     Spread::over(measured, of)
 }
 
-/// Runs the experiments that were asked for, or all.
+/// Runs the requested experiments, or all.
 ///
 /// # Errors
-/// The first failure, a wrong answer among them.
+/// The first failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<()> {
     let (cases, in_vram, cuda) = Default::default();
     let bench = Bench { options: options.clone(), cases, in_vram, cuda };

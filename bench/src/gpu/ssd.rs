@@ -20,7 +20,7 @@ const KEPT: f64 = 1.0 / 32.0;
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-ssd", EXPECTATION);
     let columns = [

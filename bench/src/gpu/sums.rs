@@ -16,7 +16,7 @@ const ALL: [Sums; 4] = [Sums::Single, Sums::SingleByExchange, Sums::Exact, Sums:
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-sums", EXPECTATION);
     let columns = [

@@ -19,7 +19,7 @@ const GTEPS_TARGET: f64 = 10.0;
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-vram", EXPECTATION);
     let columns = [

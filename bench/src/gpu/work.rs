@@ -11,7 +11,7 @@ const EXPECTATION: &str = "for passes over all pages, segments (equal shares of 
     longest, three times as slow and worse the denser the graph; virtual warps gain with density, the best width \
     growing from 4 lanes at 1:4 to 32 at 1:32, and hybrid follows the best of them. For searches, where few lists of \
     a page are opened, the differences are smaller: hybrid within 10% of the best";
-/// Vertices to edges, as 1 to so many.
+/// Edges per vertex.
 const DENSITIES: [u64; 4] = [4, 8, 16, 32];
 const DISTRIBUTIONS: [Distribution; 8] = [
     Distribution::Vertex,
@@ -28,7 +28,7 @@ const TARGET: f64 = 0.9;
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut outcome = bench.outcome("gpu-work", EXPECTATION);
     let mut columns = vec!["density", "work"];

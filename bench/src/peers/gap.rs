@@ -27,7 +27,7 @@ impl Gap {
     /// Nanoseconds of each trial of a direction-optimizing BFS.
     ///
     /// # Errors
-    /// Where it fails or prints no times.
+    /// If it fails or prints no times.
     pub fn bfs_ns(&self, source: u32) -> Result<Vec<f64>> {
         trials(&run(self.command("bfs").args(["-r", &source.to_string(), "-n", TRIALS]))?)
     }
@@ -35,7 +35,7 @@ impl Gap {
     /// Nanoseconds of one iteration of PageRank, by trial: `pr_spmv` is Jacobi's, `pr` Gauss and Seidel's.
     ///
     /// # Errors
-    /// Where it fails or prints no times.
+    /// If it fails or prints no times.
     pub fn pagerank_ns(&self, program: &str) -> Result<Vec<f64>> {
         let iterations = ITERATIONS.to_string();
         let printed = run(self.command(program).args(["-i", &iterations, "-t", "0", "-n", TRIALS]))?;

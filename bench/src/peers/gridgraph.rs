@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn searches() {
-        let text = "      1: 1\nuse buffered I/O\nstreamed 100 bytes of edges\nuse direct I/O\nstreamed 50 bytes of edges\n\
+        let text = "      1: 1\nuse buffered I/O\nstreamed 100 bytes of edges\nuse direct I/O\n\
+            streamed 50 bytes of edges\n\
             discovered 2394645 vertices from 3474147 in 2.99 seconds.\n";
         let told = bfs(&printed(text)).unwrap();
         assert_eq!((told.ns, told.reached, told.disk_bytes), (2.99e9, Some(2_394_645), Some(150.0)));

@@ -21,7 +21,7 @@ use process::Launch;
 use std::path::PathBuf;
 use topostream_formats::{Direction, Store, VertexId};
 
-const EXPECTATION: &str = "with a page buffer of 128 MiB for everybody, BFS and a pass of PageRank are at least \
+const EXPECTATION: &str = "with a page buffer of 128 MiB for all engines, BFS and a pass of PageRank are at least \
     twice as fast as the best of the engines that read from disk";
 const TARGET: f64 = 2.0;
 const ITERATIONS: u32 = 10;
@@ -51,7 +51,7 @@ pub struct Options {
     /// Where searches start: the vertex with the most edges where none are given
     #[arg(long, value_delimiter = ',')]
     pub source: Vec<u32>,
-    /// Everybody's page buffer
+    /// The page buffer of every engine
     #[arg(long, value_name = "SIZE", default_value = "128MiB", value_parser = size)]
     pub buffer: u64,
     /// Leave the system's page cache as it is
@@ -61,7 +61,7 @@ pub struct Options {
     pub(crate) common: Common,
 }
 
-/// What an engine says of a search, or of one pass of PageRank.
+/// The figures that an engine prints for a search, or for one pass of PageRank.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Told {
     /// Nanoseconds.
@@ -89,7 +89,7 @@ trait Peer {
 /// Measures.
 ///
 /// # Errors
-/// Where anything fails, a wrong answer among it.
+/// Any failure, including a wrong answer.
 pub fn run(options: &Options) -> Result<Outcome> {
     let mut outcome = Outcome::new("peers", EXPECTATION);
     outcome.verified(PAGERANK_CHECK);
@@ -125,7 +125,7 @@ const NOTE: &str = "ours: whole runs from an empty page buffer, BFS direction-op
     without counting degrees; GAP: everything in memory, so it is shown but does not compete; M edges/s: for BFS the \
     edges of the part that is reached, for PageRank all";
 
-/// Everybody's threads: two where none are given.
+/// The threads of every engine: two by default.
 fn threads(options: &Options) -> usize {
     options.common.threads.unwrap_or(2)
 }
@@ -145,7 +145,7 @@ fn peers(options: &Options) -> Vec<Box<dyn Peer>> {
     peers
 }
 
-/// One kind of work, done by everybody.
+/// One kind of work, done by all engines.
 struct Contest<'a> {
     store: &'a Store,
     work: Work,

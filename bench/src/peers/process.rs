@@ -13,7 +13,7 @@ pub struct Launch {
 pub struct Printed {
     /// Its standard output and error, one after the other.
     pub text: String,
-    /// Bytes that it had the disk read, loading included, where the system tells.
+    /// Bytes that it had the disk read, loading included, if the system reports it.
     pub disk_bytes: Option<f64>,
 }
 
@@ -39,7 +39,7 @@ impl Launch {
     /// Runs a program from a cold start to its end.
     ///
     /// # Errors
-    /// Where it does not start, or ends with a failure.
+    /// If it does not start, or ends with a failure.
     pub fn run(&self, command: &mut Command) -> Result<Printed> {
         self.cold();
         run(command)
@@ -49,7 +49,7 @@ impl Launch {
 /// Runs a program to its end.
 ///
 /// # Errors
-/// Where it does not start, or ends with a failure.
+/// If it does not start, or ends with a failure.
 pub fn run(command: &mut Command) -> Result<Printed> {
     let before = disk_read_bytes();
     let name = command.get_program().to_string_lossy().into_owned();
@@ -75,7 +75,7 @@ pub fn numbers(text: &str, before: &str) -> Vec<f64> {
 /// The first number that follows `before`.
 ///
 /// # Errors
-/// Where there is none.
+/// If there is none.
 pub fn number(text: &str, before: &str) -> Result<f64> {
     numbers(text, before).first().copied().ok_or_else(|| format!("no number after `{before}` in: {text}").into())
 }

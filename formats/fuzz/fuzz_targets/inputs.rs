@@ -50,7 +50,7 @@ pub fn graphalytics(data: &[u8]) -> bool {
     judged(read(&path, &options(None, first)), folder.path())
 }
 
-/// A file of vertices, one a line; or with a value each, for an odd first byte.
+/// A file of vertices, one per line; or with a value each, for an odd first byte.
 pub fn vertices(data: &[u8]) -> bool {
     let Some((&first, data)) = data.split_first() else { return false };
     let file = tempfile::NamedTempFile::new().expect("a temporary file");

@@ -1,3 +1,5 @@
 #![no_main]
 mod inputs;
-libfuzzer_sys::fuzz_target!(|data: &[u8]| { inputs::edges(Some(topostream_formats::readers::Kind::MatrixMarket), data); });
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    inputs::edges(Some(topostream_formats::readers::Kind::MatrixMarket), data);
+});

@@ -1,4 +1,4 @@
-//! Advisory locks that die with their process.
+//! Advisory locks, which end with their process.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
@@ -14,10 +14,10 @@ pub(crate) enum Lock {
     Unsupported(File),
 }
 
-/// Locks the file at `path`, if there is one; with `create`, makes it where there is none. None where the file vanished
+/// Locks the file at `path` if it exists; with `create`, makes it if it does not. `None` if the file disappeared
 /// meanwhile, or the folder of a file to be made.
 ///
-/// A link is not followed: what it points to is not a file of ours.
+/// Links are not followed: their targets are not ours.
 pub(crate) fn lock(path: &Path, create: bool) -> io::Result<Option<Lock>> {
     loop {
         let opened = match std::fs::symlink_metadata(path) {
@@ -36,7 +36,7 @@ pub(crate) fn lock(path: &Path, create: bool) -> io::Result<Option<Lock>> {
             Err(error) => return Err(error),
         };
         return Ok(match file.try_lock() {
-            // The process that held the lock removes its file before it lets go.
+            // The process that held the lock removes its file before it releases the lock.
             Ok(()) if !names(path, &file)? => None,
             Ok(()) => Some(Lock::Held(file)),
             Err(TryLockError::WouldBlock) => Some(Lock::Busy),

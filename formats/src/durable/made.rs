@@ -1,7 +1,8 @@
-//! What this process has made and not completed: removed where the work fails, and where the process ends at once.
+//! The files and folders that this process has made and not completed: removed if the work fails, or if the process is
+//! ended.
 //!
-//! One list for the process, behind one lock. Whatever makes, renames or removes a name does so under the lock. A
-//! thread that ends the process takes it, removes everything, and never gives it back: nothing is made afterwards.
+//! One list per process, behind one lock. Code that makes, renames or removes a name holds the lock. A thread that ends
+//! the process takes it, removes everything, and never releases it, so nothing is made afterwards.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -14,10 +15,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) enum Thing {
     /// A file.
     File(PathBuf),
-    /// A folder, removed only where it is empty.
+    /// A folder, removed only if it is empty.
     Folder(PathBuf),
-    /// A folder with everything in it: the file that is locked goes last. Another handle of that file is closed first,
-    /// so that there is one for listing the folder where a process has all open files that it may have.
+    /// A folder with its contents: the locked file is removed last. A spare handle of that file is closed first, so
+    /// that a process that has reached its limit of open files can list the folder.
     Staging(PathBuf, File),
 }
 
@@ -28,7 +29,7 @@ type List = Vec<(u64, Thing)>;
 
 static UNFINISHED: Mutex<List> = Mutex::new(Vec::new());
 
-/// The process's list; while it is held, nothing is made or removed.
+/// The process's list; while it is locked, nothing is made or removed.
 pub(crate) fn hold() -> MutexGuard<'static, List> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -41,12 +42,12 @@ pub fn abandon() {
     std::mem::forget(list);
 }
 
-/// Waits for the end of the process where [`abandon`] was called: for threads that would end it in another way.
+/// Waits for the end of the process if [`abandon`] was called: for threads that would end it in another way.
 pub fn wait_if_abandoned() {
     drop(hold());
 }
 
-/// What one piece of work has made; dropped, it removes all of it, the last first.
+/// The files and folders of one piece of work; dropping it removes all of them, the last first.
 #[derive(Debug)]
 pub(crate) struct Made {
     owner: u64,
@@ -60,12 +61,12 @@ impl Default for Made {
 }
 
 impl Made {
-    /// Notes a thing, under the lock that it was made under.
+    /// Registers an item, under the lock that it was made under.
     pub(crate) fn note(&self, list: &mut List, thing: Thing) {
         list.push((self.owner, thing));
     }
 
-    /// Makes a folder and those above it, as far as they are missing.
+    /// Makes a folder and its missing parents.
     pub(crate) fn folders(&self, path: &Path) -> io::Result<()> {
         let mut list = hold();
         let missing: Vec<&Path> = path.ancestors().take_while(|folder| !is_there(folder)).collect();
@@ -79,7 +80,7 @@ impl Made {
         Ok(())
     }
 
-    /// All folders that were made and are not for temporary files.
+    /// All folders that were made, except temporary ones.
     pub(crate) fn all_folders(&self) -> Vec<PathBuf> {
         let folder = |(owner, thing): &(u64, Thing)| match thing {
             Thing::Folder(path) if *owner == self.owner => Some(path.clone()),
@@ -88,7 +89,7 @@ impl Made {
         hold().iter().filter_map(folder).collect()
     }
 
-    /// Gives a file its name, which must be free, and notes it.
+    /// Gives a file its name, which must be free, and registers it.
     pub(crate) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut list = hold();
         if fs::symlink_metadata(to).is_ok() {
@@ -99,7 +100,7 @@ impl Made {
         Ok(())
     }
 
-    /// Gives the last file its name. All that was made before is complete then; only staging folders are still to be
+    /// Gives the last file its name. Everything made before is complete then; only staging folders remain to be
     /// removed.
     pub(crate) fn commit(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut list = hold();
@@ -111,7 +112,7 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Held to the end: a thread that ends the process waits until everything is gone.
+        // Held to the end: a thread that ends the process waits until everything is removed.
         let mut list = hold();
         let (own, others) = std::mem::take(&mut *list).into_iter().partition(|(owner, _)| *owner == self.owner);
         *list = others;
@@ -124,7 +125,7 @@ fn is_there(folder: &Path) -> bool {
     folder.as_os_str().is_empty() || fs::symlink_metadata(folder).is_ok()
 }
 
-/// Removes a thing. It may be gone, or no longer be empty.
+/// Removes an item. It may be gone already, or no longer be empty.
 fn remove(thing: Thing) {
     match thing {
         Thing::File(path) => drop(fs::remove_file(path)),
@@ -136,21 +137,21 @@ fn remove(thing: Thing) {
     }
 }
 
-/// Removes a staging folder whose lock this process holds. The locked file goes last: once it is gone, another process
-/// may take the folder, and then it is no longer empty and stays.
+/// Removes a staging folder whose lock this process holds. The locked file is removed last: afterwards another process
+/// may use the folder, which then is not empty and stays.
 pub(crate) fn remove_staging(folder: &Path) -> io::Result<()> {
     clear_staging(folder)?;
     fs::remove_file(folder.join(MARK)).or_else(if_missing)?;
     fs::remove_dir(folder)
 }
 
-/// Removes a staging folder that has nothing in it yet but the locked file: without listing it.
+/// Removes a staging folder that contains only the locked file, without listing it.
 pub(crate) fn remove_new_staging(folder: &Path) {
     fs::remove_file(folder.join(MARK)).ok();
     fs::remove_dir(folder).ok();
 }
 
-/// Removes everything in a staging folder but the locked file. The list is complete and closed before anything is
+/// Removes everything in a staging folder except the locked file. The listing is complete and closed before anything is
 /// removed: folders are opened one at a time.
 pub(crate) fn clear_staging(folder: &Path) -> io::Result<()> {
     let is_folder = |entry: fs::DirEntry| Ok((entry.path(), entry.file_type()?.is_dir()));

@@ -6,8 +6,8 @@
 //!      └─ registered: removed by Drop, or by abandon() ───┘ no longer registered
 //! ```
 //!
-//! Temporary names carry a tag of their maker, and the maker holds a lock on the file. A process that is killed leaves
-//! the file but not the lock: whoever finds a temporary file that it can lock may remove it.
+//! Temporary names have a tag of their maker, and the maker holds a lock on the file. A killed process leaves the file
+//! but not the lock: a process that finds a temporary file and can lock it may remove it.
 
 mod lock;
 mod made;
@@ -27,12 +27,12 @@ use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// The folder that a path lies in; the working directory for a bare name.
+/// Returns the folder of a path; the working directory for a bare name.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the names in a folder durable, where the system can.
+/// Makes the names in a folder durable, if the system can.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
@@ -44,7 +44,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// What tells the files of one maker from those of another.
+/// Distinguishes the files of different makers.
 pub(crate) fn new_tag() -> String {
     let random = std::collections::hash_map::RandomState::new().build_hasher().finish();
     format!("{}-{random:016x}", std::process::id())

@@ -1,4 +1,4 @@
-//! A file of results: complete under its name, or not there.
+//! A file of results: complete under its name, or absent.
 
 use super::made::{Made, Thing, hold};
 use super::{Lock, folder_of, is_tag, lock, new_tag, sync_folder};
@@ -7,8 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is opened before the work and appears under its name when it is complete and on the disk. An older file
-/// of that name stays until then. Dropped before [`persist`](Self::persist), it leaves nothing behind.
+/// A file that is opened before the work and appears under its name once it is complete and on disk. An older file of
+/// that name stays until then. Dropped before [`persist`](Self::persist), it leaves nothing behind.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,
@@ -19,24 +19,25 @@ pub struct OutputFile {
 enum Target {
     /// A file under a temporary name.
     New { made: Made, temporary: PathBuf, file: File },
-    /// A device or a pipe, which is written as it stands and never replaced.
+    /// A device or a pipe, which is written directly and never replaced.
     Special(File),
 }
 
-/// The end of every temporary name.
+/// The suffix of every temporary name.
 const END: &str = ".topostream";
-/// How many bytes of the target's name stand in a temporary name; file systems allow 255 bytes in all.
+/// The maximum number of bytes of the target's name in a temporary name; file systems allow names of 255 bytes.
 const NAME_BYTES_MAX: usize = 160;
 
 impl OutputFile {
-    /// Makes sure that `path` can be written. Temporary files of earlier processes for the same path, which were
-    /// killed, are removed.
+    /// Checks that `path` can be written, and opens a file for it. Removes temporary files for the same path that
+    /// killed processes have left.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
+    /// Errors of the system.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
-        // Through links, so that what they point to is replaced and not the link.
+        // Follows links, so that their target is replaced and not the link.
         let target_path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let target = match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
@@ -58,16 +59,16 @@ impl OutputFile {
         }
     }
 
-    /// Ends the file: what was written, and its name, are on the disk then.
+    /// Completes the file: its contents and name are then on disk.
     ///
     /// # Errors
-    /// The system's. Nothing is left then, unless only the last step failed, the sync of the folder.
+    /// Errors of the system. Nothing is left then, unless only the last step failed, the sync of the folder.
     pub fn persist(self) -> io::Result<()> {
         let Target::New { temporary, file, made } = self.target else { return Ok(()) };
         file.sync_all()?;
         made.commit(&temporary, &self.path)?;
         match sync_folder(folder_of(&self.path)) {
-            // A folder that may be written and not read: with the file's own metadata goes its name.
+            // For a folder that is writable but not readable: the name goes to disk with the file's own metadata.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => file.sync_all(),
             synced => synced,
         }
@@ -84,10 +85,10 @@ impl Write for OutputFile {
     }
 }
 
-/// A new file beside `path`, locked, after the leftovers for the same path have gone.
+/// Creates a locked file beside `path`, after removing leftovers for the same path.
 fn create_beside(path: &Path) -> io::Result<Target> {
     let folder = folder_of(path);
-    // The system's own answer, without the temporary name.
+    // The system's own error, without the temporary name.
     fs::metadata(folder)?;
     let stem = stem(path)?;
     remove_leftovers(folder, &stem);
@@ -95,14 +96,14 @@ fn create_beside(path: &Path) -> io::Result<Target> {
         let temporary = folder.join(format!("{stem}{}{END}", new_tag()));
         let made = Made::default();
         let mut list = hold();
-        // Another process may have taken it for a leftover before it was locked.
+        // Another process may have removed it as a leftover before it was locked.
         let (Some(Lock::Held(file)) | Some(Lock::Unsupported(file))) = lock(&temporary, true)? else { continue };
         made.note(&mut list, Thing::File(temporary.clone()));
         return Ok(Target::New { temporary, file, made });
     }
 }
 
-/// How the temporary names for `path` begin: with a dot, its name as far as there is room, and its checksum.
+/// The prefix of temporary names for `path`: a dot, its name as far as there is room, and its checksum.
 fn stem(path: &Path) -> io::Result<String> {
     let name = path.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "not the name of a file"))?;
     let text = name.to_string_lossy();
@@ -110,7 +111,7 @@ fn stem(path: &Path) -> io::Result<String> {
     Ok(format!(".{}.{:08x}-", &text[..end], crc32c(name.as_encoded_bytes())))
 }
 
-/// Removes what killed processes have left for the same path. What cannot be removed is in nobody's way.
+/// Removes the leftovers of killed processes for the same path. Those that cannot be removed do no harm.
 fn remove_leftovers(folder: &Path, stem: &str) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -123,7 +124,7 @@ fn remove_leftovers(folder: &Path, stem: &str) {
     }
 }
 
-/// Whether a file's name is that of a temporary file of this program.
+/// Whether a name is that of a temporary file of this program.
 pub(crate) fn is_temporary(name: &str) -> bool {
     let Some(rest) = name.strip_prefix('.').and_then(|name| name.strip_suffix(END)) else { return false };
     let Some((_, tail)) = rest.rsplit_once('.') else { return false };

@@ -1,4 +1,4 @@
-//! A temporary folder with everything in it, known as such after its maker was killed.
+//! A temporary folder that can be recognised as such if its maker is killed.
 
 use super::made::{MARK, Made, Thing, hold, remove_new_staging};
 use super::{Lock, is_tag, lock, new_tag};
@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A folder of a new name that goes with this value, with all that is in it.
+/// A folder with a new name, removed with its contents when this is dropped.
 #[derive(Debug)]
 pub struct TemporaryFolder {
     path: PathBuf,
@@ -14,14 +14,14 @@ pub struct TemporaryFolder {
     _lock: fs::File,
 }
 
-/// How the name of every temporary folder begins.
+/// The prefix of the name of every temporary folder.
 const BEGIN: &str = "topostream-";
 
 impl TemporaryFolder {
-    /// Makes a folder in `parent`; `what` is a word for its name.
+    /// Makes a folder in `parent`; `what` becomes part of its name.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn create(parent: &Path, what: &str) -> io::Result<Self> {
         loop {
             let path = parent.join(format!("{BEGIN}{what}-{}", new_tag()));
@@ -29,7 +29,7 @@ impl TemporaryFolder {
             let mut list = hold();
             fs::create_dir(&path)?;
             let locked = lock(&path.join(MARK), true).inspect_err(|_| remove_new_staging(&path))?;
-            // Another process may have taken it for a leftover before it was locked.
+            // Another process may have removed it as a leftover before it was locked.
             let (Some(Lock::Held(file)) | Some(Lock::Unsupported(file))) = locked else { continue };
             let spare = file.try_clone().inspect_err(|_| remove_new_staging(&path))?;
             made.note(&mut list, Thing::Staging(path.clone(), spare));
@@ -37,13 +37,13 @@ impl TemporaryFolder {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Whether a folder's name is that of a temporary folder of this program.
+/// Whether a name is that of a temporary folder of this program.
 pub(crate) fn is_temporary_folder(name: &str) -> bool {
     let words = name.strip_prefix(BEGIN).and_then(|rest| rest.split_once('-'));
     words.is_some_and(|(what, tag)| !what.is_empty() && is_tag(tag))

@@ -78,7 +78,7 @@ impl Block {
         self.at == self.cut
     }
 
-    /// Reads on where `begun`, the end of the block before, leaves off.
+    /// Continues reading after `begun`, the incomplete last line of the previous block.
     fn fill(&mut self, input: &mut Input, begun: &[u8]) {
         self.bytes[..begun.len()].copy_from_slice(begun);
         let (read, failure) = input.fill(&mut self.bytes[begun.len()..]);
@@ -146,7 +146,7 @@ impl Blocks {
         self.lines += 1;
     }
 
-    /// Moves past lines for as long as `skip` says so; returns whether there is one left.
+    /// Skips lines while `skip` returns true; returns whether there is a line left.
     pub(super) fn advance_while(&mut self, skip: impl Fn(&[u8]) -> bool) -> Result<bool> {
         while let Some(line) = self.line()? {
             if !skip(line) {

@@ -3,7 +3,7 @@
 //! ```text
 //!  regular file ── one handle, positioned reads ── any number of streams, each from the beginning
 //!  pipe, socket, terminal ── head: what recognition has looked at ─┬─ one stream: the head, then the rest
-//!                                                                  └─ copied to a temporary file: any number of streams
+//!                                                                  └─ copied to a temporary file: many streams
 //! ```
 //!
 //! A regular file must not change while it is read: its length and time of modification are compared whenever a stream
@@ -127,7 +127,7 @@ impl InputFile {
         file
     }
 
-    /// The length, where it is known.
+    /// The length, if it is known.
     pub(super) fn bytes(&self) -> Result<Option<u64>> {
         Ok(match &*self.opened()? {
             State::Seekable(seekable) => Some(seekable.bytes),

@@ -179,7 +179,7 @@ impl GapBinary {
     }
 }
 
-/// The edge that a record of 4 or 8 bytes describes, or what was expected instead of which number.
+/// Returns the edge of a record of 4 or 8 bytes, or what was expected and the number that was found.
 fn edge(source: u64, record: &[u8], weights: Option<WeightType>, vertices: u64) -> Result<Edge, (String, i32)> {
     let mut numbers = record.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes));
     let dest = numbers.next().unwrap_or(-1);

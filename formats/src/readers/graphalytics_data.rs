@@ -31,7 +31,7 @@ impl GraphalyticsData {
     /// above these, all whose graphs are there.
     ///
     /// # Errors
-    /// Where there is none, or it cannot be read.
+    /// If there is none, or it cannot be read.
     pub fn find(path: &Path) -> Result<Vec<Self>> {
         if !path.is_dir() {
             let properties = if is_properties(path) { Some(path.to_owned()) } else { sibling(path, "properties") };
@@ -62,7 +62,7 @@ impl GraphalyticsData {
     /// Reads a properties file.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn open(path: &Path) -> Result<Self> {
         let name = strip(path).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { path: path.to_owned(), name, text: read_properties(path)? })
@@ -99,7 +99,7 @@ impl GraphalyticsData {
     /// The value of a key that has to be there, read as its type.
     ///
     /// # Errors
-    /// Where the key is missing, or its value is not `expected`; by file.
+    /// If the key is missing, or its value is not `expected`; by file.
     pub fn parameter<T: std::str::FromStr>(&self, key: &str, expected: &str) -> Result<T> {
         let wrong = |found: &str| Error::file(&self.path, format!("graph.{}.{key} = {expected}", self.name), found);
         let value = self.value(key).ok_or_else(|| wrong("no such line"))?;
@@ -117,7 +117,7 @@ impl GraphalyticsData {
         Files::find(&self.path).is_ok_and(|files| files.edges.is_file())
     }
 
-    /// The file with the reference output of an algorithm, where there is one.
+    /// The file with the reference output of an algorithm, if there is one.
     pub fn reference(&self, algorithm: &str) -> Option<PathBuf> {
         let name = format!("{}-{}", self.name, algorithm.to_ascii_uppercase());
         let validation = Validation::of(&self.name).filter(|validation| validation.algorithm == algorithm);

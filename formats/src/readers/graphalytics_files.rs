@@ -127,7 +127,7 @@ pub(super) struct Properties {
 /// The text of a properties file.
 pub(super) fn read_properties(path: &Path) -> Result<String> {
     let mut text = Vec::new();
-    // A pipe would be empty when the file is read for the second time, and opening it might wait for ever.
+    // A pipe would be empty when the file is read for the second time, and opening it might wait forever.
     if !fs::metadata(path).map_err(Error::io(path, "open"))?.is_file() {
         return Err(Error::file(path, "a regular file of properties", "something else"));
     }

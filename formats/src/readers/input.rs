@@ -1,7 +1,7 @@
 //! A file's bytes, unpacked.
 //!
 //! Compression is recognised by the first bytes, whatever the file is called. Raw id pairs could begin with the same
-//! bytes by chance, so for them the name has to say it as well.
+//! bytes, so for them the name must match as well.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -123,7 +123,7 @@ impl Input {
         self.file_bytes
     }
 
-    /// The length of the contents where that is known without reading them: for plain files.
+    /// The length of the contents if it is known without reading them: for plain files.
     pub(super) fn plain_bytes(&self) -> Option<u64> {
         self.file_bytes.filter(|_| matches!(self.stream, Stream::File(_)))
     }

@@ -36,7 +36,7 @@ pub(super) struct LineSource<F> {
 pub(super) struct Promise {
     /// How many.
     pub(super) edges: u64,
-    /// Where it says so, for messages: "as the p line says".
+    /// The source of this number, for messages: "as the p line says".
     pub(super) says: &'static str,
 }
 

@@ -7,14 +7,14 @@ use super::Kind;
 use crate::edge::WeightType;
 use crate::error::Error;
 
-/// How an edge list is to be read.
+/// Options for reading an edge list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The format; `None` recognises it by name and content.
     pub kind: Option<Kind>,
     /// What becomes of a weight column.
     pub weights: WeightsOption,
-    /// Main memory for buffers, in bytes. Readers need 1 MiB at the least, and what a decompressor wants: for
+    /// Main memory for buffers, in bytes. Readers need 1 MiB at least, and what a decompressor wants: for
     /// Zstandard the window that the file asks for (8 MiB up to level 19, 128 MiB at level 22), for xz 80 MiB.
     pub memory_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! Pipes, sockets and terminals: waiting for them ends when somebody asks for that.
+//! Pipes, sockets and terminals, with waits that can be cancelled.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -22,7 +22,7 @@ pub fn recognise(path: impl AsRef<Path>) -> Result<Kind> {
     of_file(&InputFile::new(path))
 }
 
-/// The format of `file`, of which a pipe's beginning is kept.
+/// The format of `file`. The beginning of a pipe is kept for reading.
 pub(super) fn of_file(file: &InputFile) -> Result<Kind> {
     if file.is_standard_input() {
         return by_content(file, None);

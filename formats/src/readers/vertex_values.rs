@@ -21,7 +21,7 @@ impl VertexValues {
     /// Opens a file; buffers take `memory_bytes` at most, and what a decompressor needs.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn open(path: &Path, memory_bytes: u64) -> Result<Self> {
         Self::open_file(&InputFile::new(path), memory_bytes)
     }
@@ -29,7 +29,7 @@ impl VertexValues {
     /// The same of a file that may be a pipe.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn open_file(file: &InputFile, memory_bytes: u64) -> Result<Self> {
         Ok(Self { blocks: Blocks::open(file, memory_bytes)?, given: false })
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  killed while …    what is left                                   recognised by
-//!  writing           staging folders with files                     their name, and a mark that nobody locks
+//!  writing           staging folders with files                     their name, and an unlocked mark
 //!  moving            the same, and files under their final names    the journal in the store's own staging folder
 //!  tidying up        a whole store, and staging folders             the manifest: only staging folders are removed
 //! ```
@@ -58,7 +58,7 @@ impl Leftovers {
     /// too: it gets a mark again, to be locked.
     ///
     /// # Errors
-    /// Where the writer is alive; [`Error::Io`].
+    /// If the writer is alive; [`Error::Io`].
     pub(crate) fn find(folder: &Path, create: bool) -> Result<Option<Self>> {
         let Some(site) = Site::leftover(folder, create)? else { return Ok(None) };
         let mut sites = vec![site];

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  StoreWriter::create ─▶ topology(Out) ─▶ TopologyWriter::push(source, dest, weight)… ─▶ finish ─▶ … ─▶ finish
-//!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files to their places,
-//!      (site)                  lists that are grouped: the same, shard by shard,             graph.json last
-//!                              with end_shard behind each
+//!      locks its folders       one page being packed (packer) ─▶ writer thread (sink)        all files in place,
+//!      (site)                  grouped lists: the same, shard by shard,                      graph.json last
+//!                              with end_shard after each
 //! ```
 //!
 //! All files are made in a staging folder within the folder that they are for, synced, and moved in by rename. Until
@@ -127,7 +127,7 @@ impl StoreWriter {
                 folders.push(whole);
             }
         }
-        // Only now nobody else changes anything.
+        // From here on no other writer changes anything.
         let left = sites[0].journal().map_or_else(Vec::new, |journal| journal.left_in(path, &folders));
         obstacles::check(path, &layout.stripes, &left)?;
         let mut writer = Self { made, path: path.to_owned(), layout, tag, sites, stripe_sites, files: Vec::new() };
@@ -158,7 +158,7 @@ impl StoreWriter {
         if self.sites[0].is_leftover {
             leftovers::remove_moved(&self.sites[0], folders)?;
         }
-        // The journal goes last: it is what tells the files of an unfinished store from a user's.
+        // The journal is removed last: it distinguishes files of an unfinished store from a user's.
         for site in self.sites.iter_mut().rev() {
             if site.is_leftover {
                 clear_staging(&site.staging).map_err(Error::io(&site.staging, "remove what is left in"))?;

@@ -92,7 +92,7 @@ impl Site {
         Ok(Some(Self { folder: path.to_owned(), staging: staging.to_owned(), is_leftover: !is_new, mark }))
     }
 
-    /// Takes the leftover in a folder, where there is one. With `create`, one whose mark is gone, too.
+    /// Takes the leftover in a folder, if there is one. With `create`, one whose mark is gone, too.
     ///
     /// # Errors
     /// [`Error::Invalid`] where its maker is alive; [`Error::Io`].

@@ -18,7 +18,8 @@ fn from_one() -> Vec<(u64, u64, u32)> {
 
 #[test]
 fn text_as_snap_writes_it() {
-    let text = "# Directed graph: canonical\r\n# FromNodeId\tToNodeId\r\n0\t1\r\n0\t2\r\n\r\n1\t2\r\n  2 0 \r\n2\t3\r\n% odd\r\n4\t4";
+    let text = "# Directed graph: canonical\r\n# FromNodeId\tToNodeId\r\n0\t1\r\n0\t2\r\n\r\n1\t2\r\n\
+        \x20 2 0 \r\n2\t3\r\n% odd\r\n4\t4";
     let graph = Sample::new("canonical.txt", text).read().unwrap();
     assert_eq!(graph.pairs(), unweighted());
     assert_eq!((graph.info.ids, graph.info.weights), (IdSpace::Named, None));

@@ -61,7 +61,7 @@ pub fn hub() -> Vec<Triple> {
     list.chain([(2, 1, 70_000), (2, 1002, 1), (1002, 1, 2)]).collect()
 }
 
-/// The edges turned round and in the order of in-lists: by destination, source, weight.
+/// The edges reversed and in the order of in-lists: by destination, source, weight.
 pub fn by_destination(edges: &[Triple]) -> Vec<Triple> {
     let mut sorted = edges.to_vec();
     sorted.sort_by_key(|&(u, v, w)| (v, u, w));

@@ -206,7 +206,7 @@ fn the_same_command_replaces_what_was_left() {
 /// A user's file that has taken the place of a file of the unfinished store is not touched.
 #[test]
 fn what_was_changed_since_is_a_users() {
-    // A stripe's mark is the program's own, whoever wrote it.
+    // A stripe's mark belongs to the program, whichever process wrote it.
     for (of, file) in FILES.into_iter().filter(|(_, file)| !file.starts_with('.')) {
         let killed = Killed::after(FILES.len());
         let path = killed.path(of).join(file);

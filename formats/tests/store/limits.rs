@@ -98,7 +98,7 @@ fn pages_run_out() {
     );
 }
 
-/// A page is closed when its slots have no number left, however empty it is.
+/// A page is closed when no slot number is left, however empty it is.
 #[test]
 fn slots_run_out() {
     for (encoding, page_bytes, slots_max) in [(record(2, 1), 1 << 16, 256u32), (record(2, 2), 1 << 20, 65_536)] {

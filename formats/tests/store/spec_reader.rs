@@ -19,7 +19,7 @@ pub struct Graph {
     pub vertices: u64,
     pub directed: bool,
     pub out: Vec<Triple>,
-    /// The in-lists' edges, turned round to (source, destination, weight).
+    /// The in-lists' edges, reversed to (source, destination, weight).
     pub in_lists: Option<Vec<Triple>>,
     /// The original id of every vertex.
     pub ids: Vec<u64>,
@@ -130,7 +130,8 @@ impl Manifest {
         let crc = u64::from(crc32c(&text.as_bytes()[from..to]));
         ensure(envelope.member("crc32c").number() == Some(crc), FILE, "checksum")?;
         let graph = envelope.member("graph").clone();
-        let members = "created_by directed edges encoding ids in input_edges order origin out page_bytes stripes tag vertices weights";
+        let members = "created_by directed edges encoding ids in input_edges order origin out page_bytes stripes tag \
+            vertices weights";
         ensure(graph.names() == members.split(' ').collect::<Vec<_>>(), FILE, "other members in graph")?;
         let number = |name: &str| graph.member(name).number().ok_or(format!("{FILE}: {name} is no number"));
         let encoding = graph.member("encoding");

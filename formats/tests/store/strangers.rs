@@ -33,7 +33,7 @@ impl Striped {
         self.folder.path().join(name)
     }
 
-    /// The manifest with a change, its checksum right: as from somebody who means it.
+    /// The manifest with a deliberate change: its checksum is right.
     fn forge(&self, change: impl FnOnce(&mut Manifest)) {
         let mut manifest = self.manifest.clone();
         change(&mut manifest);

@@ -16,9 +16,9 @@ use topostream_formats::Store;
 pub const HEAT: Entry = Entry {
     name: "heat",
     aliases: &[],
-    about: "Heat simulation: the temperature of vertices when some are held at given temperatures",
-    details: "In each iteration a vertex goes a step (`--alpha`) from its temperature to the mean of its \
-              in-neighbours', by weight. It begins at 0. Any step above 0 and up to 1 is stable.",
+    about: "Heat simulation: vertex temperatures, with some vertices held at given temperatures",
+    details: "In each iteration a vertex moves by a step (`--alpha`) from its temperature towards the weighted \
+              mean of its in-neighbours. Temperatures start at 0. Any step above 0 and up to 1 is stable.",
     source: "Khorasani et al., HPDC 2014",
     lists: "in, or out",
     bytes_per_vertex: "12, seeds 1/8, refused 1/8",
@@ -38,10 +38,10 @@ pub const HEAT: Entry = Entry {
 pub const CIRCUIT: Entry = Entry {
     name: "circuit",
     aliases: &[],
-    about: "Circuit simulation: the voltage at every vertex when some are held at given voltages",
-    details: "Weights are conductances. In each iteration a vertex takes on the mean of its neighbours' voltages \
-              (Jacobi's method), which takes many iterations where sources are few and far. In a directed graph the \
-              neighbours are those with edges to it.",
+    about: "Circuit simulation: vertex voltages, with some vertices held at given voltages",
+    details: "Weights are conductances. In each iteration a vertex takes the mean of its neighbours' voltages \
+              (Jacobi's method), which needs many iterations if sources are few and far apart. In a directed graph the \
+              neighbours are the in-neighbours.",
     source: "Jacobi's method",
     lists: "in, or out",
     bytes_per_vertex: "12, seeds 1/8, refused 1/8",
@@ -61,9 +61,9 @@ pub const CIRCUIT: Entry = Entry {
 pub const ADSORPTION: Entry = Entry {
     name: "adsorption",
     aliases: &[],
-    about: "Adsorption: the share of a label that reaches every vertex from those that have it",
-    details: "The label is taken at seeds with the probability `--inject`, and given up at every vertex with the \
-              probability `--abandon`; otherwise the mean over in-neighbours, by weight, counts.",
+    about: "Adsorption: how much of a label reaches each vertex from the vertices that have it",
+    details: "Seeds take the label with probability `--inject`, and every vertex abandons it with probability \
+              `--abandon`; otherwise the weighted mean over in-neighbours counts.",
     source: "Baluja et al., WWW 2008",
     lists: "in, or out",
     bytes_per_vertex: "12, seeds 1/8, refused 1/8",
@@ -118,7 +118,7 @@ pub struct AdsorptionArgs {
     /// The probability of taking the label at a seed (p_inj)
     #[arg(long, default_value_t = 0.25, value_name = "PROBABILITY")]
     inject: f64,
-    /// The probability of giving up at a vertex (p_abnd); p_cont is what is left
+    /// The probability of abandoning the walk at a vertex (p_abnd); p_cont is 1 - p_inj - p_abnd
     #[arg(long, default_value_t = 0.05, value_name = "PROBABILITY")]
     abandon: f64,
     #[command(flatten)]
@@ -128,17 +128,16 @@ pub struct AdsorptionArgs {
 /// What the three commands have in common.
 #[derive(Args)]
 struct AveragingArgs {
-    /// Do exactly this many iterations
+    /// Run exactly this many iterations
     #[arg(long, value_name = "N", conflicts_with = "tolerance")]
     iterations: Option<u32>,
-    /// Stop when an iteration changes a vertex in the mean by no more than this part of the largest value; 1e-6 at the
-    /// least
+    /// Stop when the mean change of a vertex in an iteration is at most this share of the largest value; at least 1e-6
     #[arg(long, default_value_t = 1e-5, value_name = "CHANGE")]
     tolerance: f64,
     /// Maximum number of iterations
     #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
     max_iterations: u32,
-    /// Let every edge count 1, even where the store has weights
+    /// Give every edge a weight of 1, even if the store has weights
     #[arg(long)]
     ignore_weights: bool,
     /// Number of vertices of highest value to print

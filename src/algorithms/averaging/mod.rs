@@ -328,7 +328,8 @@ impl Algorithm for Averaging {
 
     fn verdict(&self, state: &State) -> Result<(), Refusal> {
         let found = self.is_float().then(|| state.attributes.bits(REFUSED).next_set(0)).flatten();
-        let reason = "an edge to it has a weight that is negative, infinite or no number, or all of their weights are more than 2^96 together";
+        let reason =
+            "an edge to it has a negative, infinite or NaN weight, or its edges' weights sum to more than 2^96";
         found.map_or(Ok(()), |vertex| Err(Refusal { vertex: VertexId(vertex as u32), reason: reason.into() }))
     }
 

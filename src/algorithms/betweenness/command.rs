@@ -14,9 +14,9 @@ use topostream_formats::Store;
 pub const BETWEENNESS: Entry = Entry {
     name: "betweenness",
     aliases: &["bc"],
-    about: "Betweenness centrality: how many shortest paths lead through vertices",
+    about: "Betweenness centrality: how many shortest paths pass through each vertex",
     details: "In hops, summed over all pairs; in an undirected graph each pair counts once (NetworkX's \
-              normalized=False). Exact betweenness takes as many searches as there are vertices: larger graphs want \
+              normalized=False). Exact betweenness needs one search per vertex: for larger graphs use \
               --samples.",
     source: "Brandes, 2001; Brandes and Pich, 2007",
     lists: "out",

@@ -15,7 +15,7 @@ use topostream_formats::{Store, VertexId};
 pub const BFS: Entry = Entry {
     name: "bfs",
     aliases: &[],
-    about: "Breadth-first search: how many hops vertices are from a source",
+    about: "Breadth-first search: hops from a source to each vertex",
     details: "",
     source: "Beamer, Asanović and Patterson, SC 2012",
     lists: "out; in (bottom-up)",
@@ -50,7 +50,7 @@ pub struct BfsArgs {
     /// Also keep each vertex's parent in the search tree; `--output` writes it
     #[arg(long)]
     parents: bool,
-    /// Never read in-lists, even where the store has them: top-down only
+    /// Never read in-lists, even if the store has them: top-down only
     #[arg(long)]
     top_down: bool,
     /// Maximum number of hops: vertices beyond count as not reached

@@ -18,7 +18,7 @@ use topostream_formats::Store;
 pub const CLUSTERING: Entry = Entry {
     name: "clustering",
     aliases: &["lcc", "triangles"],
-    about: "Local clustering coefficients, and triangles where the graph is undirected",
+    about: "Local clustering coefficients, and triangle counts of undirected graphs",
     details: "The share of all pairs of a vertex's neighbours that have an edge between them, as LDBC Graphalytics \
               defines it. The graph is read once for each range of vertices whose lists fit in --table.",
     source: "LDBC Graphalytics (LCC)",

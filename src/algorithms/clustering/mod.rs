@@ -64,7 +64,7 @@ impl Clustering {
     /// device; by default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
     ///
     /// # Errors
-    /// The same as of [`Engine::run`].
+    /// The errors of [`Engine::run`].
     pub fn run(engine: &Engine, table_bytes: Option<u64>, observer: &mut Observer<'_>) -> Result<Run<Self>> {
         let store = engine.store();
         let directed = store.manifest().directed;
@@ -118,7 +118,7 @@ impl Clustering {
     /// pages.
     ///
     /// # Errors
-    /// The same as of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     #[doc(hidden)]
     pub fn planned(engine: &Engine, table_bytes: Option<u64>) -> Result<Self> {
         let (vertices, directed) = (engine.store().vertices(), engine.store().manifest().directed);

@@ -3,7 +3,7 @@
 use super::Clustering;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::pages::adjacency::{in_degrees, degree, building_bytes, ranges};
+use crate::pages::adjacency::{building_bytes, degree, in_degrees, ranges};
 use std::ops::Range;
 use topostream_formats::{Direction, Store};
 

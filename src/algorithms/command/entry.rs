@@ -9,17 +9,17 @@ use std::sync::atomic::AtomicBool;
 use topostream_formats::Store;
 use topostream_formats::edge::WeightType;
 
-/// An algorithm of the program.
+/// An algorithm of the catalogue.
 pub struct Entry {
     /// The command: `run NAME`, `plan NAME`.
     pub name: &'static str,
     /// Other names of the command.
     pub aliases: &'static [&'static str],
-    /// What it computes, in a line of help.
+    /// A one-line summary for help.
     pub about: &'static str,
     /// Further paragraphs of help; may be empty.
     pub details: &'static str,
-    /// The paper, or where else the definition comes from.
+    /// The paper or other source of the definition.
     pub source: &'static str,
     /// The lists that it reads, for the table of the catalogue.
     pub lists: &'static str,
@@ -33,34 +33,34 @@ pub struct Entry {
     pub samples: &'static [Sample],
     /// Its arguments.
     pub arguments: Arguments,
-    /// What the text of its shader depends on, beside the store.
+    /// The options that its shader depends on, besides the store.
     pub switches: &'static [Switch],
-    /// The algorithm of a shader.
+    /// Creates the algorithm for which a shader is composed.
     pub shader: fn(&Variation) -> Box<dyn Algorithm>,
-    /// What it is in LDBC Graphalytics, if it is there.
+    /// Its counterpart in LDBC Graphalytics, if there is one.
     pub graphalytics: Option<Graphalytics>,
 }
 
-/// The entry with a name or an alias.
+/// Returns the entry with a name or alias.
 pub fn find(name: &str) -> Option<&'static Entry> {
     let named = |entry: &&&Entry| entry.name == name || entry.aliases.contains(&name);
     crate::algorithms::CATALOGUE.iter().find(named).copied()
 }
 
-/// The arguments of an algorithm: a type that clap fills.
+/// The arguments of an algorithm, parsed by clap.
 pub trait Command: Args + 'static {
-    /// Checks what no single argument shows.
+    /// Checks combinations of arguments.
     ///
     /// # Errors
-    /// A sentence for the user: the command is used wrongly.
+    /// A message for the user.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// What they come to over a store. `cancel` is set when the user asks to stop.
+    /// Prepares the run over a store. `cancel` is set when the user asks to stop.
     ///
     /// # Errors
-    /// Where the store does not have what they name, or a file that they name cannot be read.
+    /// If the store lacks what the arguments name, or a named file cannot be read.
     fn prepare(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<Prepared>;
 }
 
@@ -71,12 +71,12 @@ pub struct Arguments {
     parse: fn(&ArgMatches) -> Result<Box<dyn Parsed>, clap::Error>,
 }
 
-/// Arguments that clap has read.
+/// Parsed arguments.
 pub trait Parsed {
     /// [`Command::prepare`].
     ///
     /// # Errors
-    /// Those of the command.
+    /// The errors of [`Command::prepare`].
     fn prepare(&self, store: &Store, cancel: &Arc<AtomicBool>) -> Result<Prepared>;
 }
 
@@ -87,7 +87,7 @@ impl<C: Command> Parsed for C {
 }
 
 impl Arguments {
-    /// Those of a type.
+    /// The arguments of a type.
     pub const fn of<C: Command>() -> Self {
         let parse: fn(&ArgMatches) -> Result<Box<dyn Parsed>, clap::Error> = |matches| {
             let arguments = C::from_arg_matches(matches)?;
@@ -98,23 +98,23 @@ impl Arguments {
         Self { augment: C::augment_args, parse }
     }
 
-    /// Adds them to a command.
+    /// Adds the arguments to a command.
     pub fn augment(&self, command: clap::Command) -> clap::Command {
         (self.augment)(command)
     }
 
-    /// Takes them from what clap has matched.
+    /// Reads the arguments from clap's matches.
     ///
     /// # Errors
-    /// Clap's.
+    /// Clap's errors.
     pub fn parse(&self, matches: &ArgMatches) -> Result<Box<dyn Parsed>, clap::Error> {
         (self.parse)(matches)
     }
 
-    /// Reads them from words, without the store: what a [sample](Sample) has.
+    /// Parses the arguments from words, without the store, as for a [sample](Sample).
     ///
     /// # Errors
-    /// Clap's.
+    /// Clap's errors.
     pub fn read<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Result<Box<dyn Parsed>, clap::Error> {
         let command = self.augment(clap::Command::new("arguments").no_binary_name(true));
         self.parse(&command.try_get_matches_from(words)?)
@@ -124,23 +124,23 @@ impl Arguments {
 /// An option that the text of a shader depends on: `shader NAME KERNEL --OPTION`.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
-    /// The option.
+    /// The name of the option.
     pub name: &'static str,
-    /// Its values, the default first; empty where it is on or off.
+    /// Its values, the default first; empty for a flag.
     pub values: &'static [&'static str],
     /// A line of help.
     pub help: &'static str,
-    /// A name for the algorithm with the option on, for `shader`.
+    /// The name that `shader` accepts for the algorithm with this option on.
     pub renames: Option<&'static str>,
 }
 
 impl Switch {
-    /// One that is on or off.
+    /// Returns a flag.
     pub const fn flag(name: &'static str, help: &'static str) -> Self {
         Self { name, values: &[], help, renames: None }
     }
 
-    /// The values that it can have, off among them.
+    /// The possible values, including off.
     pub fn choices(&self) -> Vec<Option<&'static str>> {
         match self.values {
             [] => vec![None, Some(ON)],
@@ -149,13 +149,13 @@ impl Switch {
     }
 }
 
-/// The value of a switch that is on.
+/// The value of a flag that is set.
 pub const ON: &str = "on";
 
-/// What the shader of an algorithm is to be for.
+/// The input for which a shader is composed.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// How many vertices the graph has.
+    /// The number of vertices.
     pub vertices: u64,
     /// Whether the graph is directed.
     pub directed: bool,
@@ -163,12 +163,12 @@ pub struct Variation {
     pub in_lists: bool,
     /// The weights of the store.
     pub weights: Option<WeightType>,
-    /// The [switches](Switch) that are not at their default, with their values.
+    /// The [switches](Switch) that differ from their default, with their values.
     pub switches: Vec<(&'static str, &'static str)>,
 }
 
 impl Entry {
-    /// Every variation of its shader, over every kind of store.
+    /// Returns every variant of its shader, over every kind of store.
     pub fn variations(&self, vertices: u64) -> Vec<Variation> {
         let mut switches: Vec<Vec<(&'static str, &'static str)>> = vec![Vec::new()];
         for switch in self.switches {
@@ -192,17 +192,17 @@ impl Entry {
 }
 
 impl Variation {
-    /// Whether a switch is on.
+    /// Whether a flag is set.
     pub fn is_on(&self, name: &str) -> bool {
         self.value(name) == Some(ON)
     }
 
-    /// The value of a switch, where it is not the default.
+    /// The value of a switch, unless it is the default.
     pub fn value(&self, name: &str) -> Option<&'static str> {
         self.switches.iter().find(|(of, _)| *of == name).map(|(_, value)| *value)
     }
 
-    /// The weights, for algorithms that cannot do without.
+    /// The type of the weights, for algorithms that require them.
     pub fn weight_type(&self) -> WeightType {
         self.weights.unwrap_or(WeightType::U32)
     }
@@ -211,33 +211,33 @@ impl Variation {
 /// An algorithm of LDBC Graphalytics.
 #[derive(Clone, Copy, Debug)]
 pub struct Graphalytics {
-    /// Its name in properties and in the names of files, in small letters.
+    /// Its name in properties and file names, in lower case.
     pub name: &'static str,
-    /// When an answer is right.
+    /// The rule for comparing answers.
     pub rule: Rule,
-    /// The parameters of data sets, and the options that they become.
+    /// The parameters of data sets, and the corresponding options.
     pub parameters: &'static [(&'static str, ParameterKind, &'static str)],
-    /// Bytes per vertex that are in memory when the answer is compared, where attributes are not all.
+    /// Bytes per vertex in memory during the comparison, if not all attributes are needed.
     pub held_bytes: Option<u64>,
 }
 
-/// When an answer matches Graphalytics' reference.
+/// How an answer is compared with Graphalytics' reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The same whole numbers.
+    /// Equal integers.
     Exact,
-    /// The same groups, under whatever names.
+    /// The same partition, whatever the labels.
     Groups,
-    /// Numbers within 0.0001 of the expected ones, relative to them.
+    /// Relative error of at most 0.0001.
     Near,
 }
 
-/// What a parameter of a data set is.
+/// The type of a parameter of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
     /// A vertex, by its original id.
     Vertex,
-    /// A whole number.
+    /// An integer.
     Whole,
     /// A number.
     Number,

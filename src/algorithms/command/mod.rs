@@ -1,5 +1,5 @@
-//! How the program, the tests and the benchmarks see an algorithm: its [`Entry`] in the catalogue, and its parsed
-//! arguments.
+//! The interface through which the program, the tests and the benchmarks use an algorithm: its [`Entry`] in the
+//! catalogue, and its parsed arguments.
 //!
 //! ```text
 //!  Entry: name, help, samples ─ arguments ─▶ Arguments: clap reads them
@@ -10,8 +10,8 @@
 //!                                               └ shown: the summary on the terminal; beside: further files, checks
 //! ```
 //!
-//! The types of algorithms differ; behind [`Prepared`] and [`Finished`] they do not. For work that only higher layers
-//! can do (checks by Graph500's rules, extraction of edges) a command uses a [`Beside`].
+//! [`Prepared`] and [`Finished`] hide the types of algorithms. For work that only higher layers can do (checks by
+//! Graph500's rules, extraction of edges) a command uses a [`Beside`].
 
 mod entry;
 mod prepared;
@@ -23,13 +23,13 @@ pub use prepared::{Beside, Finished, Prepared, Runnable, Shown, Summarize, Summa
 pub use sample::{AS_GIVEN, CONDUCTING, DIRECTED, DISTINCT, Edges, Needs, OUT_LISTS, Sample, UNDIRECTED, WEIGHTED};
 pub use vertices::{Held, Source, distinct, held, held_at, held_vertices, source};
 
-/// More than any machine has, and small enough that sums of sizes do not overflow.
+/// More than any machine has, yet small enough that sums of sizes do not overflow.
 const SIZE_MAX: u64 = 1 << 60;
 
-/// Reads a size such as `64KiB`, `2GiB` or `1.5GB`.
+/// Parses a size such as `64KiB`, `2GiB` or `1.5GB`.
 ///
 /// # Errors
-/// A sentence for the user if it is not a size, or more than 1 EiB.
+/// A message for the user if it is not a size, or exceeds 1 EiB.
 pub fn size(text: &str) -> Result<u64, String> {
     let bytes =
         parse_size::parse_size(text).map_err(|error| format!("{error}; sizes look like 64KiB, 512MiB, 2GiB"))?;

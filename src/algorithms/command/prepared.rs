@@ -1,4 +1,4 @@
-//! An algorithm that is ready to run, and a finished run, whatever the algorithm's type.
+//! An algorithm that is ready to run, and a finished run, independent of the algorithm's type.
 
 use crate::engine::{Engine, Observer, Run};
 use crate::error::Result;
@@ -10,59 +10,59 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use topostream_formats::{Store, VertexId};
 
-/// What arguments come to over a store.
+/// A prepared run over a store.
 pub struct Prepared {
     /// The algorithm.
     pub runs: Box<dyn Runnable>,
     /// The summary on the terminal.
     pub shown: Shown,
-    /// What is done beside the run.
+    /// Additional work of the command.
     pub beside: Vec<Beside>,
-    /// What the times of a plan do not include, for people.
+    /// For people: work that a plan's times do not include.
     pub left_out: Option<&'static str>,
 }
 
 impl Prepared {
-    /// An algorithm, of which no summary is shown.
+    /// Creates it without a summary.
     pub fn new(runs: impl Runnable + 'static) -> Self {
         Self { runs: Box::new(runs), shown: Shown::Nothing, beside: Vec::new(), left_out: None }
     }
 
-    /// The same with a summary.
+    /// Adds a summary.
     #[must_use]
     pub fn showing(self, shown: Shown) -> Self {
         Self { shown, ..self }
     }
 
-    /// The same with something beside the run, where it was asked for.
+    /// Adds work of the command, if requested.
     #[must_use]
     pub fn with(mut self, beside: Option<Beside>) -> Self {
         self.beside.extend(beside);
         self
     }
 
-    /// The same with what a plan leaves out.
+    /// Sets the work that a plan's times do not include.
     #[must_use]
     pub fn leaving_out(self, left_out: &'static str) -> Self {
         Self { left_out: Some(left_out), ..self }
     }
 }
 
-/// Something that runs on an engine: an algorithm, or several runs that give one answer.
+/// Something that runs on an engine: an algorithm, or several runs with one answer.
 pub trait Runnable {
-    /// Runs it to its end.
+    /// Runs to the end.
     ///
     /// # Errors
-    /// Those of [`Engine::run`].
+    /// The errors of [`Engine::run`].
     fn run(self: Box<Self>, engine: &Engine, observer: &mut Observer<'_>) -> Result<Box<dyn Finished>>;
 
-    /// The algorithm as it would run on the engine; nothing is computed.
+    /// Returns the algorithm as it would run on the engine; computes nothing.
     ///
     /// # Errors
-    /// Where the engine's store or devices do not allow it.
+    /// If the engine's store or devices do not support it.
     fn planned(self: Box<Self>, engine: &Engine) -> Result<Box<dyn Algorithm>>;
 
-    /// The algorithm, where it is known before the engine is.
+    /// Returns the algorithm, if it is known without the engine.
     fn algorithm(&self) -> Option<&dyn Algorithm> {
         None
     }
@@ -84,7 +84,7 @@ impl<A: Algorithm> Runnable for A {
 
 /// A finished run.
 pub trait Finished {
-    /// What it did.
+    /// Its report.
     fn report(&self) -> &RunReport;
 
     /// Its results, by vertex.
@@ -93,7 +93,7 @@ pub trait Finished {
     /// A line about the whole graph.
     fn remark(&self) -> Option<String>;
 
-    /// The algorithm; of several runs, the last one.
+    /// The algorithm; the last one of several runs.
     fn algorithm(&self) -> &dyn Algorithm;
 }
 
@@ -134,66 +134,66 @@ impl<F: Finished + ?Sized> Finished for Box<F> {
     }
 }
 
-/// The summary of an answer on the terminal.
+/// How an answer is summarised on the terminal.
 pub enum Shown {
-    /// None.
+    /// Not at all.
     Nothing,
-    /// The given number of vertices with the largest values: a table for each answer of fractions.
+    /// The given number of vertices with the largest values: one table for each answer of fractions.
     Top(usize),
-    /// How many vertices were reached (have a value), and the largest value.
+    /// The number of vertices with a value (those that were reached), and the largest value.
     Reached,
-    /// How many vertices have a value above 0.
+    /// The number of vertices with a value above 0.
     AboveZero,
-    /// How many groups of equal values there are, and the size of the largest; with the plural that groups go by.
+    /// The number of groups of equal values and the size of the largest; with the plural noun for a group.
     Groups(&'static str),
-    /// The largest value, and how many vertices have it.
+    /// The largest value, and the number of vertices that have it.
     Largest,
-    /// What the algorithm says of its own answer.
+    /// By the algorithm's own function.
     Own(Summarize),
 }
 
-/// Makes the parts of a summary of a finished run.
+/// Summarises a finished run.
 pub type Summarize = Box<dyn Fn(&dyn Finished, &Store) -> Vec<SummaryItem>>;
 
-/// A part of a summary.
+/// An item of a summary.
 pub enum SummaryItem {
-    /// A line.
+    /// A line of text.
     Line(String),
-    /// The vertices with the largest values of the first answer, as many as are given here.
+    /// The given number of vertices with the largest values of the first answer.
     Top(usize),
-    /// A table: its header, and rows of as many cells.
+    /// A table: its header and its rows.
     Table(Vec<String>, Vec<Vec<String>>),
 }
 
 /// Writes a file from a finished run.
 pub type WriteFile = Box<dyn FnOnce(&dyn Finished, &Store, &mut dyn io::Write) -> io::Result<()>>;
 
-/// What a command does beside the run and its answer.
+/// Work of a command in addition to the run and its answer.
 pub enum Beside {
-    /// Writes a further file from the answer. That it can be written is made sure of before the run.
+    /// Writes another file from the answer. That the file can be written is checked before the run.
     File {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// Its contents.
         write: WriteFile,
     },
     /// Writes the edges from one set of vertices into another, before the run.
     CrossingEdges {
-        /// Where.
+        /// The path of the file.
         path: PathBuf,
-        /// The vertices that edges leave.
+        /// The vertices that the edges leave.
         from: Arc<VertexSet>,
-        /// The vertices that they enter.
+        /// The vertices that the edges enter.
         to: Arc<VertexSet>,
     },
-    /// Checks levels, and parents where they are the second answer, by Graph500's rules before they are written.
+    /// Checks levels (and parents, if they are the second answer) by Graph500's rules before they are written.
     CheckSearch {
-        /// Where the search began.
+        /// The source of the search.
         source: VertexId,
     },
     /// Checks distances by Graph500's rules before they are written.
     CheckPaths {
-        /// Where the paths begin.
+        /// The source of the paths.
         source: VertexId,
     },
 }

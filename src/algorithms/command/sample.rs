@@ -1,34 +1,34 @@
-//! Samples: argument lists that are valid on any graph of a kind. Tests hold their answers against the oracle, `bench
-//! algorithms` measures them beside it.
+//! Samples: argument lists that are valid on any graph of a kind. Tests compare their answers with the oracle; `bench
+//! algorithms` measures the oracle's time next to theirs.
 
 use topostream_formats::edge::WeightType;
 use topostream_formats::{Direction, Store};
 
-/// An argument list, and the graphs that it is for.
+/// An argument list, and the graphs for which it is valid.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// The name of the row in benchmarks, unique in the catalogue; none for samples that are only tested.
+    /// The name of the row in benchmarks, unique in the catalogue; `None` for samples that are only tested.
     pub row: Option<&'static str>,
     /// The arguments after the store, separated by spaces. `max-degree` names a vertex of any graph; `@even` and `@odd`
-    /// stand for files with the ids of the vertices of even and of odd number.
+    /// stand for files with the ids of the even and odd vertices.
     pub arguments: &'static str,
-    /// The graphs that it is for.
+    /// The graphs for which it is valid.
     pub needs: Needs,
-    /// The answer that is compared in benchmarks.
+    /// The answer to compare in benchmarks.
     pub answer: &'static str,
-    /// What is counted as edges in rates.
+    /// The edges that rates are based on.
     pub edges: Edges,
-    /// Bytes per vertex in table 4 of the GTS paper, where it has the algorithm.
+    /// Bytes per vertex in table 4 of the GTS paper, if it lists the algorithm.
     pub gts_bytes: Option<u32>,
 }
 
 impl Sample {
-    /// A sample that is tested only.
+    /// Returns a sample that is only tested.
     pub const fn tested(arguments: &'static str, needs: Needs) -> Self {
         Self { row: None, arguments, needs, answer: "", edges: Edges::Visited, gts_bytes: None }
     }
 
-    /// A sample that is tested, and a row of the benchmarks.
+    /// Returns a sample that is tested and measured.
     pub const fn measured(
         row: &'static str,
         arguments: &'static str,
@@ -39,18 +39,18 @@ impl Sample {
         Self { row: Some(row), arguments, needs, answer, edges, gts_bytes: None }
     }
 
-    /// The same with the bytes per vertex that GTS's paper gives.
+    /// Sets the bytes per vertex that the GTS paper states.
     pub const fn gts_bytes(self, bytes: u32) -> Self {
         Self { gts_bytes: Some(bytes), ..self }
     }
 }
 
-/// What is counted as edges, for rates.
+/// The edges that rates are based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edges {
-    /// Those that the report counts as visited: the oracle visits the same.
+    /// Visited edges, as reported: the oracle visits the same ones.
     Visited,
-    /// Those of the graph, once: the oracle takes another way.
+    /// The edges of the graph, once: the oracle uses another method.
     Once,
 }
 
@@ -69,7 +69,7 @@ impl Edges {
 pub struct Needs {
     /// The name for tables.
     pub name: &'static str,
-    /// Whether every edge stands in the lists of both ends. Otherwise the graph is as its source says.
+    /// Whether every edge is in the lists of both ends; otherwise the graph is as its source says.
     pub undirected: bool,
     /// Whether it must be directed.
     pub directed: bool,
@@ -77,7 +77,7 @@ pub struct Needs {
     pub weights: Option<WeightType>,
     /// Whether a directed graph has in-lists too.
     pub in_lists: bool,
-    /// Whether there are no repeated edges and no loops.
+    /// Whether it has no repeated edges and no self-loops.
     pub distinct: bool,
 }
 
@@ -88,11 +88,11 @@ pub const AS_GIVEN: Needs =
 pub const DIRECTED: Needs = Needs { directed: true, ..AS_GIVEN };
 /// The same without in-lists.
 pub const OUT_LISTS: Needs = Needs { name: "as given, out-lists", in_lists: false, ..AS_GIVEN };
-/// As given, without repeated edges and loops.
+/// As given, without repeated edges and self-loops.
 pub const DISTINCT: Needs = Needs { name: "distinct", distinct: true, ..AS_GIVEN };
-/// As given, with weights that are whole numbers.
+/// As given, with integer weights.
 pub const WEIGHTED: Needs = Needs { name: "u32 weights", weights: Some(WeightType::U32), in_lists: false, ..AS_GIVEN };
-/// Undirected, without repeated edges and loops.
+/// Undirected, without repeated edges and self-loops.
 pub const UNDIRECTED: Needs =
     Needs { name: "undirected, distinct", undirected: true, in_lists: false, distinct: true, ..AS_GIVEN };
 /// The same with `f32` weights.
@@ -100,7 +100,8 @@ pub const CONDUCTING: Needs =
     Needs { name: "undirected, distinct, f32 weights", weights: Some(WeightType::F32), ..UNDIRECTED };
 
 impl Needs {
-    /// Why a store is not of this kind; `distinct` is whether its graph has neither repeated edges nor loops.
+    /// Returns why a store is not of this kind; `distinct` says whether its graph has neither repeated edges nor
+    /// self-loops.
     pub fn obstacle(&self, store: &Store, distinct: impl FnOnce() -> bool) -> Option<&'static str> {
         let manifest = store.manifest();
         match () {
@@ -113,7 +114,7 @@ impl Needs {
         }
     }
 
-    /// Whether a store of this kind does for the other too.
+    /// Whether a store of this kind can be used for the other kind too.
     pub fn same_store(&self, other: &Self) -> bool {
         Self { name: other.name, directed: other.directed, ..*self } == *other
     }

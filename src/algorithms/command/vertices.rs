@@ -1,43 +1,43 @@
-//! Vertices as arguments name them.
+//! Vertices in arguments.
 
 use crate::error::{Error, Result};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use topostream_formats::{Store, VertexId};
 
-/// A vertex, by its original id or by a property.
+/// A vertex, given by its original id or by a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The vertex with this original id.
     Original(u64),
-    /// The vertex with the most out-edges; of several, the first.
+    /// The vertex with the most out-edges; the first of several.
     MaxDegree,
 }
 
-/// Reads an id, or `max-degree`.
+/// Parses an id or `max-degree`.
 ///
 /// # Errors
-/// A sentence for the user where it is neither.
+/// A message for the user.
 pub fn source(text: &str) -> Result<Source, String> {
     match text {
         "max-degree" => Ok(Source::MaxDegree),
-        _ => text.parse().map(Source::Original).map_err(|_| "expected an id (from 0 on) or max-degree".into()),
+        _ => text.parse().map(Source::Original).map_err(|_| "expected an id (0 or larger) or max-degree".into()),
     }
 }
 
 impl Source {
-    /// The vertex that `--source` names.
+    /// Returns the vertex that `--source` names.
     ///
     /// # Errors
-    /// Where the graph has no such vertex.
+    /// If the graph has no such vertex.
     pub fn vertex(self, store: &Store) -> Result<VertexId> {
         self.vertex_of("--source", store)
     }
 
-    /// The vertex that an option names.
+    /// Returns the vertex that an option names.
     ///
     /// # Errors
-    /// Where the graph has no such vertex.
+    /// If the graph has no such vertex.
     pub fn vertex_of(self, option: &str, store: &Store) -> Result<VertexId> {
         if let Self::Original(id) = self {
             let missing = || Error::Parameter(format!("{option} {id}: the graph has no vertex with that id"));
@@ -51,10 +51,10 @@ impl Source {
     }
 }
 
-/// The vertices that an option names, each once, ascending.
+/// Returns the distinct vertices that an option names, ascending.
 ///
 /// # Errors
-/// Where the graph does not have one of them.
+/// If the graph lacks one of them.
 pub fn distinct(option: &str, named: &[Source], store: &Store) -> Result<Vec<VertexId>> {
     let vertices = named.iter().map(|one| one.vertex_of(option, store));
     let mut vertices = vertices.collect::<Result<Vec<_>>>()?;
@@ -63,7 +63,7 @@ pub fn distinct(option: &str, named: &[Source], store: &Store) -> Result<Vec<Ver
     Ok(vertices)
 }
 
-/// A vertex and the value at which it is held.
+/// A vertex and its fixed value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Held {
     /// The vertex.
@@ -72,35 +72,37 @@ pub struct Held {
     pub value: f32,
 }
 
-/// Reads `ID=VALUE`.
+/// Parses `ID=VALUE`.
 ///
 /// # Errors
-/// A sentence for the user where it is something else.
+/// A message for the user.
 pub fn held_at(text: &str) -> Result<Held, String> {
     let (vertex, value) = text.split_once('=').ok_or("expected ID=VALUE")?;
     let value = value.parse().map_err(|_| format!("{value}: expected a number after `=`"))?;
     Ok(Held { vertex: source(vertex)?, value })
 }
 
-/// Reads `ID=VALUE`, or `ID`, which is held at 1.
+/// Parses `ID=VALUE`, or `ID` for a value of 1.
 ///
 /// # Errors
-/// A sentence for the user where it is neither.
+/// A message for the user.
 pub fn held(text: &str) -> Result<Held, String> {
     if text.contains('=') { held_at(text) } else { Ok(Held { vertex: source(text)?, value: 1.0 }) }
 }
 
-/// The vertices that an option names, each with its value.
+/// Returns the vertices that an option names, with their values.
 ///
 /// # Errors
-/// Where the graph does not have one of them, and where one is named twice.
+/// If the graph lacks one of them, or one is given twice.
 pub fn held_vertices(option: &str, held: &[Held], store: &Store) -> Result<Vec<(VertexId, f32)>> {
     let (mut vertices, mut met) = (Vec::new(), HashSet::new());
     for one in held {
         let vertex = one.vertex.vertex_of(option, store)?;
         if !met.insert(vertex) {
             let id = store.ids()?.original(vertex);
-            return Err(Error::Parameter(format!("{option} {id}: is given twice, and can be held at one value only")));
+            return Err(Error::Parameter(format!(
+                "{option} {id}: is given twice, but a vertex can be held at one value only"
+            )));
         }
         vertices.push((vertex, one.value));
     }

@@ -14,8 +14,8 @@ use topostream_formats::Store;
 pub const COMPONENTS: Entry = Entry {
     name: "components",
     aliases: &["cc", "wcc"],
-    about: "Connected components, whichever way the edges point",
-    details: "A component is called by one of its vertices: the one with the smallest id, or, in a store that was \
+    about: "Connected components, ignoring edge directions",
+    details: "A component is named by one of its vertices: the one with the smallest id, or, in a store that was \
               made with --order, the first in that order.",
     source: "least labels along edges",
     lists: "out",

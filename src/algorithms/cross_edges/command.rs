@@ -19,8 +19,8 @@ use topostream_formats::readers::InputFile;
 pub const CROSS_EDGES: Entry = Entry {
     name: "cross-edges",
     aliases: &[],
-    about: "Cross-edges: how many edges go from one set of vertices into another",
-    details: "Counts for each vertex of the first set; an undirected edge with both ends in both sets counts at each.",
+    about: "Cross-edges: the number of edges from one set of vertices to another",
+    details: "Counts per vertex of the first set. An undirected edge whose ends are in both sets counts at both ends.",
     source: "Kim et al., SIGMOD 2016",
     lists: "out, of the first set's vertices",
     bytes_per_vertex: "4, sets 1/4",
@@ -39,7 +39,7 @@ pub const CROSS_EDGES: Entry = Entry {
 /// The arguments of `cross-edges`.
 #[derive(Args)]
 pub struct CrossEdgesArgs {
-    /// The vertices that edges leave: a file of original ids, one a line, or - for standard input
+    /// The vertices that edges leave: a file of original ids, one per line, or - for standard input
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
     /// The vertices that they enter: another file; only one of the two can be standard input

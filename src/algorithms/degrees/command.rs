@@ -20,8 +20,8 @@ use topostream_formats::Store;
 pub const DEGREES: Entry = Entry {
     name: "degrees",
     aliases: &[],
-    about: "Degrees: how many edges leave each vertex and how many end there, and how many vertices have each degree",
-    details: "A loop counts once as an out-edge and once as an in-edge; in an undirected graph, once.",
+    about: "Degrees: in- and out-degree of each vertex, and the number of vertices of each degree",
+    details: "A self-loop counts once as an out-edge and once as an in-edge; in an undirected graph, once.",
     source: "counts",
     lists: "out; none where the store has in-lists",
     bytes_per_vertex: "4",

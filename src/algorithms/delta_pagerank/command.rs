@@ -13,7 +13,7 @@ use topostream_formats::Store;
 pub const DELTA_PAGERANK: Entry = Entry {
     name: "delta-pagerank",
     aliases: &[],
-    about: "PageRank by residuals: later iterations read only vertices that still have something to pass on",
+    about: "PageRank by residuals: later iterations read only vertices whose residual is large enough",
     details: "",
     source: "Shun and Blelloch, PPoPP 2013; Zhang et al., TPDS 2014",
     lists: "out, of vertices with something to pass on",
@@ -39,7 +39,7 @@ pub struct DeltaArgs {
     /// Maximum relative error of a rank; at least 1e-6
     #[arg(long, default_value_t = 1e-4, value_name = "PART")]
     tolerance: f64,
-    /// What becomes of the rank of vertices without out-edges
+    /// What happens to the rank of vertices without out-edges
     #[arg(long, default_value = "redistribute", value_name = "RULE")]
     dangling: DanglingName,
     /// Number of vertices of highest rank to print

@@ -13,8 +13,9 @@ use topostream_formats::Store;
 pub const EIGENVECTOR: Entry = Entry {
     name: "eigenvector",
     aliases: &["eigenvector-centrality"],
-    about: "Eigenvector centrality: a vertex counts as much as its in-neighbours together",
-    details: "Values are scaled to a Euclidean norm of 1. Weights are not read. As NetworkX's eigenvector_centrality.",
+    about: "Eigenvector centrality: proportional to the sum over in-neighbours",
+    details: "Values are scaled to a Euclidean norm of 1. Weights are ignored. Same as NetworkX's \
+              eigenvector_centrality.",
     source: "Bonacich, Journal of Mathematical Sociology 1972",
     lists: "in, or out",
     bytes_per_vertex: "12",

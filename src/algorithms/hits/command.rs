@@ -14,7 +14,7 @@ pub const HITS: Entry = Entry {
     name: "hits",
     aliases: &[],
     about: "HITS: hubs, which link to good authorities, and authorities, which good hubs link to",
-    details: "Hubs and authorities are scaled to a sum of 1 each. Weights are not read. As NetworkX's hits.",
+    details: "Hubs and authorities are scaled to a sum of 1 each. Weights are ignored. Same as NetworkX's hits.",
     source: "Kleinberg, Journal of the ACM 1999",
     lists: "out",
     bytes_per_vertex: "16",
@@ -33,10 +33,10 @@ pub const HITS: Entry = Entry {
 /// The arguments of `hits`.
 #[derive(Args)]
 pub struct HitsArgs {
-    /// Do exactly this many iterations
+    /// Run exactly this many iterations
     #[arg(long, value_name = "N", conflicts_with = "tolerance")]
     iterations: Option<u32>,
-    /// Stop when an iteration changes the hubs by less than this in all; they add up to 1
+    /// Stop when an iteration changes the hubs by less than this in total; they sum to 1
     #[arg(long, default_value_t = 1e-6, value_name = "CHANGE")]
     tolerance: f64,
     /// Maximum number of iterations

@@ -13,10 +13,10 @@ use topostream_formats::Store;
 pub const KATZ: Entry = Entry {
     name: "katz",
     aliases: &["katz-centrality"],
-    about: "Katz centrality: walks that end at a vertex, longer ones discounted",
+    about: "Katz centrality: the number of walks that end at a vertex, discounted by length",
     details: "Each vertex has `--alpha` times the sum of its in-neighbours' values, plus `--beta`; values are scaled \
               to a Euclidean norm of 1. `--alpha` must be below 1 over the largest eigenvalue of the graph. Weights \
-              are not read. As NetworkX's katz_centrality.",
+              are ignored. Same as NetworkX's katz_centrality.",
     source: "Katz, Psychometrika 1953",
     lists: "in, or out",
     bytes_per_vertex: "8",
@@ -35,7 +35,7 @@ pub const KATZ: Entry = Entry {
 /// The arguments of `katz`.
 #[derive(Args)]
 pub struct KatzArgs {
-    /// Factor by which a walk counts less for each of its edges
+    /// Attenuation factor per edge of a walk
     #[arg(long, default_value_t = 0.1, value_name = "FACTOR")]
     alpha: f64,
     /// Value of a vertex without in-neighbours

@@ -12,10 +12,10 @@ use topostream_formats::{Direction, Store};
 pub const KCORE: Entry = Entry {
     name: "kcore",
     aliases: &["core-numbers"],
-    about: "Core numbers: how far into the dense parts of the graph vertices are, whichever way the edges point",
+    about: "Core numbers: the largest k such that a vertex is in the k-core, ignoring edge directions",
     details: "A vertex's core number is the largest k such that it lies in a part of the graph where every vertex has \
-              at least k edges to others of that part. Repeated edges count as often as they stand, loops do not. \
-              Over a directed graph, in-lists (format --in-edges) save most of the reading.",
+              at least k edges to others of that part. Repeated edges count each time, self-loops do not. \
+              For a directed graph, in-lists (format --in-edges) save most of the reads.",
     source: "Seidman, Social Networks 1983; Matula and Beck, JACM 1983",
     lists: "out; in where directed",
     bytes_per_vertex: "degree 4, sets 1/4",
@@ -38,7 +38,7 @@ pub const KCORE: Entry = Entry {
 /// The arguments of `kcore`.
 #[derive(Args)]
 pub struct KCoreArgs {
-    /// Never read in-lists, even where the store has them: every round reads all out-lists
+    /// Never read in-lists, even if the store has them: every round reads all out-lists
     #[arg(long)]
     out_lists: bool,
 }

@@ -83,9 +83,19 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     }
     let stride = step.integers.z;
     if mode == LEAP {
-        return vec4<f32>(at_most(vertex, stride, LEAP_0), at_most(vertex, stride, LEAP_1), at_most(vertex, stride, LEAP_2), 0.0);
+        return vec4<f32>(
+            at_most(vertex, stride, LEAP_0),
+            at_most(vertex, stride, LEAP_1),
+            at_most(vertex, stride, LEAP_2),
+            0.0,
+        );
     }
-    return vec4<f32>(at_most(vertex, stride, SEARCH_0), at_most(vertex, stride, SEARCH_1), at_most(vertex, stride, SEARCH_2), 0.0);
+    return vec4<f32>(
+        at_most(vertex, stride, SEARCH_0),
+        at_most(vertex, stride, SEARCH_1),
+        at_most(vertex, stride, SEARCH_2),
+        0.0,
+    );
 }
 
 // Counts the vertices that were removed, those that would be removed one level up, and those that are left.

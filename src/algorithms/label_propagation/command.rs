@@ -17,8 +17,8 @@ use topostream_formats::Store;
 pub const COMMUNITIES: Entry = Entry {
     name: "communities",
     aliases: &["cdlp", "label-propagation"],
-    about: "Communities by label propagation, with LDBC Graphalytics' deterministic rule",
-    details: "Every vertex takes the label that most of its neighbours have, of several the smallest; a label is the \
+    about: "Communities by label propagation, by LDBC Graphalytics' deterministic rule",
+    details: "Every vertex takes the most frequent label among its neighbours, the smallest of several; a label is the \
               id of a vertex.",
     source: "Raghavan, Albert and Kumara, 2007; LDBC Graphalytics (CDLP)",
     lists: "out",
@@ -31,7 +31,7 @@ pub const COMMUNITIES: Entry = Entry {
         Sample::tested("--iterations 3 --table 2MiB", UNDIRECTED),
     ],
     arguments: Arguments::of::<CommunitiesArgs>(),
-    switches: &[Switch::flag("ranges", "Labels are counted in several ranges of vertices")],
+    switches: &[Switch::flag("ranges", "Count labels in several ranges of vertices")],
     shader: |variation| {
         let ranges = if variation.is_on("ranges") { 2 } else { 1 };
         Box::new(LabelPropagation::without_table(variation.directed, ranges))
@@ -60,7 +60,7 @@ impl Command for CommunitiesArgs {
     fn prepare(&self, _store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         Ok(Prepared::new(*self)
             .showing(Shown::Groups("communities"))
-            .leaving_out("not in the times: a directed graph without in-lists is read once before, to count edges"))
+            .leaving_out("not in the times: a directed graph without in-lists is first read once to count edges"))
     }
 }
 

@@ -33,7 +33,7 @@ use crate::model::algorithm::{
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
 use crate::model::{Parameters, sound};
-use crate::pages::adjacency::{in_degrees, degree, ranges};
+use crate::pages::adjacency::{degree, in_degrees, ranges};
 use kernel::{Counts, LabelPropagationKernel, NEW, SPREAD};
 use memory::{Memory, counted_alone_max};
 use rayon::prelude::*;
@@ -79,7 +79,7 @@ impl LabelPropagation {
     /// device; by default a quarter of main memory, at most 1 GiB, and no more than a device can bind.
     ///
     /// # Errors
-    /// The same as of [`Engine::run`].
+    /// The errors of [`Engine::run`].
     pub fn run(
         engine: &Engine,
         iterations: u32,
@@ -93,7 +93,7 @@ impl LabelPropagation {
     /// without in-lists all pages are read.
     ///
     /// # Errors
-    /// The same as of [`Engine::run`].
+    /// The errors of [`Engine::run`].
     pub fn new(engine: &Engine, iterations: u32, table_bytes: Option<u64>) -> Result<Self> {
         let (store, cancel) = (engine.store(), &engine.options().cancel);
         let directed = store.manifest().directed;

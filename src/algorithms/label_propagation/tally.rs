@@ -3,25 +3,25 @@
 use super::SPREAD;
 use std::cell::Cell;
 
-/// Longer lists are counted in the table: a thread's memory is bounded by this, at 36 bytes a neighbour, and stays in
+/// Longer lists are counted in the table: this bounds a thread's memory, at 36 bytes a neighbour, so that it stays in
 /// its cache.
 pub const NEIGHBOURS_MAX: u64 = 1 << 14;
 
 /// The labels of a list.
 pub struct Tally {
     labels: Vec<u32>,
-    /// All of them, or'ed.
+    /// The bitwise or of all labels.
     any: u32,
 }
 
 thread_local! {
-    /// The thread's rooms while no list has them, all empty.
+    /// The thread's empty tallies that no list is using.
     static LABELS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
     static PLACES: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
 }
 
 impl Tally {
-    /// For a list of so many neighbours, [`NEIGHBOURS_MAX`] at most.
+    /// Creates a tally for a list of this many neighbours, at most [`NEIGHBOURS_MAX`].
     #[inline(always)]
     pub fn of(neighbours: u64) -> Self {
         let mut labels = LABELS.take();
@@ -29,20 +29,20 @@ impl Tally {
         Self { labels, any: 0 }
     }
 
-    /// Takes a neighbour's label.
+    /// Adds a neighbour's label.
     #[inline(always)]
     pub fn add(&mut self, label: u32) {
         self.labels.push(label);
         self.any |= label;
     }
 
-    /// Whether one of the labels has one of these bits.
+    /// Whether any label has one of these bits.
     #[inline(always)]
     pub fn has(&self, bits: u32) -> bool {
         self.any & bits != 0
     }
 
-    /// The label that was taken most often, of several the smallest: as far as `mask` goes. Without `count` none is.
+    /// Returns the most frequent label under `mask`, the smallest of several. Without `count` there is none.
     #[inline(always)]
     pub fn finish(mut self, mask: u32, count: bool) -> Option<u32> {
         let most = if count { most(&self.labels, mask) } else { None };
@@ -53,18 +53,18 @@ impl Tally {
 }
 
 fn most(labels: &[u32], mask: u32) -> Option<u32> {
-    // Twice as many places as there may be labels, a power of two.
+    // Twice the maximum number of labels, rounded up to a power of two.
     let bits = (2 * labels.len()).next_power_of_two().trailing_zeros().max(1);
     let mut all = PLACES.take();
     if all.len() < 1 << bits {
         all.resize(1 << bits, 0);
     }
     let places = &mut all[..1 << bits];
-    // The number of a label, then its complement: what is larger is better.
+    // A label's count, then its complement: the larger pair wins.
     let mut best = 0;
     for label in labels.iter().map(|label| label & mask) {
         let mut at = (label.wrapping_mul(SPREAD) >> (32 - bits)) as usize;
-        // A label and one in the upper half of a place, its number in the lower; 0 where there is none.
+        // A place has a label in its upper half and its count in the lower; 0 if it is empty.
         let key = u64::from(label) + 1;
         while places[at] != 0 && places[at] >> 32 != key {
             at = (at + 1) & (places.len() - 1);
@@ -85,9 +85,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Also that nothing is left of the list before.
+        /// Also tests that nothing of the previous list is left.
         #[test]
-        fn agrees_with_a_sorted_map(lists in prop::collection::vec(prop::collection::vec(0u32..50, 1..200), 1..5), far: bool) {
+        fn agrees_with_a_sorted_map(
+            lists in prop::collection::vec(prop::collection::vec(0u32..50, 1..200), 1..5),
+            far: bool,
+        ) {
             let (high, mask) = (1 << 31, u32::MAX >> 1);
             let label = |small: u32| if far { mask - 1 - small * 65_536 } else { small };
             for list in lists {

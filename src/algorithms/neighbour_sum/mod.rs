@@ -187,10 +187,10 @@ pub(super) fn switches<const SIGNED: bool>(weights: Option<WeightType>) -> Vec<(
 #[cfg(feature = "cli")]
 #[derive(clap::Args)]
 pub(super) struct StopArgs {
-    /// Do exactly this many iterations
+    /// Run exactly this many iterations
     #[arg(long, value_name = "N", conflicts_with = "tolerance", value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
-    /// Stop when an iteration changes a vertex by less than this in the mean
+    /// Stop when the mean change of a vertex in an iteration is less than this
     #[arg(long, default_value_t = 1e-6, value_name = "CHANGE")]
     tolerance: f64,
     /// Maximum number of iterations

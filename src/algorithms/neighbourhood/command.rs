@@ -15,8 +15,8 @@ use topostream_formats::{Store, VertexId};
 pub const NEIGHBOURHOOD: Entry = Entry {
     name: "neighbourhood",
     aliases: &["k-hop"],
-    about: "Neighbourhood: the vertices within some hops of one or several sources",
-    details: "Gives every vertex its number of hops from the nearest source, -1 where that is more than --hops.",
+    about: "Neighbourhood: the vertices within k hops of one or several sources",
+    details: "The answer is the number of hops from the nearest source, or -1 if that is more than --hops.",
     source: "breadth-first search with a bound",
     lists: "as bfs; both ways: out",
     bytes_per_vertex: "as bfs; both ways: level 4, outermost 1/8",
@@ -45,10 +45,10 @@ pub struct NeighbourhoodArgs {
     /// The sources: an original id, or `max-degree`; may be repeated: hops count from the nearest one
     #[arg(long = "source", value_name = "ID", value_parser = source, required = true)]
     sources: Vec<Source>,
-    /// How many hops
+    /// Maximum number of hops
     #[arg(long, value_name = "K")]
     hops: u32,
-    /// Which edges are followed
+    /// Which edges to follow
     #[arg(long, default_value = "out", value_name = "DIRECTION")]
     direction: DirectionArg,
 }
@@ -58,7 +58,7 @@ pub struct NeighbourhoodArgs {
 pub enum DirectionArg {
     /// Along edges
     Out,
-    /// Against edges; quick where the store has in-lists
+    /// Against edges; fast if the store has in-lists
     In,
     /// Either way; a directed graph's store must have in-lists
     Both,

@@ -15,9 +15,9 @@ use topostream_formats::Store;
 pub const NEURAL_NETWORK: Entry = Entry {
     name: "neural-network",
     aliases: &["nn"],
-    about: "Neural network: an activation function of each vertex's weighted sum of in-neighbours, until values settle",
-    details: "Every vertex begins at `--initial`; `--input` holds vertices at values of their own. Edges count by \
-              their weights, or 1 where the store has none.",
+    about: "Neural network: apply an activation function to weighted sums over in-neighbours until convergence",
+    details: "Every vertex starts at `--initial`; `--input` fixes the values of some vertices. Edges count by \
+              their weights, or as 1 if the store has none.",
     source: "Khorasani, Gupta and Bhuyan, PACT 2015",
     lists: "in, or out",
     bytes_per_vertex: "8, held 1/8, refused 1/8",
@@ -48,13 +48,13 @@ pub struct NeuralNetworkArgs {
     /// Activation function
     #[arg(long, value_enum, default_value_t, value_name = "FUNCTION")]
     activation: Activation,
-    /// Value at which every vertex begins
+    /// Initial value of every vertex
     #[arg(long, default_value_t = 1.0, allow_hyphen_values = true, value_name = "VALUE")]
     initial: f32,
     /// A vertex that is held at a value, by its original id; may be given several times
     #[arg(long = "input", value_name = "ID=VALUE", value_parser = held_at)]
     inputs: Vec<Held>,
-    /// Do exactly this many iterations
+    /// Run exactly this many iterations
     #[arg(long, value_name = "N", conflicts_with = "tolerance", value_parser = clap::value_parser!(u32).range(1..))]
     iterations: Option<u32>,
     /// Stop when an iteration changes every vertex by less than this
@@ -63,7 +63,7 @@ pub struct NeuralNetworkArgs {
     /// Maximum number of iterations
     #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
     max_iterations: u32,
-    /// Let every edge count 1, even where the store has weights
+    /// Give every edge a weight of 1, even if the store has weights
     #[arg(long)]
     ignore_weights: bool,
     /// Number of vertices of highest value to print

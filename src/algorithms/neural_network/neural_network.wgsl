@@ -34,7 +34,8 @@ fn activation(x: f32) -> f32 {
 // The hyperbolic tangent. Near 0 the quotient of exponentials loses precision; Taylor's series does not.
 fn tangent(x: f32) -> f32 {
     let square = x * x;
-    let series = 1.0 + square * (-1.0 / 3.0 + square * (2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0))));
+    let series = 1.0
+        + square * (-1.0 / 3.0 + square * (2.0 / 15.0 + square * (-17.0 / 315.0 + square * (62.0 / 2835.0))));
     let quotient = 1.0 - 2.0 / (exp(2.0 * clamp(x, -40.0, 40.0)) + 1.0);
     return select(quotient, x * series, abs(x) < 0.25);
 }

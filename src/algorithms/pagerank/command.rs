@@ -15,7 +15,7 @@ use topostream_formats::Store;
 pub const PAGERANK: Entry = Entry {
     name: "pagerank",
     aliases: &[],
-    about: "PageRank: the importance of vertices by the vertices that point to them",
+    about: "PageRank: the importance of vertices by the vertices that link to them",
     details: "",
     source: "Page et al., 1999",
     lists: "out (push) or in (pull)",
@@ -65,22 +65,22 @@ pub struct PageRankArgs {
     /// The probability of following an edge, from 0 to 1
     #[arg(long, default_value_t = 0.85, value_name = "PROBABILITY")]
     damping: f64,
-    /// Do exactly this many iterations
+    /// Run exactly this many iterations
     #[arg(long, value_name = "N", conflicts_with = "tolerance")]
     iterations: Option<u32>,
-    /// Stop when an iteration changes all ranks together (L1 norm) by less than this; 1e-7 at the least
+    /// Stop when an iteration changes the ranks by less than this in L1 norm; at least 1e-7
     #[arg(long, default_value_t = 1e-6, value_name = "CHANGE")]
     tolerance: f64,
     /// Maximum number of iterations
     #[arg(long, default_value_t = 100, value_name = "N", conflicts_with = "iterations")]
     max_iterations: u32,
-    /// What becomes of the rank of vertices without out-edges
+    /// What happens to the rank of vertices without out-edges
     #[arg(long, default_value = "redistribute", value_name = "RULE")]
     dangling: DanglingName,
-    /// Which lists are read
+    /// Which lists to read
     #[arg(long, default_value = "auto", value_name = "LISTS")]
     traffic: TrafficName,
-    /// How the shares that a vertex receives are added up
+    /// How the contributions to a rank are summed
     #[arg(long, default_value = "exact", value_name = "NUMBERS")]
     sums: SumsName,
     /// Number of vertices of highest rank to print

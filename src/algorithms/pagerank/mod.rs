@@ -63,7 +63,7 @@ pub enum Traffic {
     Pull,
 }
 
-/// How the shares that a vertex receives are added up.
+/// How the contributions to a rank are summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sums {
     /// In fixed point with 63 fractional bits: the same bits on every run.

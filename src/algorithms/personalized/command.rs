@@ -15,8 +15,8 @@ use topostream_formats::Store;
 pub const PERSONALIZED_PAGERANK: Entry = Entry {
     name: "personalized-pagerank",
     aliases: &["rwr"],
-    about: "Personalized PageRank: the importance of vertices as seen from some of them (random walk with restart)",
-    details: "Walks follow an edge with the probability `--damping`, and otherwise begin anew at a seed.",
+    about: "Personalized PageRank: the importance of vertices relative to seed vertices (random walk with restart)",
+    details: "Walks follow an edge with the probability `--damping`, and otherwise restart at a seed.",
     source: "Page et al., 1999; Tong, Faloutsos and Pan, ICDM 2006",
     lists: "out (push) or in (pull)",
     bytes_per_vertex: "as pagerank; seeds 1/8",
@@ -41,7 +41,7 @@ pub const PERSONALIZED_PAGERANK: Entry = Entry {
 /// The arguments of `personalized-pagerank`.
 #[derive(Args)]
 pub struct PersonalizedArgs {
-    /// Where walks begin: an original id, or `max-degree` for the vertex with the most out-edges; may be given several
+    /// Where walks start: an original id, or `max-degree` for the vertex with the most out-edges; may be given several
     /// times
     #[arg(long = "seed", value_name = "ID", required = true, value_parser = source)]
     seeds: Vec<Source>,

@@ -12,10 +12,10 @@ use topostream_formats::Store;
 pub const RADIUS: Entry = Entry {
     name: "radius",
     aliases: &["effective-diameter"],
-    about: "Radius and effective diameter, estimated: how many vertices each one reaches, and in how many hops",
-    details: "Gives every vertex its eccentricity (a lower bound, in hops), its effective radius (hops to nine tenths \
-              of what it reaches) and the number of vertices that it reaches, from sketches; and for the graph its \
-              effective diameter.",
+    about: "Radius and effective diameter, estimated from the number of vertices within each number of hops",
+    details: "Gives every vertex its eccentricity (a lower bound, in hops), its effective radius (hops to 90% \
+              of the vertices that it reaches) and the number of vertices that it reaches, from sketches; for the \
+              graph, its effective diameter.",
     source: "Palmer, Gibbons and Faloutsos, KDD 2002; Kang et al., TKDD 2011",
     lists: "out",
     bytes_per_vertex: "84; --narrow 36",

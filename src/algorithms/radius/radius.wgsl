@@ -110,7 +110,11 @@ fn begin_pass(vertex: u32, seed: u32) {
     let bits = vec4<u32>(1u << place);
     let places = vec4<u32>(0u, 1u, 2u, 3u);
     let none = vec4<u32>();
-    store_now(vertex, select(none, bits, places == vec4<u32>(bitmap)), select(none, bits, places + 4u == vec4<u32>(bitmap)));
+    store_now(
+        vertex,
+        select(none, bits, places == vec4<u32>(bitmap)),
+        select(none, bits, places + 4u == vec4<u32>(bitmap)),
+    );
 }
 
 fn vertex_initialise(vertex: u32) -> vec4<f32> {

@@ -17,10 +17,10 @@ use topostream_formats::{Store, VertexId};
 pub const SSSP: Entry = Entry {
     name: "sssp",
     aliases: &[],
-    about: "Shortest paths: how far vertices are from a source, by the weights of the edges",
-    details: "Whole weights give whole distances of at most 2^32 - 3. With f32 weights each addition along a path is \
-              rounded to the nearest f32. Vertices that are not reached get -1 (whole) or inf. A negative weight on \
-              the way is an error.",
+    about: "Shortest paths: distances of vertices from a source, by edge weights",
+    details: "Integer weights give integer distances of at most 2^32 - 3. With f32 weights each addition along a path \
+              is rounded to the nearest f32. Unreachable vertices get -1 (integer weights) or inf. A negative weight \
+              on the way is an error.",
     source: "Bellman and Ford, by frontiers; Meyer and Sanders, 2003 (--delta)",
     lists: "out",
     bytes_per_vertex: "distance 4, frontiers 1/4; `f32` weights 1/8",
@@ -36,7 +36,7 @@ pub const SSSP: Entry = Entry {
     switches: &[Switch {
         name: "delta",
         values: &[],
-        help: "By buckets of distances",
+        help: "Use buckets of distances",
         renames: Some("delta-stepping"),
     }],
     shader: of_variation,
@@ -73,7 +73,7 @@ pub struct SsspArgs {
 impl Command for SsspArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
         let source = self.source.vertex(store)?;
-        // Where there are no weights the engine says so.
+        // Without weights, the engine reports an error.
         let paths = Sssp { source, weights: store.manifest().weights.unwrap_or(WeightType::U32) };
         let prepared = match self.delta {
             Some(delta) => Prepared::new(DeltaStepping { paths, delta }),

@@ -1,16 +1,17 @@
-//! Single-source shortest paths by buckets: the distances of [`Sssp`], to the bit, with fewer lists read twice.
+//! Single-source shortest paths by buckets: the same distances as [`Sssp`], to the bit, but fewer lists are read twice.
 //!
-//! Delta-stepping (Meyer and Sanders, Journal of Algorithms 2003), in the variant without a difference between light
-//! and heavy edges (GAP): vertices whose distance has become less wait until the bucket of their distance comes, D
-//! wide. A superstep reads the lists of those in the bucket; it is left when nobody in it has become nearer, and the
-//! next begins in a superstep that reads nothing. Empty buckets are passed over in strides that double, and a bucket
-//! behind a gap is as wide as the last stride: the width decides how often a list is read, never the result.
+//! Delta-stepping (Meyer and Sanders, Journal of Algorithms 2003), in the variant that does not distinguish light and
+//! heavy edges (GAP): a vertex whose distance has decreased waits for the bucket of its distance; buckets are `delta`
+//! wide. A superstep reads the lists of the vertices in the current bucket. Once no distance in the bucket decreases, a
+//! superstep that reads no lists begins the next bucket. Empty buckets are skipped in strides that double, and a bucket
+//! after a gap is as wide as the last stride: the width determines how often a list is read, never the result.
 //!
-//! A narrow bucket reads few lists twice, in many supersteps; a wide one is Bellman and Ford's way. Each superstep
-//! costs a vertex phase over all vertices, so that narrow buckets are for graphs whose pages have to be read from disk.
+//! With narrow buckets few lists are read twice, in many supersteps; with wide ones the algorithm approaches
+//! Bellman-Ford. Each superstep costs a vertex phase over all vertices, so narrow buckets suit graphs whose pages must
+//! be read from disk.
 //!
-//! Weights, distances and refusals are those of [`Sssp`]. 4.25 bytes a vertex: the distance and two bits; with `f32`
-//! weights one more.
+//! Weights, distances and errors are those of [`Sssp`]. 4.25 bytes a vertex: the distance and two bits; one more bit
+//! with `f32` weights.
 
 use super::{Nearest, Sssp};
 use crate::algorithms::relaxation::{self, Relaxation, VALUE, relaxation_wgsl};
@@ -23,25 +24,25 @@ use std::io::Read;
 use std::ops::Range;
 use topostream_formats::Direction;
 
-/// Shortest paths from one source, bucket by bucket.
+/// Shortest paths from one source by buckets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeltaStepping {
-    /// From where, over which weights.
+    /// The source and the type of weights.
     pub paths: Sssp,
-    /// How wide a bucket is, as a distance: above 0, and at least 1 where weights are whole.
+    /// The width of a bucket, as a distance: above 0, and at least 1 for integer weights.
     pub delta: f64,
 }
 
-/// Places in totals.
+/// Indices of totals.
 const VISITED: usize = 0;
 const WAITING: usize = 1;
 
-/// What a step's numbers say.
+/// Indices of a step's numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bucket {
-    /// Where it ends: distances below this, by their bits.
+    /// The end of the bucket: distances below this, by their bits.
     end: u32,
-    /// How many buckets the next one is away, if this is empty.
+    /// The number of buckets to the next one, if this one is empty.
     stride: f64,
 }
 
@@ -52,17 +53,18 @@ impl Bucket {
 }
 
 impl DeltaStepping {
-    /// Vertices whose distance has become less since their list was read.
+    /// Vertices whose distance has decreased since their list was read.
     fn pending(&self) -> usize {
         if self.paths.is_float() { 2 } else { 1 }
     }
 
-    /// Those whose lists are read.
+    /// Vertices whose lists are read.
     fn visited(&self) -> usize {
         self.pending() + 1
     }
 
-    /// The distance that is so many buckets behind another, by its bits; at most the largest that a path can have, so
+    /// Returns the distance that is this many buckets beyond another, by its bits; at most the largest distance of a
+    /// path, so that the last bucket has room for all.
     /// that the last bucket has room for all.
     fn behind(&self, end: u32, buckets: f64) -> u32 {
         let width = buckets * self.delta;
@@ -72,7 +74,7 @@ impl DeltaStepping {
         }
     }
 
-    /// A superstep over a bucket, or one that finds out which vertices are in it.
+    /// A superstep over a bucket, or one that determines the vertices of a bucket.
     fn step(&self, superstep: u32, bucket: Bucket, begins: bool) -> Step {
         // Between two buckets no list is read.
         let step = match begins {
@@ -95,7 +97,7 @@ impl Algorithm for DeltaStepping {
             let (of, merge, initial) = (AttributeType::Bit, Merge::Or, Initial::Bits(0));
             Attribute { name, of, role, merge, initial }
         };
-        // The distance, and which are refused.
+        // The distance, and the rejected vertices.
         let mut declared = self.paths.attributes(has_in_lists);
         declared.extend([bit("pending", Role::Accumulated), bit("visited", Role::ReadOnly)]);
         declared
@@ -108,7 +110,7 @@ impl Algorithm for DeltaStepping {
     fn check(&self, graph: &Graph) -> Result<(), String> {
         let least = if self.paths.is_float() { f64::MIN_POSITIVE } else { 1.0 };
         if !self.delta.is_finite() || self.delta < least {
-            let what = if self.paths.is_float() { "above 0" } else { "of at least 1, as weights are whole" };
+            let what = if self.paths.is_float() { "above 0" } else { "of at least 1 for integer weights" };
             return Err(format!("delta {}: the width of a bucket must be a finite number {what}", self.delta));
         }
         self.paths.check(graph)
@@ -120,11 +122,7 @@ impl Algorithm for DeltaStepping {
 
     fn recall(&self, _state: &State, step: &Step, _kept: &mut dyn Read) -> Result<(), String> {
         let Bucket { stride, .. } = Bucket::of(step);
-        if stride >= 1.0 {
-            Ok(())
-        } else {
-            Err(format!("its superstep says {stride} where a number from 1 on is expected"))
-        }
+        if stride >= 1.0 { Ok(()) } else { Err(format!("its superstep has a stride of {stride}, expected at least 1")) }
     }
 
     fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
@@ -202,7 +200,7 @@ mod tests {
     use topostream_formats::VertexId;
     use topostream_formats::edge::WeightType;
 
-    /// Strides that double come to an end that everything is before, whatever the width.
+    /// Doubling strides reach the end of all distances, whatever the width.
     #[test]
     fn buckets_come_to_an_end() {
         for (weights, deltas, last) in [

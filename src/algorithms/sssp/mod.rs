@@ -143,7 +143,7 @@ impl Algorithm for Sssp {
         let dist = state.attributes.u32(VALUE);
         let too_far = (0..state.graph.vertices).find(|&vertex| dist.get(vertex as u32) == TOO_FAR);
         let Some(vertex) = too_far else { return Ok(()) };
-        let reason = format!("its distance is more than {}; take f32 weights (format --weight-type f32)", TOO_FAR - 1);
+        let reason = format!("its distance is more than {}; use f32 weights (format --weight-type f32)", TOO_FAR - 1);
         Err(Refusal { vertex: VertexId(vertex as u32), reason })
     }
 

@@ -13,9 +13,9 @@ use topostream_formats::{Store, VertexId};
 pub const WIDEST: Entry = Entry {
     name: "widest",
     aliases: &[],
-    about: "Widest paths: maximum bottleneck capacity from a source, the least weight on the way there",
-    details: "Vertices that are not reached get 0, as do those that only edges of weight 0 lead to. The source has \
-              the largest width: 2^32 - 1 (whole weights) or inf (f32). A negative weight on the way is an error.",
+    about: "Widest paths: maximum bottleneck capacity from a source (the least weight on the path)",
+    details: "Unreachable vertices get 0, as do those reached only over edges of weight 0. The source has \
+              the largest width: 2^32 - 1 (integer weights) or inf (f32). A negative weight on the way is an error.",
     source: "Pollack, 1960",
     lists: "out",
     bytes_per_vertex: "width 4, frontiers 1/4; `f32` weights 1/8",
@@ -38,7 +38,7 @@ pub struct WidestArgs {
 
 impl Command for WidestArgs {
     fn prepare(&self, store: &Store, _cancel: &Arc<AtomicBool>) -> Result<Prepared> {
-        // Where there are no weights the engine says so.
+        // Without weights, the engine reports an error.
         let weights = store.manifest().weights.unwrap_or(WeightType::U32);
         let widest = Widest { source: self.source.vertex(store)?, weights };
         Ok(Prepared::new(widest).showing(Shown::AboveZero))

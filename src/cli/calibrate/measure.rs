@@ -141,7 +141,7 @@ impl Bench<'_> {
     }
 }
 
-/// The share of its bus's rate that each of several devices has left when all of them read main memory.
+/// The share of its bus rate that each of several devices reaches while all of them read main memory.
 pub fn concurrent_bus_share(benches: &[Bench<'_>]) -> Result<f64, Failure> {
     let gpus: Vec<&Bench<'_>> = benches.iter().filter(|bench| !bench.is_cpu()).collect();
     if gpus.len() < 2 {

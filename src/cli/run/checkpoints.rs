@@ -13,15 +13,15 @@ use topostream::checkpoint::{CheckpointEvent, Checkpoints, Every};
 #[derive(Args)]
 #[command(next_help_heading = "Checkpoints")]
 pub struct CheckpointArgs {
-    /// Keep what the run has come to in this folder, so that it can be resumed after a crash or Ctrl-C; removed once
-    /// results are written. Ctrl-C then waits for the end of the superstep and writes one more; a second Ctrl-C stops
+    /// Write checkpoints to this folder, so that the run can be resumed after a crash or Ctrl-C; they are removed once
+    /// results are written. Ctrl-C then waits for the end of the superstep and writes another; a second Ctrl-C stops
     /// at once
     #[arg(long, value_name = "DIR", id = "checkpoint_dir")]
     checkpoint: Option<PathBuf>,
-    /// How often: a time (90s, 5m, 1h) or a number of supersteps [default: 60s, and at most 3% of the run's time]
+    /// The interval: a time (90s, 5m, 1h) or a number of supersteps [default: 60s, and at most 3% of the run's time]
     #[arg(long, value_name = "INTERVAL", requires = "checkpoint_dir", value_parser = every)]
     checkpoint_every: Option<Every>,
-    /// Go on from the newest checkpoint in --checkpoint, on whichever device; from the beginning where there is none
+    /// Resume from the newest checkpoint in --checkpoint, on any device; start from the beginning if there is none
     #[arg(long, requires = "checkpoint_dir")]
     resume: bool,
 }
@@ -54,7 +54,7 @@ impl CheckpointArgs {
     }
 }
 
-/// Says what can be done after a run has stopped.
+/// Tells the user how to resume a run that has stopped.
 pub fn stopped(checkpoints: Option<&Checkpoints>) {
     let Some(checkpoints) = checkpoints else { return };
     let folder = checkpoints.folder().display();
@@ -74,7 +74,7 @@ pub fn clear(checkpoints: Option<&Checkpoints>) -> Outcome {
 }
 
 fn say(text: &str) {
-    // Nobody may be listening: that is no reason to panic.
+    // The output may be closed, which must not cause a panic.
     writeln!(std::io::stderr(), "{text}").ok();
 }
 

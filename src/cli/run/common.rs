@@ -18,7 +18,7 @@ use topostream::trace::Timeline;
 use topostream::{Engine, EngineOptions, Error, Store};
 use topostream_tools::progress::Cancel;
 
-/// What all algorithms are given.
+/// The options of all algorithms.
 #[derive(Args)]
 pub struct Common {
     /// The store's directory
@@ -31,11 +31,11 @@ pub struct Common {
     /// The format of that file [default: by its name: .csv, .npy, else text]
     #[arg(long, value_name = "FORMAT", requires = "output", help_heading = "Results")]
     output_format: Option<ResultFormat>,
-    /// Write what happened when (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing
+    /// Write a timeline (reads, checks, copies, kernels) to a file that ui.perfetto.dev and chrome://tracing
     /// open; takes 40 MiB of the memory
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     trace: Option<PathBuf>,
-    /// Rates of this machine, for predictions [default: what `topostream calibrate` has kept]
+    /// Rates of this machine, for predictions [default: those that `topostream calibrate` saved]
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     calibration: Option<PathBuf>,
     /// Process pages in memory again before others are read, where values go one way only (sssp, components, widest):
@@ -55,7 +55,7 @@ impl Common {
         self.resources.options(cancel).with_asynchronous(self.asynchronous).with_trace(trace)
     }
 
-    /// What a plan is made with: rates, and an engine as it would run the algorithm, which opens nothing but the store.
+    /// The input of a plan: rates, and an engine as it would run the algorithm; it opens nothing except the store.
     pub fn planning(&self, cancel: &Cancel) -> Result<(Rates, Engine), Failure> {
         let rates = calibration::for_plan(self.calibration.as_deref())?;
         let trace = self.trace.is_some().then(Arc::default);
@@ -70,7 +70,7 @@ impl Common {
         self.json
     }
 
-    /// Runs what was prepared, shows it, and writes its results.
+    /// Runs a prepared algorithm, shows its summary, and writes its results.
     pub fn run(&self, store: Store, prepared: Prepared, cancel: &Cancel) -> Outcome {
         let Prepared { runs, shown, beside, .. } = prepared;
         let beside = Companions::begin(beside, &*runs, &store, self, cancel)?;

@@ -15,7 +15,7 @@ use topostream_tools::progress::Cancel;
 /// Main memory that writing an edge list needs for itself.
 const BASE_BYTES: u64 = 32 << 20;
 
-/// What is left to do after the run.
+/// The work that remains after the run.
 #[derive(Default)]
 pub struct Companions {
     files: Vec<(OutputFile, WriteFile)>,
@@ -24,7 +24,7 @@ pub struct Companions {
 }
 
 impl Companions {
-    /// Does what comes before the run, and makes sure that the rest can be done.
+    /// Does the work that precedes the run, and checks that the rest will be possible.
     pub fn begin(
         beside: Vec<Beside>,
         runs: &dyn Runnable,

@@ -8,7 +8,7 @@ use topostream::algorithms::command::{Entry, Parsed, find};
 
 /// An algorithm of the catalogue with its arguments.
 pub struct Job {
-    /// What all algorithms are given.
+    /// The options of all algorithms.
     pub common: Common,
     /// The algorithm's own arguments.
     pub arguments: Box<dyn Parsed>,

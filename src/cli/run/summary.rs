@@ -5,7 +5,7 @@ use topostream::Store;
 use topostream::algorithms::command::{Finished, Shown, SummaryItem};
 use topostream::model::algorithm::{Answer, AnswerValues};
 
-/// The text of a summary; empty where the answer has no values of the kind that is shown.
+/// The text of a summary; empty if the answer has no values of the kind that is shown.
 pub fn summary(run: &dyn Finished, store: &Store, shown: &Shown) -> Result<String, Failure> {
     let vertices = store.vertices();
     let answers = run.answers();

@@ -1,4 +1,4 @@
-//! What the CPU device tells other devices, and what it makes of theirs.
+//! The CPU device's side of exchanges: values it sends, and values it receives.
 
 use super::CpuDevice;
 use crate::device::Member;

@@ -6,7 +6,7 @@
 //!                          └ many: segment 0, 1, 2 … on all worker threads ─▶ PageDone, by the last to end
 //! ```
 //!
-//! Called by the CPU device only. What a job has to say goes to the device by a channel; a job that panics says so.
+//! Called by the CPU device only. Jobs report to the device by a channel, panics included.
 
 use super::lists::{Lengths, PageLists, Selection};
 use crate::device::workers::{Workers, panic_message};
@@ -42,7 +42,7 @@ pub(super) struct Shared<A> {
     pub abandoned: AtomicBool,
 }
 
-/// What a job tells the device.
+/// The report of a job to the device.
 pub(super) enum Report {
     Done(PageDone),
     /// The message of a panic. The page of it may be reported as done afterwards.
@@ -75,7 +75,7 @@ impl<A: Algorithm> Shared<A> {
             if !shared.abandoned.load(Ordering::Relaxed) {
                 job(&shared);
             }
-            // Whoever waits for the end of all jobs then has the state to itself.
+            // A thread that waits for the end of all jobs then has exclusive access to the state.
             drop(shared);
             drop(running);
         });
@@ -134,7 +134,7 @@ impl<A: Algorithm> Shared<A> {
         self.report.send(report).ok();
     }
 
-    /// Adds a span that ends now to the timeline, where there is one.
+    /// Adds a span that ends now to the timeline, if there is one.
     fn span(&self, lane: Lane, name: &'static str, begin: Instant, detail: Detail) {
         if let Some(trace) = &self.trace {
             trace.span(lane, name, begin, Instant::now(), detail);

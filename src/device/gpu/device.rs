@@ -87,7 +87,7 @@ impl GpuDevice {
         self.wait(&self.begin_asking(1, question)?)
     }
 
-    /// Asks the driver, which may give so many answers before they are taken.
+    /// Asks the driver, which may send `ahead` answers before they are received.
     fn begin_asking<T>(&self, ahead: usize, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<Receiver<T>> {
         let (reply, answer) = bounded(ahead);
         self.messages.send(question(reply)).map_err(|_| self.gone())?;
@@ -199,7 +199,7 @@ impl Device for GpuDevice {
     }
 
     fn submit(&mut self, task: PageTask) {
-        // A driver that has stopped says so at the next question.
+        // A driver that has stopped returns an error to the next request.
         self.messages.send(DriverMessage::Page(task)).ok();
     }
 

@@ -91,7 +91,7 @@ impl Kernel {
         self.layouts.len() as u32
     }
 
-    /// Encodes one dispatch of so many workgroups in a pass of its own, timed where there is room for its times: a
+    /// Encodes one dispatch of this many workgroups in its own pass, timed if there is room for its times: a
     /// query set and two places in it.
     pub fn dispatch(
         &self,

@@ -367,7 +367,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fixed_point_sums_do_not_depend_on_order(mut terms in prop::collection::vec(0.0f64..0.01, 0..100), seed: u64) {
+        fn fixed_point_sums_do_not_depend_on_order(
+            mut terms in prop::collection::vec(0.0f64..0.01, 0..100),
+            seed: u64,
+        ) {
             let add_all = |terms: &[f64]| {
                 let column = Fixed63Column(Cells::new(&Part::whole(1), Role::Accumulated));
                 terms.iter().for_each(|&term| column.add(0, to_fixed63(term)));

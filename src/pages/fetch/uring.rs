@@ -4,8 +4,8 @@
 //!
 //! A request that the kernel refuses with a transient error is submitted again after a pause. A lasting error makes the
 //! ring *dead*: it is not entered again, so the kernel never takes the requests that are still queued. Requests that it
-//! has taken may still write to their frames. `shut_down` waits for them on the eventfd, which needs no system call on the
-//! ring. Frames whose requests do not complete are never freed.
+//! has taken may still write to their frames. `shut_down` waits for them on the eventfd, which needs no system call on
+//! the ring. Frames whose requests do not complete are never freed.
 
 use super::open::FileRange;
 use super::{Fetcher, Frame, IN_FLIGHT_MAX, PageFiles, PageFilled, PagePool, PageRead, PageRef, SHUT_DOWN_TIMEOUT};

@@ -69,7 +69,7 @@ impl Graph {
         Self::grouped(1, encoding, weights)
     }
 
-    /// Its out-lists grouped for so many shards.
+    /// Its out-lists grouped into this many shards.
     pub fn grouped(shards: u32, encoding: Encoding, weights: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("graph");

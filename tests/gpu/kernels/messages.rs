@@ -94,7 +94,7 @@ impl Case {
         Self { declared, options, part, about, next: vec![0; words], columns }
     }
 
-    /// Activates vertices by chance, one of so many; with 0 none.
+    /// Activates random vertices, one in this many; none for 0.
     fn activate(&mut self, every: u32, only: &Range<u64>) {
         let mut chance = Chance(u64::from(every));
         self.next.fill(0);
@@ -189,7 +189,7 @@ impl Case {
     }
 }
 
-/// Whether a message with so many vertices is sparse, and how many words it has, added up by hand.
+/// Whether a message with this many vertices is sparse, and its number of words, computed by hand.
 fn form(layout: &MessageLayout, about: &Range<u64>, count: usize) -> (bool, usize) {
     let (vertices, flags) = ((about.end - about.start) as usize, usize::from(!layout.bits.is_empty()));
     let sparse = 4 + count * (1 + flags + layout.values.len());

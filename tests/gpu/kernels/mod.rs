@@ -28,7 +28,7 @@ const fn record_id(page_bytes: u8, slot_bytes: u8) -> Encoding {
 /// How edges are shared out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum WorkSplit {
-    /// `lists` with so many lanes, log2; 6 stands for any number, page by page. Then `hubs` with a queue of so many
+    /// `lists` with this many lanes, log2; 6 stands for any number, page by page. Then `hubs` with a queue of this many
     /// entries.
     Lists {
         lanes_log2: u32,
@@ -99,7 +99,7 @@ impl<'a> Rig<'a> {
         self.buffers.insert(resource, self.gpu.buffer(words));
     }
 
-    /// Puts a column of so many words a vertex; 0 stands for bits.
+    /// Puts a column of this many words a vertex; 0 stands for bits.
     fn put_column(&mut self, resource: impl Fn(u32) -> Resource, words_each: usize, words: &[u32]) {
         let chunk = 1usize << self.options.attribute_chunk_vertices_log2;
         let chunk_words = if words_each == 0 { chunk / 32 } else { chunk * words_each };

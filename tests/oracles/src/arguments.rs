@@ -43,7 +43,7 @@ impl<'a> Arguments<'a> {
     /// The number that an option has.
     ///
     /// # Panics
-    /// Where it is no number.
+    /// Where it is not a number.
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
         let read = |text: &str| text.parse().unwrap_or_else(|_| panic!("--{name} {text}: no such number"));
         self.get(name).map(read)
@@ -57,7 +57,7 @@ impl<'a> Arguments<'a> {
         vertices
     }
 
-    /// The vertices of `ID=VALUE`, each with its value; 1 where there is none.
+    /// The vertices of `ID=VALUE`, each with its value; 1 if there is none.
     pub fn held(&self, name: &str, graph: &Graph) -> Vec<(u32, f32)> {
         let held = |text: &str| match text.split_once('=') {
             Some((id, value)) => (vertex(id, graph), value.parse().expect("a number behind =")),

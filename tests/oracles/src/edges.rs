@@ -5,7 +5,7 @@ use crate::{Graph, Weights, sssp};
 /// A graph as its directed edges over vertices `0..vertices`.
 #[derive(Clone, Debug)]
 pub struct EdgeList {
-    /// How many vertices there are.
+    /// The number of vertices.
     pub vertices: u32,
     /// Source and destination of each edge.
     pub edges: Vec<(u32, u32)>,
@@ -46,7 +46,7 @@ impl EdgeList {
     }
 }
 
-/// A graph whose edges have weights: whole numbers, or single-precision ones by their bits.
+/// A graph whose edges have weights: integers, or single-precision ones by their bits.
 #[derive(Clone, Debug)]
 pub struct Weighted {
     /// The edges.

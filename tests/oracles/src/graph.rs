@@ -7,7 +7,7 @@ use crate::EdgeList;
 pub struct Csr {
     offsets: Vec<u64>,
     neighbours: Vec<u32>,
-    /// Bits of weights; empty where there are none.
+    /// Bits of weights; empty if there are none.
     weights: Vec<u32>,
 }
 
@@ -65,7 +65,7 @@ impl Graph {
         }
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub fn vertices(&self) -> usize {
         self.out_lists.vertices()
     }
@@ -102,7 +102,7 @@ impl Csr {
         Self { offsets, neighbours, weights }
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub fn vertices(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -120,7 +120,7 @@ impl Csr {
         self.neighbours[range.clone()].iter().copied().zip(self.weights[range].iter().copied())
     }
 
-    /// How many edges there are.
+    /// The number of edges.
     pub fn edges(&self) -> usize {
         self.neighbours.len()
     }

@@ -8,7 +8,7 @@ pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
     Answer { columns: vec![("hub", hubs), ("authority", authorities)], compare: Compare::Within(1e-3) }
 }
 
-/// The hubs after so many iterations, and the authorities that they make.
+/// The hubs after this many iterations, and the authorities that follow from them.
 pub fn hits(graph: &Graph, iterations: u32) -> (Vec<f64>, Vec<f64>) {
     let vertices = graph.vertices();
     let edges: Vec<(usize, usize)> = (0..vertices)

@@ -17,7 +17,7 @@ pub fn answer(graph: &Graph, arguments: &Arguments<'_>) -> Answer {
     Answer::of("value", values, Compare::Within(1e-3))
 }
 
-/// Values after so many iterations.
+/// Values after this many iterations.
 pub fn network(
     graph: &Graph,
     weights: Option<Weights>,

@@ -1,8 +1,8 @@
-//! Memory cgroups: the groups that this process is in, and what they allow.
+//! Memory cgroups: the groups of this process and their limits.
 //!
-//! `/proc/self/cgroup` names the group, `/proc/self/mountinfo` where the hierarchy is mounted and which part of it. In
-//! a container the group's name is often that on the host, of which nothing can be seen inside: the mounted folder is
-//! then the group's own.
+//! `/proc/self/cgroup` names the group; `/proc/self/mountinfo` says where the hierarchy is mounted, and which part of
+//! it. In a container the name is often that on the host, which is not visible inside: the mounted folder is then the
+//! group's own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 /// A group with a limit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Group {
-    /// The file that has the limit.
+    /// The file with the limit.
     pub file: PathBuf,
     pub limit_bytes: u64,
-    /// What is in use, without page cache that can be dropped.
+    /// Memory in use, without page cache that can be dropped.
     pub used_bytes: u64,
 }
 
-/// From here on a limit is none: version 1 writes the largest multiple of a page.
+/// Limits from here on mean "unlimited": version 1 writes the largest multiple of a page.
 const NO_LIMIT: u64 = 1 << 60;
 
-/// The two versions, and what their files are called.
+/// The two versions of cgroups; their file names differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
     V1,
@@ -28,7 +28,7 @@ enum Version {
 }
 
 impl Version {
-    /// Files with limits. What passes `memory.high` is slowed down until it hardly moves.
+    /// Files with limits. A process above `memory.high` is throttled almost to a standstill.
     fn limits(self) -> &'static [&'static str] {
         match self {
             Self::V1 => &["memory.limit_in_bytes"],
@@ -40,7 +40,7 @@ impl Version {
         if self == Self::V1 { "memory.usage_in_bytes" } else { "memory.current" }
     }
 
-    /// Lines of `memory.stat` with what can be dropped, groups below included.
+    /// Lines of `memory.stat` that count memory which can be dropped, child groups included.
     fn droppable(self) -> &'static [&'static str] {
         match self {
             Self::V1 => &["total_inactive_file", "total_active_file"],
@@ -49,14 +49,14 @@ impl Version {
     }
 }
 
-/// The groups with a limit that this process is in, its own first. `root` is `/`, but in tests.
+/// Returns the groups of this process that have a limit, its own first. `root` is `/` except in tests.
 pub(super) fn groups(root: &Path) -> Vec<Group> {
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap_or_default();
     let (own, mounts) = (read("proc/self/cgroup"), read("proc/self/mountinfo"));
     let mut groups = Vec::new();
     for mount in mounts.lines().filter_map(Mount::parse) {
         let Some(name) = own.lines().find_map(|line| group_name(line, mount.version)) else { continue };
-        // The files' names as the user sees them, and where they are read.
+        // File names as the user sees them, and where they are read.
         let top = mount.point.to_owned();
         for folder in folders(&top, &mount.within(name), root) {
             groups.extend(limits(root, &folder, mount.version));
@@ -65,10 +65,10 @@ pub(super) fn groups(root: &Path) -> Vec<Group> {
     groups
 }
 
-/// A hierarchy that is mounted.
+/// A mounted hierarchy.
 struct Mount<'a> {
     version: Version,
-    /// Which part of the hierarchy is mounted.
+    /// The part of the hierarchy that is mounted.
     part: &'a str,
     point: &'a Path,
 }
@@ -88,19 +88,19 @@ impl<'a> Mount<'a> {
         Some(Self { version, part, point })
     }
 
-    /// A group's name below the mounted part.
+    /// A group's name relative to the mounted part.
     fn within(&self, name: &str) -> PathBuf {
         let below = match self.part {
             "/" => Some(name),
             part => name.strip_prefix(part),
         };
-        // Names with `..` are of groups outside.
+        // Names with `..` are groups outside the mount.
         let below = below.map(|below| below.trim_start_matches('/')).filter(|below| !below.contains(".."));
         PathBuf::from(below.unwrap_or_default())
     }
 }
 
-/// The group's name of a line such as `4:memory:/user` (version 1) or `0::/user` (version 2).
+/// Returns the group name of a line such as `4:memory:/user` (version 1) or `0::/user` (version 2).
 fn group_name(line: &str, version: Version) -> Option<&str> {
     let mut parts = line.splitn(3, ':');
     let (number, controllers, name) = (parts.next()?, parts.next()?, parts.next()?);
@@ -111,18 +111,18 @@ fn group_name(line: &str, version: Version) -> Option<&str> {
     of.then_some(name)
 }
 
-/// The group's folder and all above it, as far as the mount goes; the mount's own where the group's cannot be seen.
+/// Returns the group's folder and its parents up to the mount point; only the mount point if the group is not visible.
 fn folders(top: &Path, below: &Path, root: &Path) -> Vec<PathBuf> {
     let own = top.join(below);
     let own = if real(root, &own).is_dir() { own } else { top.to_owned() };
     own.ancestors().take_while(|folder| folder.starts_with(top)).map(Path::to_owned).collect()
 }
 
-/// A folder's limits; none where it has no such file, as the topmost group.
+/// Returns a folder's limits; none if it lacks such a file, as the root group does.
 fn limits(root: &Path, folder: &Path, version: Version) -> Vec<Group> {
     let number = |name: &str| fs::read_to_string(real(root, &folder.join(name))).ok()?.trim().parse::<u64>().ok();
     let limited = |name: &&str| {
-        // `max` is no number.
+        // `max` means unlimited.
         let limit_bytes = number(name).filter(|&limit| limit < NO_LIMIT)?;
         let used = number(version.usage()).unwrap_or(0);
         let stat = fs::read_to_string(real(root, &folder.join("memory.stat"))).unwrap_or_default();

@@ -1,70 +1,70 @@
-//! How much main memory there is for a command: what the machine, memory cgroups (containers) and the limits of the
-//! process leave.
+//! The main memory that is available to a command: the machine's, and the limits of memory cgroups (containers) and of
+//! the process.
 //!
 //! ```text
-//!  /proc/meminfo        MemAvailable                                             soft: the page cache gives way, swap is ignored
-//!  cgroup v1 and v2     limit - (use - page cache that can be dropped),          hard: beyond it the kernel kills the process
-//!                       the least of the own group and all groups above it
-//!  /proc/self/limits    address space (ulimit -v), data segment (ulimit -d)      hard: beyond it allocations fail
+//!  /proc/meminfo      MemAvailable                                    soft: the page cache shrinks, swap is ignored
+//!  cgroup v1 and v2   limit - (use - page cache that can be dropped): hard: beyond it the kernel kills the process
+//!                     the smallest of the group and its parents
+//!  /proc/self/limits  address space (ulimit -v), data (ulimit -d)     hard: beyond it allocations fail
 //! ```
 //!
 //! In a memory cgroup everything that the process touches counts: its own pages, those of files that it maps or reads,
-//! locked pages, and some of what the kernel allocates for it (page tables, rings for reading). Pages of files that are
-//! clean are dropped where the group is full, so they are not counted as use; files in a tmpfs stay and are.
+//! locked pages, and some kernel memory (page tables, rings of asynchronous reads). Clean pages of files are
+//! dropped when the group is full, so they do not count as used here; files in a tmpfs do.
 //!
-//! There are crates that read such limits; those that are kept up (`sysinfo`) bring the whole state of a machine along,
-//! and none looks at all three. The files are a few lines of text each.
+//! Existing crates do not fit: those that are maintained (`sysinfo`) collect the state of a whole machine,
+//! and none reads all three limits. The files are a few lines of text each.
 
 mod cgroup;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What bounds the memory of a command.
+/// What limits the memory of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// What the machine has left.
+    /// The machine's available memory.
     Machine,
-    /// A memory cgroup, as containers are: the file with its limit.
+    /// A memory cgroup (a container, for example).
     Cgroup {
-        /// The file.
+        /// The file with its limit.
         file: PathBuf,
     },
     /// The address space of the process: `ulimit -v`.
     AddressSpace,
     /// The data segment of the process: `ulimit -d`.
     DataSegment,
-    /// The system does not tell.
+    /// Unknown.
     Unknown,
 }
 
-/// Main memory that a command can have.
+/// The main memory that a command can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Available {
-    /// Bytes that are left.
+    /// Available bytes.
     pub bytes: u64,
-    /// What leaves no more.
+    /// What limits them.
     pub bound: Bound,
-    /// What that allows in all, in bytes, what is in use included.
+    /// The limit in bytes, including memory in use.
     pub limit_bytes: u64,
 }
 
-/// What is assumed where the system does not tell.
+/// The assumption if the system reports nothing.
 const UNKNOWN_BYTES: u64 = 2 << 30;
 /// What the kernel may take for the process in a cgroup, and what is mapped beside the budget under a limit on address
 /// space: a part of what is left, and this much at least.
 const KERNEL_BYTES: u64 = 4 << 20;
 const KERNEL_SHARE: u64 = 32;
-/// Address space of a thread: its stack with guard pages, and what the allocator maps for it.
+/// Address space of a thread: its stack with guard pages, and its allocator arena.
 const THREAD_BYTES: u64 = 4 << 20;
 
 impl Available {
-    /// Looks at the system.
+    /// Reads the limits of the system.
     pub fn now() -> Self {
         Self::under(Path::new("/"))
     }
 
-    /// The same with the system's files below another folder than `/`.
+    /// The same with the system's files in another root folder than `/`.
     fn under(root: &Path) -> Self {
         let soft = machine(root).into_iter();
         let all = soft.chain(Self::walls(root));
@@ -72,12 +72,12 @@ impl Available {
         all.min_by_key(|available| available.bytes).unwrap_or(unknown)
     }
 
-    /// What must not be passed, if there is such a limit: more than that ends the process, or its allocations fail.
+    /// The hard limit, if there is one: beyond it the process is killed, or allocations fail.
     pub fn wall() -> Option<Self> {
         Self::walls(Path::new("/")).into_iter().min_by_key(|available| available.bytes)
     }
 
-    /// Whether address space is limited: then what is mapped counts, whether it is touched or not.
+    /// Whether address space is limited: mapped memory then counts, whether or not it is touched.
     pub fn has_limited_address_space() -> bool {
         process_limits(Path::new("/")).iter().any(|limit| limit.bound == Bound::AddressSpace)
     }
@@ -95,7 +95,7 @@ impl Available {
         walls
     }
 
-    /// What says so, for people: "this container allows 128 MiB (/sys/fs/cgroup/memory.max)".
+    /// A description for people: "this container allows 128 MiB (/sys/fs/cgroup/memory.max)".
     pub fn describe(&self) -> String {
         let mib = |bytes: u64| bytes >> 20;
         let (limit, left) = (mib(self.limit_bytes), mib(self.bytes));
@@ -115,7 +115,7 @@ impl Available {
     }
 }
 
-/// Less what the kernel takes.
+/// Subtracts the kernel's memory.
 fn with_reserve(left_bytes: u64) -> u64 {
     left_bytes.saturating_sub((left_bytes / KERNEL_SHARE).max(KERNEL_BYTES))
 }
@@ -140,10 +140,10 @@ fn process_limits(root: &Path) -> Vec<Available> {
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
     let limit = |name: &str, used: &str, bound| {
         let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
-        // `unlimited` is no number.
+        // `unlimited` is not a number.
         let limit_bytes: u64 = line.split_whitespace().next()?.parse().ok()?;
         let used_bytes = kib_of(&status, used).unwrap_or(0);
-        // Two pools of a thread for each core, and a few more.
+        // Two pools with one thread per core each, and a few more threads.
         let threads_bytes = (2 * threads + 4) * THREAD_BYTES;
         let left = limit_bytes.saturating_sub(used_bytes).saturating_sub(threads_bytes);
         Some(Available { bytes: with_reserve(left), bound, limit_bytes })

@@ -40,7 +40,7 @@ fn a_machine_without_limits() {
     assert_eq!(Available::under(nothing.path()).bound, Bound::Unknown);
 }
 
-/// The least of all groups above counts; page cache that can be dropped is no use.
+/// The smallest limit among the group and its parents counts; page cache that can be dropped does not count as used.
 #[test]
 fn the_hierarchy_of_version_2() {
     let system = System::new(&[
@@ -86,7 +86,7 @@ fn the_hierarchy_of_version_1() {
     assert_eq!(system.available().bound, Bound::Machine);
 }
 
-/// In a container the group's name may be that on the host, and the mount a part of the hierarchy.
+/// In a container the group's name may be that on the host, and only a part of the hierarchy may be mounted.
 #[test]
 fn what_is_mounted_of_the_hierarchy() {
     let limit = ("sys/fs/cgroup/memory.max", "268435456\n");

@@ -1,5 +1,5 @@
-//! How many different ids there are, by a sketch: HyperLogLog (Flajolet et al., AofA 2007) with 2^14 registers, whose
-//! standard error is 0.8%.
+//! Estimates the number of different ids with HyperLogLog (Flajolet et al., AofA 2007): 2^14 registers, a standard
+//! error of 0.8%.
 
 use topostream_formats::random;
 
@@ -17,7 +17,7 @@ impl Default for Distinct {
 }
 
 impl Distinct {
-    /// Notes an id.
+    /// Adds an id.
     #[inline]
     pub fn insert(&mut self, id: u64) {
         let hash = random::hash(id);
@@ -26,7 +26,7 @@ impl Distinct {
         *register = (*register).max(zeros);
     }
 
-    /// A number that there are hardly more of: the estimate and four standard errors.
+    /// An upper bound that is rarely exceeded: the estimate plus four standard errors.
     pub fn at_most(&self) -> u64 {
         let registers = self.registers.len() as f64;
         let sum: f64 = self.registers.iter().map(|&zeros| (-f64::from(zeros)).exp2()).sum();

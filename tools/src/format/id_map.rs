@@ -1,27 +1,27 @@
-//! From the ids of a source to vertices, where only the ids that occur are vertices.
+//! The mapping from the ids of a source to vertices, if only the ids that occur are vertices.
 //!
-//! The mapping ascends, so edges that are sorted by original id are sorted by vertex as well. Ids below 2^32 are kept
-//! in a bit set with a running count, as far as the budget lets that grow; the others in a sorted list.
+//! The mapping is ascending, so edges sorted by original id are sorted by vertex as well. Ids below 2^32 are kept in a
+//! bit set with running counts, which grows as far as the budget allows; other ids are in a sorted list.
 
 use super::distinct::Distinct;
 use topostream_formats::{Error, Result};
 
-/// Bits of one counted block.
+/// Bits of a counted block.
 const BLOCK_WORDS: usize = 8;
 
-/// Notes the ids that occur.
+/// Collects the ids that occur.
 pub struct IdCollector {
     words: Vec<u64>,
     high: Vec<u64>,
-    /// Ids from here on are in the list: 2^32, or where the bit set could grow no more.
+    /// Ids from here on go into the list: 2^32, or the limit at which the bit set could not grow any further.
     high_from: u64,
     memory_bytes: u64,
-    /// Where the list has found no room: all ids of the list are counted from there on, so that the error says what
-    /// does.
+    /// Set when the list is full: from then on all ids of the list are only counted, so that the error can state the
+    /// memory that would suffice.
     counted: Option<Counted>,
 }
 
-/// Ids that did not fit.
+/// The number of ids that did not fit.
 struct Counted {
     ids: Distinct,
     least: u64,
@@ -35,23 +35,23 @@ impl Counted {
     }
 }
 
-/// Main memory of the finished map, in bytes, at most.
+/// Maximum main memory of the finished map, in bytes.
 pub fn map_bytes(ids: u64, largest: u64) -> u64 {
     bit_set_bytes(largest).min(8 * ids)
 }
 
-/// What a collector of so many ids has to be given, in bytes, at most: while the list grows it takes three times its
-/// size, and where there are ids for the bit set, that has half of the memory.
+/// The maximum memory that a collector of this many ids needs, in bytes: a growing list takes three times its size, and
+/// half of the memory is reserved for the bit set if there are ids for it.
 pub fn collecting_bytes(ids: u64, least: u64, largest: u64) -> u64 {
     let list_bytes = if least >= 1 << 32 { 24 * ids } else { 48 * ids };
-    // The old words exist beside the new.
+    // The old words exist beside the new ones.
     list_bytes.min(bit_set_bytes(largest).saturating_mul(3)).max(LIST_BYTES_MIN)
 }
 
-/// The first list, while it grows.
+/// The initial list.
 const LIST_BYTES_MIN: u64 = 64 << 10;
 
-/// A bit set with room for an id, and its counts; more than there is for an id of more than 32 bits.
+/// A bit set with room for an id, with its counts; larger than any budget for ids of more than 32 bits.
 fn bit_set_bytes(largest: u64) -> u64 {
     if largest >= 1 << 32 { u64::MAX } else { 9 * (largest / 64 + 1).next_power_of_two() }
 }
@@ -59,7 +59,7 @@ fn bit_set_bytes(largest: u64) -> u64 {
 /// The mapping from ids to vertices and back.
 pub struct IdMap {
     words: Vec<u64>,
-    /// How many ids stand before each block.
+    /// The number of ids before each block.
     ranks: Vec<u32>,
     low_count: u64,
     high: Vec<u64>,
@@ -67,17 +67,17 @@ pub struct IdMap {
 }
 
 impl IdCollector {
-    /// A collector that takes at most `memory_bytes`, the finished map included.
+    /// Creates a collector that takes at most `memory_bytes`, including the finished map.
     pub fn new(memory_bytes: u64) -> Self {
         Self { words: Vec::new(), high: Vec::new(), high_from: 1 << 32, memory_bytes, counted: None }
     }
 
-    /// What it may take.
+    /// Its memory limit, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         self.memory_bytes
     }
 
-    /// Notes an id. Whether it found room, [`finish`](Self::finish) says.
+    /// Adds an id. [`finish`](Self::finish) reports whether all ids fitted.
     #[inline]
     pub fn insert(&mut self, id: u64) {
         if id < self.high_from {
@@ -98,11 +98,11 @@ impl IdCollector {
         }
     }
 
-    /// Makes room for a word of the bit set, or ends the bit set where half of the budget does not suffice: the other
-    /// half is for the list.
+    /// Makes room for a word of the bit set, or ends the bit set if half of the budget is too small; the other half is
+    /// for the list.
     fn grow_words(&mut self, word: usize) {
         let words = (word + 1).next_power_of_two();
-        // While it grows the old words exist beside the new.
+        // While it grows, the old words exist beside the new ones.
         if (words + self.words.len()) as u64 * 9 <= self.memory_bytes / 2 {
             self.words.resize(words, 0);
         } else {
@@ -110,7 +110,7 @@ impl IdCollector {
         }
     }
 
-    /// Makes room in the list; where it may not grow, it is counted, with all ids that are still to come.
+    /// Makes room in the list. If it may not grow, this id and all further ones are counted instead.
     #[cold]
     fn grow_high(&mut self, id: u64) {
         if let Some(counted) = &mut self.counted {
@@ -124,7 +124,7 @@ impl IdCollector {
             let needed_bytes = 8 * (2 * self.high.len() + more) as u64 + 9 * self.words.len() as u64;
             if needed_bytes > self.memory_bytes {
                 let mut counted = Counted { ids: Distinct::default(), least: id, largest: id };
-                // No room from here on, however many ids come.
+                // The list is closed, however many ids follow.
                 std::mem::take(&mut self.high).into_iter().chain([id]).for_each(|id| counted.insert(id));
                 self.counted = Some(counted);
                 return;
@@ -133,7 +133,7 @@ impl IdCollector {
         }
     }
 
-    /// What it has to be given for the ids that it was given, in bytes.
+    /// Returns the memory that would suffice for the ids so far, in bytes.
     fn needed_bytes(&self, counted: &Counted) -> (u64, u64) {
         let low: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
         let ids = counted.ids.at_most() + low;
@@ -143,10 +143,10 @@ impl IdCollector {
         (ids, if wide { bytes.max(list_only) } else { bytes })
     }
 
-    /// The mapping.
+    /// Returns the mapping.
     ///
     /// # Errors
-    /// [`Error::Memory`] where the ids did not fit, with the whole budget in which they do.
+    /// [`Error::Memory`] if the ids did not fit, with the total budget that would suffice.
     pub fn finish(mut self) -> Result<IdMap> {
         if let Some(counted) = &self.counted {
             let (ids, bytes) = self.needed_bytes(counted);
@@ -154,7 +154,9 @@ impl IdCollector {
                 what: "formatting".into(),
                 needed_bytes: super::ingest::budget_for_ids(bytes),
                 budget_bytes: super::ingest::budget_for_ids(self.memory_bytes),
-                parts: format!("the map from some {ids} original ids to vertices {bytes}, a third of the rest at most"),
+                parts: format!(
+                    "the map from about {ids} original ids to vertices {bytes}, at most a third of the rest"
+                ),
             });
         }
         self.high.sort_unstable();
@@ -176,12 +178,12 @@ impl IdMap {
         (8 * (self.words.len() + self.high.len()) + 4 * self.ranks.len()) as u64
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub fn count(&self) -> u64 {
         self.low_count + self.high.len() as u64
     }
 
-    /// The vertex of an id that was inserted.
+    /// Returns the vertex of an id that was inserted.
     #[inline]
     pub fn vertex(&self, id: u64) -> u64 {
         if id >= self.high_from {
@@ -194,7 +196,7 @@ impl IdMap {
         u64::from(self.ranks[block]) + u64::from(before + within)
     }
 
-    /// The vertex of an id, if it was inserted.
+    /// Returns the vertex of an id, if the id was inserted.
     #[inline]
     pub fn get(&self, id: u64) -> Option<u64> {
         let known = match id < self.high_from {
@@ -204,7 +206,7 @@ impl IdMap {
         known.then(|| self.vertex(id))
     }
 
-    /// The ids in vertex order.
+    /// Returns the ids in vertex order.
     pub fn ids(&self) -> impl Iterator<Item = u64> + '_ {
         let low = self.words.iter().enumerate().flat_map(|(at, &word)| {
             let mut rest = word;
@@ -217,7 +219,7 @@ impl IdMap {
         low.chain(self.high.iter().copied())
     }
 
-    /// The first id, where the ids are consecutive: then no file of ids is needed.
+    /// Returns the first id if the ids are consecutive: no file of ids is needed then.
     pub fn consecutive_from(&self) -> Option<u64> {
         let first = self.ids().next().unwrap_or(0);
         let last = self.high.last().copied().or_else(|| {
@@ -225,7 +227,7 @@ impl IdMap {
             Some(at as u64 * 64 + 63 - u64::from(word.leading_zeros()))
         });
         match last {
-            // Ids up to 2^64 - 1 have an end that is no number of 64 bits: those are listed like scattered ones.
+            // A range that ends at 2^64 has no end that fits in 64 bits: such ids are listed like scattered ones.
             Some(u64::MAX) => None,
             Some(last) => (last - first == self.count() - 1).then_some(first),
             None => Some(0),
@@ -245,10 +247,13 @@ mod tests {
             low in prop::collection::vec(0u64..5000, 0..200),
             high in prop::collection::vec(any::<u64>(), 0..50),
             small: bool,
-            edges in prop::collection::vec(prop::sample::select(vec![0, 63, 64, 511, 512, (1 << 32) - 1, 1 << 32, u64::MAX]), 0..4),
+            edges in prop::collection::vec(
+                prop::sample::select(vec![0, 63, 64, 511, 512, (1 << 32) - 1, 1 << 32, u64::MAX]),
+                0..4,
+            ),
         ) {
             let all: BTreeSet<u64> = low.iter().chain(&high).chain(&edges).copied().collect();
-            // With the smaller budget most of the low ids are in the list, too; with neither are there 2^32 bits.
+            // With the smaller budget most low ids go into the list too; neither budget allows 2^32 bits.
             let mut collector = IdCollector::new(if small { 70_000 } else { 64 << 20 });
             low.iter().chain(&high).chain(&edges).for_each(|&id| collector.insert(id));
             let map = collector.finish().unwrap();
@@ -275,7 +280,7 @@ mod tests {
         assert_eq!(ids.map(|id| map.vertex(id)), [3, 2, 1, 0]);
     }
 
-    /// What an error says is needed does, and is no more than twice what does.
+    /// The budget in an error suffices, and is at most twice the smallest one that does.
     #[test]
     fn keeps_to_its_budget() {
         let low = |id: u64| id * 1_000_003 % (1 << 32);

@@ -1,10 +1,10 @@
-//! From a source's edges to sorted records, while finding out which vertices there are.
+//! Turns a source's edges into sorted records and determines the set of vertices.
 //!
 //! ```text
 //!  vertices declared by a file ─▶ IdMap ─▶ edges, each id looked up
 //!  ids of 32 bits ─▶ edges as they are; ids collected on the way
 //!  a wider id ─┬─ the input can be opened again: collect all ids, then read edges once more, each id looked up
-//!              └─ a pipe: what has come and what comes goes to a temporary file, and is read from there
+//!              └─ a pipe: all edges go to a temporary file, which is read again
 //! ```
 
 use super::id_map::{IdCollector, IdMap};
@@ -18,31 +18,31 @@ use crate::progress::{Cancel, Progress, Unit};
 use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, SourceInfo, WeightType};
 
-/// What came in.
+/// The ingested input.
 pub struct Ingested<R> {
-    /// The edges, loops dropped and mirrored as was asked for.
+    /// The edges, without loops and mirrored if requested.
     pub edges: Sorted<R>,
     /// How the ids in `edges` name vertices.
     pub naming: Naming,
-    /// How many edges the source gave.
+    /// The number of edges in the source.
     pub input_edges: u64,
-    /// How many self-loops were dropped.
+    /// The number of self-loops dropped.
     pub self_loops_removed: u64,
 }
 
-/// How sorted ids name vertices, and what those were called in the source.
+/// How sorted ids map to vertices and to the source's ids.
 pub struct Naming {
     vertices: u64,
-    /// The ids that occur, where they are not consecutive.
+    /// The ids that occur, unless they are consecutive.
     map: Option<IdMap>,
-    /// The original id of vertex 0, without a map.
+    /// The original id of vertex 0, if there is no map.
     first: u64,
-    /// Whether the sorted ids are vertices already.
+    /// Whether the sorted ids are already vertex numbers.
     translated: bool,
 }
 
 impl Naming {
-    /// Vertices that are called by their numbers.
+    /// Vertices named by their numbers.
     pub fn vertices_below(vertices: u64) -> Self {
         Self { vertices, map: None, first: 0, translated: true }
     }
@@ -55,7 +55,7 @@ impl Naming {
         }
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub fn vertices(&self) -> u64 {
         self.vertices
     }
@@ -65,12 +65,12 @@ impl Naming {
         self.map.as_ref().map_or(0, IdMap::memory_bytes)
     }
 
-    /// The original id of vertex 0 where ids are consecutive, else none.
+    /// The original id of vertex 0 if ids are consecutive, otherwise `None`.
     pub fn first(&self) -> Option<u64> {
         self.map.is_none().then_some(self.first)
     }
 
-    /// The original ids in vertex order.
+    /// Returns the original ids in vertex order.
     pub fn originals(&self) -> Box<dyn Iterator<Item = u64> + '_> {
         match &self.map {
             Some(map) => Box::new(map.ids()),
@@ -78,7 +78,7 @@ impl Naming {
         }
     }
 
-    /// The original id that a sorted id stands for: for messages, in time that grows with the number of vertices.
+    /// Returns the original id of a sorted id, for error messages: takes time linear in the number of vertices.
     pub fn original(&self, id: u32) -> u64 {
         match &self.map {
             Some(map) if self.translated => map.ids().nth(id as usize).unwrap_or(id.into()),
@@ -87,7 +87,7 @@ impl Naming {
         }
     }
 
-    /// The vertex that a sorted id names.
+    /// Returns the vertex that a sorted id names.
     #[inline]
     pub fn vertex(&self, id: u32) -> u32 {
         match &self.map {
@@ -98,7 +98,7 @@ impl Naming {
     }
 }
 
-/// Which vertices exist, as the policy and the source have it.
+/// Determines which vertices exist, by the policy and the source.
 pub fn id_space(info: &SourceInfo, options: &FormatOptions) -> IdSpace {
     match options.ids {
         IdPolicy::Auto => info.ids,
@@ -130,7 +130,7 @@ pub fn ingest<R: Record>(
         mirror: info.mirror || options.symmetrize,
         keep_loops: !options.remove_self_loops,
         weights: info.weights.filter(|_| options.keep_weights),
-        // What claims to be undirected and is not mirrored has to list each edge at both ends.
+        // An input that is declared undirected and is not mirrored must list each edge at both ends.
         balance: (!info.directed && !info.mirror && !options.symmetrize).then(Balance::default),
         sorter,
         collector: IdCollector::new(sort_share(options)),
@@ -161,12 +161,12 @@ pub fn ingest<R: Record>(
     ingest.finish(&input, open, options)
 }
 
-/// What the map of ids may take: as much as a sort.
+/// The maximum memory of the id map: as much as a sort.
 fn sort_share(options: &FormatOptions) -> u64 {
     options.memory_bytes.saturating_sub(BASE_BYTES) / 3
 }
 
-/// The budget of which the map of ids may take so much.
+/// The total budget with which the id map may take this much.
 pub fn budget_for_ids(bytes: u64) -> u64 {
     BASE_BYTES + 3 * bytes
 }
@@ -201,23 +201,23 @@ fn at(place: impl std::fmt::Display, error: Error) -> Error {
     }
 }
 
-/// What is said of the input as a whole when it has been read.
+/// Checks of the input as a whole, after it has been read.
 struct Input {
-    /// What messages call it.
+    /// Its name in messages.
     place: String,
-    /// Whether it is a file, and not made up by a generator or a library's caller.
+    /// Whether it is a file, not a generator or edges in memory.
     is_file: bool,
     bytes: u64,
 }
 
-/// Fewer vertices than these are stored whatever the number of edges: some 64 MiB.
+/// Stores with fewer vertices than this (about 64 MiB) are made whatever the number of edges.
 const VERTICES_FREE: u64 = 4 << 20;
-/// How many vertices there may be for each edge beyond those.
+/// The maximum number of vertices per edge beyond those.
 const VERTICES_PER_EDGE: u64 = 64;
 
-/// An error where a file has far more vertices than edges: one large id makes a store of 2^32 vertices otherwise.
+/// Refuses a file with far more vertices than edges: a single large id would otherwise make a store of 2^32 vertices.
 fn check_proportion(input: &Input, space: IdSpace, vertices: u64, edges: u64) -> Result<()> {
-    // Lists and offsets take at least a byte for each vertex, so that a file with many has paid for them.
+    // Lists and offsets take at least a byte per vertex, so a file of that kind with many vertices is large itself.
     if vertices <= VERTICES_FREE.max(VERTICES_PER_EDGE.saturating_mul(edges)).max(input.bytes) {
         return Ok(());
     }
@@ -241,11 +241,11 @@ struct Ingest<'a, R> {
     sorter: Sorter<R>,
     collector: IdCollector,
     largest: Option<u64>,
-    /// Where ids have to be looked up: declared ones, and ids of more than 32 bits in the second reading.
+    /// If ids have to be looked up: declared ones, and ids of more than 32 bits in the second pass.
     map: Option<IdMap>,
     input_edges: u64,
     self_loops_removed: u64,
-    /// The edges that were read last, and how many of them have been taken.
+    /// The edges that were read last, and how many of them are done.
     chunk: Vec<Edge>,
     at: usize,
     progress: &'a dyn Progress,
@@ -253,7 +253,7 @@ struct Ingest<'a, R> {
 }
 
 impl<R: Record> Ingest<'_, R> {
-    /// Reads the vertices that a file declares, if one does: then edges lead between these and no others.
+    /// Reads the vertices that a file declares, if any: edges may then connect only these.
     fn declared(&mut self, source: &mut dyn EdgeSource) -> Result<()> {
         if self.space != IdSpace::Named {
             return Ok(());
@@ -336,7 +336,7 @@ impl<R: Record> Ingest<'_, R> {
         Ok(())
     }
 
-    /// The 32 bits that an id is sorted by.
+    /// The 32 bits by which an id is sorted.
     #[inline]
     fn id(&mut self, id: u64) -> Result<u32> {
         match self.space {
@@ -359,7 +359,7 @@ impl<R: Record> Ingest<'_, R> {
         }
     }
 
-    /// Ids of more than 32 bits cannot be sorted by themselves: collect them in one reading, number them in another.
+    /// Ids of more than 32 bits cannot be sorted directly: one pass collects them, a second pass numbers them.
     fn again_with_wide_ids(&mut self, open: &mut OpenSource<'_>) -> Result<()> {
         let mut collector = IdCollector::new(self.collector.memory_bytes());
         let extra = self.each_edge(&mut *open()?, "collect ids", |_, edge| {
@@ -375,10 +375,10 @@ impl<R: Record> Ingest<'_, R> {
         self.read_all(&mut *open()?, "read edges again")
     }
 
-    /// The same of an input that cannot be read again: edges from the first wide id on go to a temporary file, those
+    /// The same for an input that cannot be read again: edges from the first wide id on go to a temporary file; those
     /// before it are in the sorter.
     fn spool_wide_ids(&mut self, source: &mut dyn EdgeSource) -> Result<()> {
-        // The edge with the wide id has been counted, and nothing else has been done with it.
+        // The edge with the wide id has been counted, but not processed.
         self.input_edges -= 1;
         let mut spool = Spool::new(self.sorter.folder(), source.place())?;
         let (rest, from) = (std::mem::take(&mut self.chunk), self.at);
@@ -409,14 +409,14 @@ impl<R: Record> Ingest<'_, R> {
         self.take_spooled(spool)
     }
 
-    /// Numbers what the sorter has and what the spool has.
+    /// Renumbers the edges of the sorter and of the spool.
     fn take_spooled(&mut self, spool: Spool) -> Result<()> {
         let memory_bytes = self.collector.memory_bytes();
         let map = std::mem::replace(&mut self.collector, IdCollector::new(memory_bytes)).finish()?;
         let before = self.sorter.renewed();
         let mut before = std::mem::replace(&mut self.sorter, before).finish()?;
-        // What is in the sorter is mirrored and has lost its loops already; the map ascends, and so all stays as it
-        // was.
+        // The sorter's edges are already mirrored and without loops. The map is ascending, so their order does not
+        // change.
         let mut numbered = Spool::new(self.sorter.folder(), spool.input().to_owned())?;
         before.for_each(|records| {
             records.iter().try_for_each(|record| {

@@ -1,16 +1,16 @@
-//! Main memory of formatting, stage by stage: one computation for the plan, for refusals and for the work.
+//! Main memory of formatting by stage: the same computation is used for plans, refusals and the work itself.
 //!
 //! ```text
 //!  ingest      program · reading · ids that occur (a third) · the sort
 //!  renumber    program · ids · degrees, numbers · sorted edges · the sort by new numbers
 //!  shards      program · ids · sorted edges · the edges of each shard · pages, directory
 //!  out-lists   program · ids · sorted edges · pages, directory
-//!  in-lists    program · ids · sorted edges · the sort of the edges turned round; then pages, directory
+//!  in-lists    program · ids · sorted edges · the sort of reversed edges; then pages, directory
 //! ```
 //!
-//! Sorted edges take what a stage leaves them: they go to the temporary file where that is less than they are. So what
-//! is needed at least depends on the number of vertices and on their ids alone. Both may be known only once all edges
-//! have been read; what is refused then says what all stages need. What is refused before looks at the first edges.
+//! Sorted edges take the memory that a stage does not need: they move to the temporary file if that is too little. The
+//! minimum therefore depends only on the number of vertices and on their ids. Both may be known only after all edges
+//! have been read; a refusal then states the needs of all stages. A refusal before reading is based on the first edges.
 
 use super::distinct::Distinct;
 use super::{FormatOptions, id_map, ingest, order};
@@ -18,30 +18,29 @@ use topostream_formats::ids::VERTICES_MAX;
 use topostream_formats::write::TopologyWriter;
 use topostream_formats::{EdgeSource, Error, IdSpace, Result, SourceInfo, VertexOrder};
 
-/// Main memory that is in use whatever the graph: code, stacks, chunk buffers.
+/// Main memory in use for any graph: code, stacks, chunk buffers.
 pub const BASE_BYTES: u64 = 40 << 20;
-/// The least that a sort gets.
+/// The minimum for a sort.
 const SORT_BYTES_MIN: u64 = 4 << 20;
-/// Counts of destinations, of which shards are made.
+/// Counts of destinations, which determine the shards.
 const HISTOGRAM_BYTES: u64 = 512 << 10;
-/// What is kept of a page that has been written: its entry, its checksums, its place among the targets, with room to
-/// grow.
+/// What is kept of each written page: its entry, its checksums, its place in the targets, with room to grow.
 const PAGE_ENTRY_BYTES: u64 = 64;
-/// How many edges are looked at where a budget is refused before there are any.
+/// The number of edges that are examined to explain a refusal before any have been read.
 const LOOK_EDGES_MAX: u64 = 4 << 20;
 
-/// What is known of the vertices.
+/// What is known about the vertices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Known {
     pub vertices: u64,
-    /// The map from ids to vertices, while there is one.
+    /// The map from ids to vertices, if there is one.
     pub map_bytes: u64,
-    /// Whether original ids are listed one by one.
+    /// Whether original ids are listed individually.
     pub listed: bool,
     pub records: u64,
 }
 
-/// The budget of a store that is made, and what it is made from.
+/// The budget for making a store from a source.
 #[derive(Clone, Debug)]
 pub struct Budget {
     memory_bytes: u64,
@@ -55,10 +54,10 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget for a source; checks that it does for reading and sorting.
+    /// Returns the budget for a source, and checks that it suffices for reading and sorting.
     ///
     /// # Errors
-    /// [`Error::Memory`], with what all stages need as far as that can be known.
+    /// [`Error::Memory`] with the needs of all stages, as far as they are known.
     pub fn new(source: &mut dyn EdgeSource, options: &FormatOptions) -> Result<Self> {
         let budget = Self::of(source.info(), source.memory_bytes(), options);
         let least = budget.least_bytes();
@@ -88,7 +87,7 @@ impl Budget {
         }
     }
 
-    /// What all stages need for a source whose ids occur, of so many vertices with ids up to `largest`.
+    /// The needs of all stages for a source of this many vertices, whose ids occur and go up to `largest`.
     pub fn needed_bytes(
         info: &SourceInfo,
         reading_bytes: u64,
@@ -101,7 +100,7 @@ impl Budget {
         budget.least_bytes().max(budget.later_bytes(&known)).max(BASE_BYTES + 3 * ids_bytes)
     }
 
-    /// The least that reading and sorting can do with.
+    /// The minimum for reading and sorting.
     fn least_bytes(&self) -> u64 {
         self.fixed_bytes() + self.shares() * SORT_BYTES_MIN
     }
@@ -110,43 +109,43 @@ impl Budget {
         BASE_BYTES + self.reading_bytes + self.pages_bytes
     }
 
-    /// Between how many the memory for sorting is shared out: a second sort, or grouping, needs the first one's result.
+    /// The number of sorts that share the memory: a second sort, or grouping, needs the result of the first.
     fn shares(&self) -> u64 {
         1 + u64::from(self.in_edges || self.ordered || self.shards > 1) + u64::from(self.collects_ids)
     }
 
-    /// What the first sort may take.
+    /// The memory of the first sort.
     pub fn sort_bytes(&self) -> u64 {
         self.memory_bytes.saturating_sub(self.fixed_bytes()) / self.shares()
     }
 
-    /// What is left beside the program and something else.
+    /// The memory left beside the program and something else.
     pub fn left(&self, other_bytes: u64) -> u64 {
         self.memory_bytes.saturating_sub(BASE_BYTES + other_bytes)
     }
 
-    /// What writing lists takes: pages, and what is kept of each.
+    /// The memory for writing lists: pages, and what is kept of each.
     pub fn writing_bytes(&self, known: &Known) -> u64 {
-        // A record id has 8 bytes at most, and hardly a page is less than half full.
+        // A record id has at most 8 bytes, and pages are rarely less than half full.
         let lists_bytes = 8 * known.records + 4 * self.shards * known.vertices;
         self.pages_bytes + PAGE_ENTRY_BYTES * (2 * lists_bytes / self.page_bytes + 2)
     }
 
-    /// What grouping takes beside two sets of edges.
+    /// The memory of grouping beside two sets of edges.
     pub fn grouping_bytes(&self, known: &Known) -> u64 {
         HISTOGRAM_BYTES + self.writing_bytes(known)
     }
 
-    /// Checks that the budget does for all stages behind the first, now that the vertices are known.
+    /// Checks that the budget suffices for all later stages, once the vertices are known.
     ///
     /// # Errors
-    /// [`Error::Memory`] with what they need.
+    /// [`Error::Memory`] with their needs.
     pub fn check(&self, known: &Known) -> Result<()> {
         let needed = self.later_bytes(known);
         if needed <= self.memory_bytes { Ok(()) } else { Err(self.refusal(needed, known)) }
     }
 
-    /// The least that the stages behind the first can do with.
+    /// The minimum for the later stages.
     fn later_bytes(&self, known: &Known) -> u64 {
         let map = if self.ordered { 0 } else { known.map_bytes };
         let mut stages = vec![map + self.writing_bytes(known) + SORT_BYTES_MIN];
@@ -180,8 +179,8 @@ impl Budget {
     }
 }
 
-/// The vertices in the first edges of a source, and what collecting their ids takes. What is wrong with the input is
-/// for the reading to say.
+/// Returns the vertices in the first edges of a source, and the memory for collecting their ids. Defects of the input
+/// are ignored here; reading reports them.
 fn look(source: &mut dyn EdgeSource, options: &FormatOptions) -> (Known, u64) {
     let (mut ids, mut largest, mut least, mut seen) = (Distinct::default(), 0, u64::MAX, 0);
     let mut chunk = Vec::new();

@@ -1,12 +1,12 @@
 //! The formatter: any stream of edges becomes a store, in bounded memory.
 //!
 //! ```text
-//!  EdgeSource ─▶ ingest: loops, mirror ─▶ Sorter ─▶ Sorted (by source, dest) ─┬─▶ (order: number vertices anew, sort again)
-//!                  └─ which ids occur ─▶ IdMap                                ├─▶ (shards: group by destination) ─▶ out-lists
-//!                                                                             └─▶ swapped, sorted again ─▶ in-lists
+//!  EdgeSource ─▶ ingest: loops, mirror ─▶ Sorter ─▶ Sorted (by source, dest) ─┬─▶ (order: renumber, sort again)
+//!                  └─ which ids occur ─▶ IdMap                                ├─▶ (shards: by dest) ─▶ out-lists
+//!                                                                             └─▶ reversed, sorted ─▶ in-lists
 //! ```
 //!
-//! Every stage works on all cores inside; the stages follow one another, so the budget belongs to one at a time.
+//! Every stage uses all cores; stages run one after another, so each has the whole budget.
 
 mod distinct;
 mod id_map;
@@ -37,42 +37,41 @@ use topostream_formats::{
 /// Which ids become vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdPolicy {
-    /// As the input's format has it: the ids that occur for plain edge lists, the declared ones where there is a
-    /// header.
+    /// Depends on the input's format: the ids that occur in plain edge lists, the declared ones if there is a header.
     #[default]
     Auto,
     /// Every id from 0 to the largest that occurs.
     Keep,
-    /// The ids that occur, and no others.
+    /// Only the ids that occur.
     Compact,
-    /// Exactly the ids below this number.
+    /// All ids below this number.
     Below(u64),
 }
 
-/// What a store should become.
+/// The options of a store to be made.
 #[derive(Clone, Debug)]
 pub struct FormatOptions {
     /// Pages, encoding, stripes. `layout.weights` is set from the source.
     pub layout: Layout,
-    /// Whether weights of the source are kept.
+    /// Whether to keep the source's weights.
     pub keep_weights: bool,
-    /// Add the reverse of every edge: the graph becomes undirected.
+    /// Whether to add the reverse of every edge: the graph becomes undirected.
     pub symmetrize: bool,
-    /// Keep one of several edges with the same ends: the one with the smallest weight.
+    /// Whether to keep only one of several edges with the same ends: the one with the smallest weight.
     pub remove_duplicates: bool,
-    /// Drop edges from a vertex to itself.
+    /// Whether to drop self-loops.
     pub remove_self_loops: bool,
-    /// Store the in-lists of a directed graph too.
+    /// Whether to store the in-lists of a directed graph too.
     pub in_edges: bool,
     /// How vertices are numbered.
     pub order: VertexOrder,
-    /// How many shards the out-lists are grouped for, by destination; 1: they are not grouped.
+    /// The number of shards by destination for out-lists; 1 for no grouping.
     pub shards: u32,
     /// Which ids become vertices.
     pub ids: IdPolicy,
-    /// Main memory for everything together, in bytes.
+    /// The memory budget, in bytes.
     pub memory_bytes: u64,
-    /// Where temporary files go: the store's own directory where none is given.
+    /// The folder for temporary files; by default the store's own directory.
     pub temporary: Option<PathBuf>,
 }
 
@@ -94,26 +93,26 @@ impl Default for FormatOptions {
     }
 }
 
-/// What the formatter did.
+/// The outcome of formatting.
 #[derive(Clone, Debug)]
 pub struct FormatReport {
     /// The manifest that was written.
     pub manifest: Manifest,
-    /// Self-loops that were dropped.
+    /// The number of self-loops dropped.
     pub self_loops_removed: u64,
-    /// Duplicates that were dropped.
+    /// The number of duplicates dropped.
     pub duplicates_removed: u64,
 }
 
-/// Opens the source; called twice where ids do not fit in 32 bits, so that they can be collected first.
+/// Opens the source. Called twice if ids do not fit in 32 bits, to collect them first.
 pub type OpenSource<'a> = dyn FnMut() -> Result<Box<dyn EdgeSource>> + 'a;
 
 /// Makes a store in `path` from the edges of a source.
 ///
 /// # Errors
-/// Whatever is wrong with the input; [`Error::Memory`] where the budget is too small, [`Error::Allocation`] and
-/// [`Error::Threads`] where the system does not give it or starts no threads; [`Error::Limit`] where ids or pages
-/// pass the widths; [`Error::Io`]; [`Error::Interrupted`]. Nothing that opens is left then.
+/// Any defect of the input; [`Error::Memory`] if the budget is too small; [`Error::Allocation`] and [`Error::Threads`]
+/// if the system grants no memory or threads; [`Error::Limit`] if ids or pages exceed their widths; [`Error::Io`];
+/// [`Error::Interrupted`]. After an error, nothing is left that could be opened as a store.
 pub fn format(
     open: &mut OpenSource<'_>,
     path: &Path,
@@ -126,7 +125,7 @@ pub fn format(
     }
     threads::start_shared_pool()?;
     system_memory::probe("formatting", options.memory_bytes.min(PROBED_BYTES_MAX))?;
-    // Before the input is read: it may take long, and from a pipe it can be read only once.
+    // Checked before reading the input, which may take long and, from a pipe, is possible only once.
     StoreWriter::check(path, &options.layout)?;
     let source = open()?;
     let options = adapted(options, source.info());
@@ -136,8 +135,8 @@ pub fn format(
     }
 }
 
-/// Checks, without reading more than is needed to say what does, whether a store could be made from a source in the
-/// memory that the options allow: as far as that is known before the work.
+/// Checks whether a store could be made from a source in the memory that the options allow, as far as that is known
+/// before the work. Reads no more of the source than that needs.
 ///
 /// # Errors
 /// [`Error::Memory`].
@@ -146,8 +145,8 @@ pub fn check_memory(source: &mut dyn EdgeSource, options: &FormatOptions) -> Res
     Budget::new(source, &options).map(drop)
 }
 
-/// The least main memory in which a store can be made from a source, in bytes: one that takes `reading_bytes`, whose
-/// ids occur and are its vertices, as many as `vertices`, none larger than `largest`.
+/// Returns the minimum memory budget for making a store, in bytes, from a source that takes `reading_bytes` and whose
+/// vertices are the ids that occur: `vertices` of them, none larger than `largest`.
 pub fn needed_bytes(
     info: &SourceInfo,
     reading_bytes: u64,
@@ -158,7 +157,7 @@ pub fn needed_bytes(
     Budget::needed_bytes(info, reading_bytes, (vertices, largest), &adapted(options, info))
 }
 
-/// What options come to for a source: weights that it has, in-lists where they are not the out-lists.
+/// Resolves options against the source: weights only if it has them, in-lists only if they differ from the out-lists.
 fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     let mut options = options.clone();
     options.layout.weights = info.weights.filter(|_| options.keep_weights);
@@ -166,7 +165,7 @@ fn adapted(options: &FormatOptions, info: &SourceInfo) -> FormatOptions {
     options
 }
 
-/// A budget above this is none: no machine has so much, and not every one has addresses for more.
+/// A larger budget is treated as unlimited: no machine has that much memory, and address spaces may be smaller.
 const PROBED_BYTES_MAX: u64 = 1 << 40;
 
 struct Formatter<'a, R> {
@@ -230,7 +229,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         Ok(FormatReport { manifest, self_loops_removed, duplicates_removed })
     }
 
-    /// Renumbers the vertices where an order was asked for, and writes the file of ids where one is needed.
+    /// Renumbers the vertices if an order was requested, and writes the file of ids if one is needed.
     fn number_vertices(&mut self) -> Result<Ids> {
         if self.options.order == VertexOrder::Natural {
             return match self.naming.first() {
@@ -251,7 +250,7 @@ impl<'a, R: Record> Formatter<'a, R> {
             None => originals[vertex as usize],
         };
         let crc = self.writer.write_values("ids.bin", order.iter().map(original))?;
-        // The edges carry vertex numbers from here on.
+        // From here on the edges carry vertex numbers.
         self.naming = Naming::vertices_below(self.naming.vertices());
         Ok(Ids::File { crc, ascending: false })
     }
@@ -274,13 +273,13 @@ impl<'a, R: Record> Formatter<'a, R> {
         Ok(order)
     }
 
-    /// What is known of the vertices and edges now.
+    /// What is known about the vertices and edges at this point.
     fn known(&self) -> Known {
         let (vertices, records) = (self.naming.vertices(), self.edges.records());
         Known { vertices, map_bytes: self.naming.memory_bytes(), listed: self.naming.first().is_none(), records }
     }
 
-    /// What a second set of edges may take beside the sorted ones and something else: the sorted ones give way.
+    /// The memory for a second set of edges beside the sorted ones and something else: the sorted ones give way.
     fn sort_beside(&mut self, other_bytes: u64) -> Result<u64> {
         let left = self.budget.left(self.naming.memory_bytes() + other_bytes);
         let rest = left.saturating_sub(self.edges.memory_bytes());
@@ -291,14 +290,14 @@ impl<'a, R: Record> Formatter<'a, R> {
         Ok(left / 2)
     }
 
-    /// Has the sorted edges take no more than so much.
+    /// Limits the memory of the sorted edges.
     fn shrink_edges(&mut self, memory_bytes: u64) -> Result<()> {
         let edges = std::mem::replace(&mut self.edges, Sorted::Memory(Vec::new()));
         self.edges = edges.shrink(memory_bytes, &self.folder, self.cancel)?;
         Ok(())
     }
 
-    /// Passes every edge once, as vertices, in order, without duplicates where they are unwanted. Returns their number.
+    /// Passes every edge once, as vertices, in order, without duplicates if those are dropped. Returns their number.
     fn each_edge(&mut self, stage: &str, mut take: impl FnMut(u32, u32, u32) -> Result<()>) -> Result<u64> {
         self.progress.begin(stage, Some(self.edges.records()), Unit::Edges);
         let (naming, unique) = (&self.naming, self.options.remove_duplicates);
@@ -329,7 +328,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         Ok(passed)
     }
 
-    /// Writes the sorted edges as the lists of a direction. Returns how many there are, too.
+    /// Writes the sorted edges as the lists of a direction. Also returns their number.
     fn write_lists(&mut self, direction: Direction) -> Result<(TopologyManifest, u64)> {
         let vertices = self.naming.vertices();
         let known = self.known();
@@ -348,7 +347,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         Ok((lists.finish(vertices)?.0, edges))
     }
 
-    /// Turns the edges round, sorts them again and writes them.
+    /// Reverses the edges, sorts them again and writes them.
     fn write_in_lists(&mut self, edges: u64) -> Result<TopologyManifest> {
         let sort_bytes = self.sort_beside(0)?;
         let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone());

@@ -1,16 +1,16 @@
-//! Numbering vertices anew, by what their degrees say.
+//! Renumbering vertices by degree.
 
 use rayon::prelude::*;
 use topostream_formats::VertexOrder;
 
-/// Counts what an order needs to know of every vertex.
+/// Collects what an order needs to know about every vertex.
 pub struct Degrees {
     counts: Vec<u32>,
     order: VertexOrder,
 }
 
-/// Main memory that renumbering takes at most, in bytes: the keys (8 a vertex) and the two numberings (4 each);
-/// original ids where those are listed one by one.
+/// Maximum main memory of renumbering, in bytes: the keys (8 per vertex) and the two numberings (4 each), and the
+/// original ids if they are listed individually.
 pub fn memory_bytes(vertices: u64, listed: bool) -> u64 {
     if listed { 24 * vertices } else { 16 * vertices }
 }
@@ -20,7 +20,7 @@ impl Degrees {
         Self { counts: vec![0; vertices as usize], order }
     }
 
-    /// Takes an edge into account. Counts stop at 2^32 - 1.
+    /// Counts an edge. Counts saturate at 2^32 - 1.
     #[inline]
     pub fn count(&mut self, source: u32, dest: u32) {
         let mut add = |vertex: u32| {
@@ -33,7 +33,7 @@ impl Degrees {
         }
     }
 
-    /// The order (`order[new] = old`) and its inverse (`numbers[old] = new`).
+    /// Returns the order (`order[new] = old`) and its inverse (`numbers[old] = new`).
     pub fn finish(self) -> (Vec<u32>, Vec<u32>) {
         let class = |count: u32| match self.order {
             VertexOrder::Degree => u32::MAX - count,

@@ -1,4 +1,4 @@
-//! What the external sort sorts: an edge as a key, with or without a weight.
+//! The records of the external sort: an edge as a key, with or without a weight.
 
 use bytemuck::{Pod, Zeroable};
 use rdst::RadixKey;
@@ -6,9 +6,9 @@ use topostream_formats::WeightType;
 
 /// An edge in the order of its lists: by source, then destination, then weight.
 pub trait Record: Pod + RadixKey + Ord + Send + Sync {
-    /// A record of vertices and a weight's sortable bits.
+    /// Builds a record from vertices and a weight's sortable bits.
     fn new(source: u32, dest: u32, weight: u32) -> Self;
-    /// Source, destination, and the weight's sortable bits.
+    /// Returns source, destination, and the weight's sortable bits.
     fn parts(self) -> (u32, u32, u32);
 }
 
@@ -58,7 +58,7 @@ impl RadixKey for Weighted {
     }
 }
 
-/// The bits of a weight such that unsigned order is the order of weights.
+/// Returns the bits of a weight, mapped such that their unsigned order is the order of weights.
 #[inline]
 pub fn sortable(bits: u32, of: WeightType) -> u32 {
     match of {

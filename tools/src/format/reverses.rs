@@ -1,4 +1,4 @@
-//! Whether an input that lists each undirected edge at both of its ends does so.
+//! Checks that an input which must list each undirected edge at both ends does so.
 //!
 //! ```text
 //!  each edge ─▶ + hash of its ends and weight, from the smaller end; − from the larger ─▶ 0 in the end, or an error:
@@ -6,7 +6,7 @@
 //!  the input once more ─▶ its line
 //! ```
 //!
-//! A sum of keyed hashes takes no memory, and is 0 for a list that is not even with a probability of 2^-64.
+//! The sum of keyed hashes takes no memory. For an unbalanced list it is 0 with a probability of 2^-64.
 
 use super::OpenSource;
 use super::ingest::Naming;
@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
 use topostream_formats::{Edge, Error, Result, WeightType};
 
-/// How much of an edge's key a pass decides: 2^16 sums are half a MiB.
+/// The bits of an edge's key that one pass determines: 2^16 sums take half a MiB.
 const PASS_BITS: u32 = 16;
 const KEY_BITS: u32 = 96;
 
@@ -34,7 +34,7 @@ impl Default for Balance {
 }
 
 impl Balance {
-    /// Takes an edge into account.
+    /// Counts an edge.
     #[inline]
     pub fn add(&mut self, source: u32, dest: u32, weight: u32) {
         let hash = hash(self.key, source.min(dest), source.max(dest), weight);
@@ -45,13 +45,13 @@ impl Balance {
         }
     }
 
-    /// Whether each edge has come as often as its reverse.
+    /// Whether each edge has occurred as often as its reverse.
     pub fn is_even(&self) -> bool {
         self.sum == 0
     }
 }
 
-/// A hash that tells sums of edges apart.
+/// The hash of an edge for such sums.
 #[inline]
 fn hash(key: u64, smaller: u32, larger: u32, weight: u32) -> u64 {
     let mixed = (u64::from(smaller) << 32 | u64::from(larger)) ^ key;
@@ -61,7 +61,7 @@ fn hash(key: u64, smaller: u32, larger: u32, weight: u32) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// The error about an edge without its reverse, by the place where the input has it. `place` is the input as a whole.
+/// The error about an edge without its reverse, located in the input. `place` is the input as a whole.
 pub fn error<R: Record>(
     edges: &mut Sorted<R>,
     naming: &Naming,
@@ -72,7 +72,7 @@ pub fn error<R: Record>(
 ) -> Error {
     let lonely = match find(edges) {
         Ok(Some(lonely)) => lonely,
-        // Two edges whose hashes are the same: the sum has told what the passes cannot.
+        // Two edges with the same hash: the sum shows a defect that the passes cannot find.
         Ok(None) => {
             return Error::Invalid(format!("{place}: expected every edge in both directions, found some in one"));
         }
@@ -94,7 +94,7 @@ pub fn error<R: Record>(
     ))
 }
 
-/// An edge that is more frequent than its reverse, and how often each comes.
+/// An edge that occurs more often than its reverse, and both counts.
 #[derive(Debug)]
 struct Lonely {
     source: u32,
@@ -104,7 +104,7 @@ struct Lonely {
     against: u64,
 }
 
-/// The least edge, by its smaller end, whose directions differ in number.
+/// The least edge, by its smaller end, whose directions occur differently often.
 fn find<R: Record>(edges: &mut Sorted<R>) -> Result<Option<Lonely>> {
     let hash_key = RandomState::new().hash_one(0);
     let mut known = 0u128;
@@ -144,7 +144,7 @@ fn key(source: u32, dest: u32, weight: u32) -> u128 {
     u128::from(source.min(dest)) << 64 | u128::from(source.max(dest)) << 32 | u128::from(weight)
 }
 
-/// Where the input has an edge; `None` where it cannot be read again.
+/// The position of an edge in the input; `None` if the input cannot be read again.
 fn locate(edge: &Edge, weighted: bool, open: &mut OpenSource<'_>, cancel: &Cancel) -> Option<String> {
     let mut source = open().ok()?;
     let mut chunk = Vec::new();
@@ -171,7 +171,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Beside a count of each edge in a table.
+        /// Compared with counts of each edge in a table.
         #[test]
         fn finds_what_is_uneven(
             mut edges in prop::collection::vec((0u32..6, 0u32..6, 0u32..3), 0..20),

@@ -1,11 +1,11 @@
-//! Grouping edges by destination: where shards end, and the edges of each, in the order of its lists.
+//! Grouping edges by destination: where shards end, and the edges of each shard in the order of its lists.
 //!
 //! ```text
 //!  Sorted (by source, dest) ─▶ Histogram ─▶ ends
 //!                           └▶ ShardBuffers ── full ─▶ the temporary file ─▶ shard after shard, in input order
 //! ```
 //!
-//! What comes sorted stays so within a shard: no second sort is needed.
+//! The order of the input is kept within a shard, so no second sort is needed.
 
 use super::Formatter;
 use super::record::{Record, unsortable};
@@ -19,16 +19,16 @@ use topostream_formats::store::read_exact_at;
 use topostream_formats::write::{Targets, TopologyWriter};
 use topostream_formats::{Direction, Encoding, Error, Result, WeightType};
 
-/// Where shards can end, at most; between them vertices are not told apart. Half a MiB of counts.
+/// Maximum number of places where shards can end; vertices in between are not distinguished. Half a MiB of counts.
 const BUCKETS_MAX: u64 = 1 << 16;
-/// The fewest records that are worth a write.
+/// The minimum number of records of a write.
 const RECORDS_MIN: usize = 1 << 10;
 
-/// How many edges lead to each of some tens of thousands of ranges of vertices.
+/// The number of edges into each of some tens of thousands of ranges of vertices.
 struct Histogram {
     edges: Vec<u64>,
     vertices: u64,
-    /// A bucket has 2^this many vertices.
+    /// Each bucket has 2^this vertices.
     bucket_log2: u32,
 }
 
@@ -47,17 +47,17 @@ impl Histogram {
         self.edges[(dest >> self.bucket_log2) as usize] += 1;
     }
 
-    /// The vertex behind a bucket.
+    /// The vertex after a bucket.
     fn end(&self, bucket: usize) -> u64 {
         ((bucket as u64 + 1) << self.bucket_log2).min(self.vertices)
     }
 
-    /// Where each of `shards` shards ends. A vertex weighs one and its in-degree over the mean in-degree, and shards
-    /// are of equal weight, as nearly as buckets let them be: so none has much more than twice its share of vertices,
-    /// or of edges.
+    /// Returns the ends of `shards` shards. The weight of a vertex is one plus its in-degree over the mean in-degree,
+    /// and shards have equal weights as far as buckets allow: none has much more than twice its share of vertices, or
+    /// of edges.
     fn ends(&self, shards: u32) -> Vec<u64> {
         let (shards, vertices) = (u128::from(shards), u128::from(self.vertices));
-        // Weights times the number of edges: no fractions.
+        // Weights are multiplied by the number of edges, to avoid fractions.
         let edges = self.edges.iter().map(|&edges| u128::from(edges)).sum::<u128>().max(1);
         let total = self.edges.iter().map(|&count| u128::from(count) * vertices).sum::<u128>() + vertices * edges;
         let (mut ends, mut weight, mut begin) = (Vec::new(), 0, 0);
@@ -77,11 +77,11 @@ impl Histogram {
     }
 }
 
-/// The edges of one shard, as they came.
+/// The edges of one shard, in input order.
 #[derive(Default)]
 struct ShardBuffer<R> {
     buffer: Vec<R>,
-    /// Where in the temporary file the earlier ones are: first byte and records of each write.
+    /// Where the earlier edges are in the temporary file: first byte and number of records of each write.
     written: Vec<(u64, usize)>,
 }
 
@@ -92,15 +92,15 @@ struct ShardBuffers<R> {
     ends: Vec<u64>,
     buffers: Vec<ShardBuffer<R>>,
     records_max: usize,
-    /// The file has no name: it vanishes with the process.
+    /// The file has no name: it disappears with the process.
     file: Option<File>,
     file_bytes: u64,
 }
 
 impl<R: Record> ShardBuffers<R> {
-    /// Takes about `memory_bytes` at most.
+    /// Takes at most about `memory_bytes`.
     fn new(folder: &Path, memory_bytes: u64, ends: Vec<u64>, cancel: Cancel) -> Self {
-        // One share is left for a buffer that moves while it grows.
+        // One share is reserved for a buffer that is copied while it grows.
         let share = memory_bytes as usize / (ends.len() + 1) / size_of::<R>();
         let buffers = ends.iter().map(|_| ShardBuffer { buffer: Vec::new(), written: Vec::new() }).collect();
         let (records_max, folder) = (share.max(RECORDS_MIN), folder.to_owned());
@@ -119,7 +119,7 @@ impl<R: Record> ShardBuffers<R> {
         Ok(())
     }
 
-    /// A larger buffer as long as that is allowed, else an emptied one.
+    /// Enlarges a shard's buffer if that is allowed, otherwise writes it out.
     fn make_room(&mut self, shard: usize) -> Result<()> {
         let shard_buffer = &mut self.buffers[shard];
         let full = shard_buffer.buffer.len();
@@ -142,19 +142,19 @@ impl<R: Record> ShardBuffers<R> {
         Ok(())
     }
 
-    /// How many edges a shard has.
+    /// The number of a shard's edges.
     fn records(&self, shard: usize) -> u64 {
         let shard_buffer = &self.buffers[shard];
         shard_buffer.written.iter().map(|&(_, records)| records as u64).sum::<u64>() + shard_buffer.buffer.len() as u64
     }
 
-    /// Passes a shard's edges in the order in which they came.
+    /// Passes a shard's edges in input order.
     fn for_each(&self, shard: usize, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         let shard_buffer = &self.buffers[shard];
         let mut block: Vec<R> = Vec::new();
         for &(start, records) in &shard_buffer.written {
             let file = self.file.as_ref().expect("a shard that was written has a file");
-            // As large as a write at most, and no larger than another buffer may be.
+            // At most as large as a write, and no larger than another buffer may be.
             let step = records.min(self.records_max / 2 + 1);
             for first in (0..records).step_by(step) {
                 self.cancel.check()?;
@@ -171,7 +171,7 @@ impl<R: Record> ShardBuffers<R> {
 }
 
 impl<R: Record> Formatter<'_, R> {
-    /// Writes the sorted edges as out-lists that are grouped for shards. Returns how many there are, too.
+    /// Writes the sorted edges as out-lists grouped by shard. Also returns their number.
     pub(super) fn write_shards(&mut self) -> Result<(TopologyManifest, u64)> {
         let vertices = self.naming.vertices();
         let mut histogram = Histogram::new(vertices);

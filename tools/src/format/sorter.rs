@@ -1,10 +1,10 @@
 //! Sorting edges in bounded memory.
 //!
 //! ```text
-//!  push ─▶ one buffer, as large as the budget allows ── full: radix sort, in place, all cores ─▶ a run in the temporary file
+//!  push ─▶ one buffer, as large as the budget allows ── full: radix sort, in place, all cores ─▶ a run on disk
 //!  finish: everything still fits ─▶ Sorted::Memory          else ─▶ Sorted::Runs
-//!  Runs: a block of each run in memory; what is below the smallest last key of the blocks is complete: collect it, sort it,
-//!        hand it on, refill. No comparison tree, and all cores work.
+//!  Runs: a block of each run in memory; records below the smallest last key of the blocks are complete: collect
+//!        them, sort, pass on, refill. No comparison tree, and all cores work.
 //! ```
 
 use super::record::Record;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use topostream_formats::store::read_exact_at;
 use topostream_formats::{Error, Result};
 
-/// The smallest buffer that is worth its files: 64 Ki records.
+/// The minimum buffer that justifies files: 64 Ki records.
 pub const RECORDS_MIN: usize = 1 << 16;
 /// The smallest block of a run that is read.
 const BLOCK_RECORDS_MIN: usize = 1 << 7;
@@ -28,7 +28,7 @@ pub struct Sorter<R> {
     folder: PathBuf,
     buffer: Vec<R>,
     records_max: usize,
-    /// All runs, one behind the other. The file has no name: it vanishes with the process.
+    /// All runs, one after another. The file has no name: it disappears with the process.
     file: Option<File>,
     runs: Vec<SortedRun>,
     cancel: Cancel,
@@ -41,7 +41,7 @@ struct SortedRun {
     records: u64,
 }
 
-/// Sorted records, to be read as often as one likes.
+/// Sorted records, which can be read any number of times.
 pub enum Sorted<R> {
     /// All of them in memory.
     Memory(Vec<R>),
@@ -59,13 +59,13 @@ pub struct SortedRuns {
 }
 
 impl<R: Record> Sorter<R> {
-    /// A sorter that takes at most `memory_bytes` and keeps its runs in `folder`.
+    /// Creates a sorter that takes at most `memory_bytes` and keeps its runs in `folder`.
     pub fn new(folder: &Path, memory_bytes: u64, cancel: Cancel) -> Self {
         let records_max = (memory_bytes as usize / size_of::<R>()).max(RECORDS_MIN);
         Self { folder: folder.to_owned(), buffer: Vec::new(), records_max, file: None, runs: Vec::new(), cancel }
     }
 
-    /// Where its runs are kept.
+    /// The folder of its runs.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -82,10 +82,10 @@ impl<R: Record> Sorter<R> {
         }
     }
 
-    /// Takes a record in.
+    /// Adds a record.
     ///
     /// # Errors
-    /// [`Error::Io`] where a run cannot be written, [`Error::Interrupted`].
+    /// [`Error::Io`] if a run cannot be written, [`Error::Interrupted`].
     #[inline]
     pub fn push(&mut self, record: R) -> Result<()> {
         if self.buffer.len() == self.buffer.capacity() {
@@ -95,15 +95,15 @@ impl<R: Record> Sorter<R> {
         Ok(())
     }
 
-    /// Forgets everything.
+    /// Discards everything.
     pub fn clear(&mut self) {
         self.buffer.clear();
         self.runs.clear();
         self.file = None;
     }
 
-    /// More room: a larger buffer as long as that is allowed, else an emptied one. Doubling would pass the budget while
-    /// both buffers exist, so the last step is taken early, when a quarter is in use.
+    /// Makes room: a larger buffer if that is allowed, otherwise the buffer is written out. Doubling would exceed the
+    /// budget while both buffers exist, so the last enlargement is done early, when a quarter is in use.
     fn grow(&mut self) -> Result<()> {
         let full = self.buffer.len();
         if full < self.records_max {
@@ -126,7 +126,7 @@ impl<R: Record> Sorter<R> {
         Ok(())
     }
 
-    /// Sorts what is left.
+    /// Sorts the remaining records.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Interrupted`].
@@ -147,14 +147,14 @@ impl<R: Record> Sorter<R> {
     }
 }
 
-/// How many records of each run are in memory: half of the memory is for blocks, half for what is collected from them.
+/// The number of records of each run in memory: half of the memory is for blocks, half for collected records.
 fn block_records<R>(memory_bytes: u64, runs: usize) -> usize {
     let records = memory_bytes as usize / size_of::<R>();
     (records / 2 / runs.max(1)).clamp(BLOCK_RECORDS_MIN, (4 << 20) / size_of::<R>())
 }
 
 impl<R: Record> Sorted<R> {
-    /// Main memory in use, in bytes: of runs, while they are read.
+    /// Main memory in use while runs are read, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         match self {
             Self::Memory(records) => size_of_val(&records[..]) as u64,
@@ -162,10 +162,10 @@ impl<R: Record> Sorted<R> {
         }
     }
 
-    /// Makes room for something else: takes no more than `memory_bytes` from here on, as a run in `folder` if need be.
+    /// Limits memory to `memory_bytes` from now on, moving the records to a run in `folder` if necessary.
     ///
     /// # Errors
-    /// [`Error::Io`] where the run cannot be written.
+    /// [`Error::Io`] if the run cannot be written.
     pub fn shrink(self, memory_bytes: u64, folder: &Path, cancel: &Cancel) -> Result<Self> {
         if self.memory_bytes() <= memory_bytes {
             return Ok(self);
@@ -193,7 +193,7 @@ impl<R: Record> Sorted<R> {
         Ok(Self::Runs(runs))
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub fn records(&self) -> u64 {
         match self {
             Self::Memory(records) => records.len() as u64,
@@ -201,10 +201,10 @@ impl<R: Record> Sorted<R> {
         }
     }
 
-    /// Passes all records in ascending order, some at a time.
+    /// Passes all records in ascending order, in blocks.
     ///
     /// # Errors
-    /// [`Error::Io`] where a run cannot be read, [`Error::Interrupted`], and whatever `take` returns.
+    /// [`Error::Io`] if a run cannot be read, [`Error::Interrupted`], and the errors of `take`.
     pub fn for_each(&mut self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         match self {
             Self::Memory(records) => records.chunks(1 << 18).try_for_each(take),
@@ -213,10 +213,10 @@ impl<R: Record> Sorted<R> {
     }
 }
 
-/// A run that is being read: the block in memory, and where in it the next record is.
+/// A run that is being read: the block in memory, and the position of the next record in it.
 struct Cursor<'a, R> {
     file: &'a File,
-    /// The next byte of the run that is not in memory yet, and how many records are there.
+    /// The first byte of the run that is not in memory yet, and the number of records from there on.
     next: u64,
     left: u64,
     block: Vec<R>,
@@ -224,7 +224,7 @@ struct Cursor<'a, R> {
 }
 
 impl<R: Record> Cursor<'_, R> {
-    /// Reads the next block where the present one is used up.
+    /// Reads the next block if the current one is used up.
     fn refill(&mut self, block_records: usize, folder: &Path) -> Result<()> {
         if self.at < self.block.len() || self.left == 0 {
             return Ok(());
@@ -252,7 +252,7 @@ impl SortedRuns {
             for cursor in &mut cursors {
                 cursor.refill(self.block_records, &self.folder)?;
             }
-            // A run with more on disk bounds what is complete: nothing after its block's last record is known yet.
+            // A run with more on disk bounds the complete records: nothing after its block's last record is known yet.
             let open = cursors.iter().filter(|cursor| cursor.left > 0);
             let bound = open.map(|cursor| cursor.block[cursor.block.len() - 1]).min();
             collected.clear();

@@ -1,4 +1,4 @@
-//! Edges that wait in a temporary file, where their input cannot be read again.
+//! A temporary file of edges whose input cannot be read again.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
@@ -9,26 +9,26 @@ use topostream_formats::{Edge, Error, Result};
 const EDGE_BYTES: usize = 20;
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// A temporary file of edges. It has no name: it vanishes with the process.
+/// A temporary file of edges. It has no name: it disappears with the process.
 pub struct Spool {
     folder: PathBuf,
-    /// The name of the input, which errors mention.
+    /// The name of the input, for errors.
     input: String,
     file: BufWriter<File>,
     edges: u64,
 }
 
 impl Spool {
-    /// An empty file in `folder`.
+    /// Creates an empty file in `folder`.
     ///
     /// # Errors
-    /// [`Error::Io`] where it cannot be made.
+    /// [`Error::Io`] if it cannot be created.
     pub fn new(folder: &Path, input: String) -> Result<Self> {
         let file = tempfile::tempfile_in(folder).map_err(Error::io(folder, "make a temporary file in"))?;
         Ok(Self { folder: folder.to_owned(), input, file: BufWriter::with_capacity(BUFFER_BYTES, file), edges: 0 })
     }
 
-    /// What the edges come from.
+    /// The name of the edges' input.
     pub fn input(&self) -> &str {
         &self.input
     }
@@ -36,7 +36,7 @@ impl Spool {
     /// Appends an edge.
     ///
     /// # Errors
-    /// [`Error::Io`], a full disk among them.
+    /// [`Error::Io`], for example if the disk is full.
     pub fn push(&mut self, edge: &Edge) -> Result<()> {
         let mut bytes = [0; EDGE_BYTES];
         bytes[..8].copy_from_slice(&edge.source.to_le_bytes());
@@ -47,10 +47,10 @@ impl Spool {
         Ok(())
     }
 
-    /// Passes every edge, in the order in which they came.
+    /// Passes every edge in input order.
     ///
     /// # Errors
-    /// [`Error::Io`], and what `take` returns.
+    /// [`Error::Io`], and the errors of `take`.
     pub fn for_each(mut self, mut take: impl FnMut(&Edge) -> Result<()>) -> Result<()> {
         self.file.flush().map_err(|error| self.write_error(&error))?;
         let mut file = self.file.get_ref();

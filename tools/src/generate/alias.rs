@@ -7,11 +7,11 @@
 //! ```
 //!
 //! A level is a choice among four quadrants; six independent levels are one choice among 4096 paths, whose
-//! probabilities are products. Walker's alias method makes that choice with one look into a table of 16 KiB, which
-//! stays in the first-level cache. The table is built from integers (path masses in units of 2^-32 that sum to
-//! exactly 1), so every path has its probability to within 2^-32, and one of probability 0 never comes.
+//! probabilities are products. Walker's alias method makes that choice with one lookup in a table of 16 KiB, which fits
+//! in the first-level cache. The table is built from integers (path masses in units of 2^-32 with a sum of exactly 1),
+//! so every path has its probability to within 2^-32, and paths of probability 0 never occur.
 
-/// How many levels one draw resolves.
+/// The number of levels that one draw resolves.
 pub(super) const LEVELS: u32 = 6;
 
 const PATH_BITS: u32 = 2 * LEVELS;
@@ -27,10 +27,10 @@ pub(super) struct PathTable {
 }
 
 impl PathTable {
-    /// The table for quadrants of these relative weights, `[a, b, c, d]`: `b` sets the dest's bit, `c` the source's.
+    /// Builds the table for quadrants of relative weights `[a, b, c, d]`: `b` sets the dest's bit, `c` the source's.
     pub(super) fn new(quadrants: [f64; 4]) -> Self {
         let mut masses = path_masses(quadrants);
-        // A slot that is full by itself has threshold 0 and is its own alias.
+        // A full slot has threshold 0 and is its own alias.
         let mut slots = Box::new([0; PATHS]);
         slots.iter_mut().zip(0..).for_each(|(slot, path)| *slot = path);
         let (mut poor, mut rich): (Vec<usize>, Vec<usize>) = (0..PATHS).partition(|&path| masses[path] < SLOT_MASS);
@@ -45,7 +45,7 @@ impl PathTable {
         Self { slots }
     }
 
-    /// The path that 32 random bits choose: source bits above dest bits, [`LEVELS`] of each.
+    /// Returns the path that 32 random bits choose: source bits above dest bits, [`LEVELS`] of each.
     #[inline]
     pub(super) fn draw(&self, bits: u32) -> u32 {
         let slot = bits >> FRACTION_BITS;
@@ -54,7 +54,7 @@ impl PathTable {
         if fraction < entry >> PATH_BITS { slot } else { entry & (PATHS as u32 - 1) }
     }
 
-    /// What the table takes on the heap.
+    /// The heap memory of the table.
     pub(super) fn memory_bytes(&self) -> u64 {
         size_of_val(&*self.slots) as u64
     }
@@ -85,7 +85,7 @@ fn path_weight(path: usize, quadrants: [f64; 4]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Each path's mass as the finished table gives it.
+    /// Each path's mass according to the finished table.
     fn table_masses(table: &PathTable) -> Vec<u64> {
         let mut masses = vec![0; PATHS];
         for (slot, entry) in table.slots.iter().enumerate() {

@@ -4,10 +4,10 @@ use rayon::prelude::*;
 use topostream_formats::Edge;
 use topostream_formats::edge::CHUNK_EDGES;
 
-/// How many edges one task makes: 96 KiB, some tens of microseconds.
+/// The number of edges of a task: 96 KiB, some tens of microseconds.
 const BLOCK_EDGES: usize = 1 << 12;
 
-/// How far a stream of edges `0..end` has been read.
+/// The position in a stream of edges `0..end`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     next: u64,
@@ -20,10 +20,10 @@ impl Progress {
         Self { next: 0, end: edges }
     }
 
-    /// Fills `chunk` with the next edges, each made by `edge` from its number, and moves on.
+    /// Fills `chunk` with the next edges, each made by `edge` from its number, and advances.
     pub(super) fn read(&mut self, chunk: &mut Vec<Edge>, edge: impl Fn(u64) -> Edge + Sync) {
         let count = (self.end - self.next).min(CHUNK_EDGES as u64);
-        // Every edge is overwritten below; what is there already need not be cleared first.
+        // Every edge is overwritten below, so existing ones are not cleared first.
         chunk.resize(count as usize, Edge::default());
         fill(self.next, chunk, edge);
         self.next += count;

@@ -22,10 +22,10 @@ use super::{check_probability, check_vertices};
 /// The purpose of the diagonals' stream.
 const DIAGONALS: u64 = 0;
 
-/// A vertex gives at most so many edges: right, down, diagonal.
+/// The maximum number of edges that a vertex contributes: right, down, diagonal.
 const VERTEX_EDGES: u64 = 3;
 const CHUNK_VERTICES: u64 = CHUNK_EDGES as u64 / VERTEX_EDGES;
-/// How many vertices one task handles.
+/// The number of vertices of a task.
 const BLOCK_VERTICES: u64 = 1 << 11;
 
 /// The parameters of a grid: undirected, each edge given once. No self-loops, no repeated edges, connected.
@@ -35,9 +35,9 @@ pub struct Grid {
     pub width: u64,
     /// Vertices in a column; `width · height` is at most 2^32.
     pub height: u64,
-    /// How likely a cell has a diagonal.
+    /// The probability that a cell has a diagonal.
     pub diagonal_probability: f64,
-    /// Names the graph among all with the other parameters.
+    /// The seed.
     pub seed: u64,
     /// Random weights, if any.
     pub weights: Option<RandomWeights>,
@@ -49,10 +49,10 @@ impl Grid {
         Self { width, height, diagonal_probability: 0.0, seed: 0, weights: None }
     }
 
-    /// The stream of this graph's edges.
+    /// Returns the stream of this graph's edges.
     ///
     /// # Errors
-    /// `Limit` for too many vertices; `Invalid` for a probability or weights that are none.
+    /// `Limit` for too many vertices; `Invalid` for an invalid probability or range of weights.
     pub fn generate(self) -> Result<GridSource> {
         let Self { width, height, diagonal_probability: probability, seed, .. } = self;
         check_vertices("vertices of a grid", width.saturating_mul(height), "choose a smaller width or height")?;
@@ -72,7 +72,7 @@ impl Grid {
         Ok(GridSource { info, next_vertex: 0, edges: GridEdges { width, height, coins, weights } })
     }
 
-    /// How many edges there are, where chance has no say.
+    /// The number of edges, if it does not depend on the seed.
     fn edge_count(&self) -> Option<u64> {
         let (columns, rows) = (self.width.saturating_sub(1), self.height.saturating_sub(1));
         let straight = columns * self.height + self.width * rows;
@@ -98,7 +98,7 @@ impl EdgeSource for GridSource {
         &self.info
     }
 
-    /// Only the last vertex gives no edge, so an empty chunk is the end indeed.
+    /// Only the last vertex contributes no edge, so an empty chunk means the end.
     fn read(&mut self, chunk: &mut Vec<Edge>) -> Result<()> {
         let end = (self.next_vertex + CHUNK_VERTICES).min(self.edges.width * self.edges.height);
         self.edges.read(self.next_vertex..end, chunk);
@@ -113,7 +113,7 @@ impl EdgeSource for GridSource {
     }
 }
 
-/// The pure function from a vertex to the edges that it gives.
+/// The pure function from a vertex to the edges that it contributes.
 #[derive(Debug)]
 struct GridEdges {
     width: u64,
@@ -123,7 +123,7 @@ struct GridEdges {
 }
 
 impl GridEdges {
-    /// Fills `chunk` with the edges of these vertices: counts each block's edges, then makes each at its place.
+    /// Fills `chunk` with the edges of these vertices: counts each block's edges, then makes each block in its place.
     fn read(&self, vertices: Range<u64>, chunk: &mut Vec<Edge>) {
         let starts = vertices.clone().step_by(BLOCK_VERTICES as usize);
         let blocks: Vec<Range<u64>> = starts.map(|start| start..(start + BLOCK_VERTICES).min(vertices.end)).collect();
@@ -148,7 +148,7 @@ impl GridEdges {
         });
     }
 
-    /// Gives every edge of these vertices to `emit`, in order.
+    /// Passes every edge of these vertices to `emit`, in order.
     #[inline]
     fn each(&self, vertices: Range<u64>, mut emit: impl FnMut(Edge)) {
         let (mut x, mut y) = (vertices.start % self.width.max(1), vertices.start / self.width.max(1));
@@ -171,26 +171,27 @@ impl GridEdges {
         }
     }
 
-    /// The edge of the given kind that `vertex` gives; an edge's number, for its weight, says both.
+    /// The edge of the given kind that `vertex` contributes; its number, which determines its weight, encodes both.
     #[inline]
     fn edge(&self, vertex: u64, kind: u64, source: u64, dest: u64) -> Edge {
         Edge { source, dest, weight: self.weights.at(vertex * VERTEX_EDGES + kind) }
     }
 }
 
-/// Cuts `edges` into consecutive parts of these lengths, which sum to its own.
+/// Cuts `edges` into consecutive slices of these lengths.
 fn split<'a>(mut edges: &'a mut [Edge], counts: &[usize]) -> Vec<&'a mut [Edge]> {
     counts.iter().filter_map(|&count| edges.split_off_mut(..count)).collect()
 }
 
-/// Which way a diagonal runs.
+/// The direction of a diagonal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Diagonal {
     DownRight,
     DownLeft,
 }
 
-/// Decides about the diagonals: the word's lowest bit is the direction, the other 63 are a number below `below` or not.
+/// Decides about the diagonals: the word's lowest bit is the direction; there is a diagonal if the other 63 bits are
+/// below `below`.
 #[derive(Debug)]
 struct Coins {
     stream: Stream,

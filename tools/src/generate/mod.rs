@@ -8,8 +8,8 @@
 //!
 //! Every generator is *counter-based*: an edge (a cell, for the grid) is a pure function of the seed and its own
 //! number, with no state carried from one to the next. The same parameters therefore give the same edges in the same
-//! order on every machine, whatever the number of threads, and any part of a graph can be made again by itself.
-//! Golden tests pin the first edges of each generator: a published graph never changes silently.
+//! order on every machine, with any number of threads, and any part of a graph can be generated independently. Golden
+//! tests pin the first edges of each generator: a published graph never changes unnoticed.
 //!
 //! | generator | degrees | diameter | stands for |
 //! | --- | --- | --- | --- |
@@ -17,8 +17,8 @@
 //! | [`Uniform`] | all about equal | small | the worst case for locality; GAP's Urand |
 //! | [`Grid`] | 2 to 8 | huge | road networks, meshes |
 //!
-//! The pieces: `random` turns (seed, counter) into 64 random bits, `alias` draws several R-MAT levels at once,
-//! `scramble` permutes ids, `weights` draws edge weights, `chunk` shares the work among cores.
+//! Modules: `random` turns (seed, counter) into 64 random bits, `alias` draws several R-MAT levels at once, `scramble`
+//! permutes ids, `weights` draws edge weights, `chunk` distributes the work over the cores.
 
 mod alias;
 mod chunk;
@@ -36,7 +36,7 @@ pub use weights::RandomWeights;
 
 use topostream_formats::{Error, Result};
 
-/// The most vertices that a generator makes: their ids fit in 32 bits, as the stores' do.
+/// The maximum number of vertices: ids fit in 32 bits, as those of stores do.
 const MAX_VERTICES: u64 = 1 << 32;
 
 /// Refuses a probability that is not a number from 0 to 1.

@@ -5,16 +5,17 @@
 //! ```
 //!
 //! This is the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014, with Stafford's "mix 13" constants),
-//! which passes BigCrush on consecutive counters, with a second key between its two rounds. Without that key all
-//! streams would be windows of one sequence and two of them might overlap; with it each stream is a permutation of
-//! the 64-bit numbers of its own. Every step is a bijection, so no two counters of a stream collide. It costs three
-//! multiplications, and neighbouring counters overlap in the pipeline.
+//! which passes BigCrush on consecutive counters,
+//! with a second key between its two rounds. Without that key all streams would be windows of one sequence, and two of
+//! them might overlap; with it each stream is its own permutation of the 64-bit numbers. Every step is a bijection, so
+//! no two counters of a stream collide. The cost is three multiplications, and consecutive counters overlap in the
+//! pipeline.
 //!
-//! It is no cipher: somebody who sees the words can find the keys.
+//! It is not a cipher: the keys can be derived from the output.
 
 use topostream_formats::random::{GOLDEN, mix};
 
-/// One sequence of random words: the words of different purposes are independent, although the seed is one.
+/// A sequence of random words: words for different purposes are independent although they share a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
     first_key: u64,
@@ -22,21 +23,21 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The stream of `seed` for one purpose; each caller numbers its own purposes.
+    /// Returns the stream of `seed` for one purpose; callers number their own purposes.
     pub(super) fn new(seed: u64, purpose: u64) -> Self {
         let keys = Self { first_key: mix(seed.wrapping_add(GOLDEN), 0), second_key: 0 };
         let at = purpose.wrapping_mul(2);
         Self { first_key: keys.word(at), second_key: keys.word(at.wrapping_add(1)) }
     }
 
-    /// The 64 random bits number `counter`.
+    /// Returns the 64 random bits of number `counter`.
     #[inline]
     pub(super) fn word(&self, counter: u64) -> u64 {
         mix(counter.wrapping_mul(GOLDEN).wrapping_add(self.first_key), self.second_key)
     }
 }
 
-/// A number of `0..range` from 64 random bits: the high half of their product (Lemire's reduction, without
+/// Returns a number in `0..range` from 64 random bits: the high half of their product (Lemire's reduction without
 /// rejection). For ranges up to 2^32 each value's probability is off by a factor of at most 1 ± 2^-32.
 #[inline]
 pub(super) fn below(range: u64, word: u64) -> u64 {
@@ -69,7 +70,7 @@ mod tests {
         }
     }
 
-    /// `number` with a 0 bit pushed in at position `bit`.
+    /// Returns `number` with a 0 bit inserted at position `bit`.
     fn with_zero_at(bit: u32, number: u64) -> u64 {
         let low = number & ((1 << bit) - 1);
         ((number ^ low) << 1) | low

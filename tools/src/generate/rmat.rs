@@ -1,7 +1,7 @@
 //! R-MAT: a recursive random graph with skewed degrees (Chakrabarti, Zhan, Faloutsos, SDM 2004).
 //!
-//! The adjacency matrix is cut into four quadrants, one is chosen with probabilities a, b, c, d, and so on within it,
-//! `scale` times; that is one edge. Edges are independent, so self-loops and repeated edges occur.
+//! The adjacency matrix is divided into four quadrants, one of which is chosen with probabilities a, b, c, d, and so on
+//! recursively, `scale` times; the result is one edge. Edges are independent, so self-loops and repeated edges occur.
 
 use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, SourceInfo};
 
@@ -24,7 +24,7 @@ const WORDS_MAX: usize = SCALE_MAX.div_ceil(WORD_LEVELS) as usize;
 /// The parameters of an R-MAT graph: directed, with vertices `0..2^scale` and `edge_factor · 2^scale` edges.
 ///
 /// The probabilities are the same at every level, without the noise that some generators add to smooth the degree
-/// distribution. `d` is what `a`, `b` and `c` leave of 1.
+/// distribution. `d` is 1 - `a` - `b` - `c`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rmat {
     /// The logarithm of the number of vertices, 0 to 32.
@@ -37,9 +37,9 @@ pub struct Rmat {
     pub b: f64,
     /// Probability of the quadrant where only the source has a 1 bit.
     pub c: f64,
-    /// Names the graph among all with the other parameters.
+    /// The seed.
     pub seed: u64,
-    /// Whether ids are permuted, so that a vertex's id says nothing of its degree.
+    /// Whether ids are permuted, so that a vertex's id does not reveal its degree.
     pub scramble: bool,
     /// Random weights, if any.
     pub weights: Option<RandomWeights>,
@@ -51,11 +51,11 @@ impl Rmat {
         Self { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19, seed, scramble: true, weights: None }
     }
 
-    /// The stream of this graph's edges.
+    /// Returns the stream of this graph's edges.
     ///
     /// # Errors
-    /// `Limit` where the scale or the number of edges is too large; `Invalid` where a probability is not one, they
-    /// sum to more than 1, or the weights are not a range.
+    /// `Limit` if the scale or the number of edges is too large; `Invalid` if a probability is invalid, if they sum to
+    /// more than 1, or if the range of weights is invalid.
     pub fn generate(self) -> Result<RmatSource> {
         let quadrants = self.quadrants()?;
         let edges = self.edge_count()?;
@@ -74,7 +74,7 @@ impl Rmat {
         Ok(RmatSource { info, progress: Progress::new(edges), edges: RmatEdges { paths, scramble, weights } })
     }
 
-    /// The four probabilities, checked. A sum above 1 by no more than decimal rounding leaves 0 for d.
+    /// Returns the four probabilities, checked. A sum above 1 by no more than decimal rounding leaves 0 for d.
     fn quadrants(&self) -> Result<[f64; 4]> {
         check_probability("a", self.a)?;
         check_probability("b", self.b)?;
@@ -153,13 +153,13 @@ impl RmatEdges {
     }
 }
 
-/// The way from the whole matrix down to one of its entries.
+/// The path from the whole matrix down to one of its entries.
 #[derive(Debug)]
 struct Paths {
     table: PathTable,
     streams: [Stream; WORDS_MAX],
     words: usize,
-    /// How many levels too many the words resolve: the lowest are dropped, which leaves the others as they are.
+    /// The number of levels that the words resolve beyond `scale`: the lowest ones are dropped.
     excess: u32,
 }
 
@@ -171,7 +171,7 @@ impl Paths {
         Self { table, streams, words: words as usize, excess: words * WORD_LEVELS - scale }
     }
 
-    /// The source and dest of edge number `index`, before scrambling.
+    /// Returns the source and dest of edge number `index`, before scrambling.
     #[inline]
     fn ends(&self, index: u64) -> (u64, u64) {
         let (mut source, mut dest) = (0, 0);

@@ -1,8 +1,8 @@
 //! A seeded permutation of the ids `0..2^bits`, computed and not stored.
 //!
-//! R-MAT puts its hubs at the ids with the fewest one bits; real graphs do not tell a vertex's degree by its number.
-//! Each round multiplies by an odd number, adds, and folds the high half into the low half. All three have inverses
-//! modulo 2^bits, so the whole is a permutation.
+//! R-MAT's hubs are the ids with the fewest one bits; in real graphs a vertex's id does not reveal its degree. Each
+//! round multiplies by an odd number, adds, and folds the high half into the low half. All three are invertible modulo
+//! 2^bits, so the whole is a permutation.
 
 use super::random::Stream;
 
@@ -24,13 +24,13 @@ struct Round {
 }
 
 impl Scramble {
-    /// The permutation of `0..2^bits`, `bits` up to 32, that `keys` name.
+    /// Creates the permutation of `0..2^bits` (`bits` up to 32) for these keys.
     pub(super) fn new(bits: u32, keys: Stream) -> Self {
         let round = |n: usize| Round { factor: keys.word(2 * n as u64) | 1, offset: keys.word(2 * n as u64 + 1) };
         Self { mask: (1 << bits) - 1, shift: bits.div_ceil(2).max(1), rounds: std::array::from_fn(round) }
     }
 
-    /// Where `id` goes.
+    /// Returns the image of `id`.
     #[inline]
     pub(super) fn apply(&self, mut id: u64) -> u64 {
         for Round { factor, offset } in self.rounds {
@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn hubs_are_scattered() {
-        // The ids with at most one bit set, R-MAT's largest hubs, fall about evenly into halves and low bits.
+        // The ids with at most one bit set, R-MAT's largest hubs, are distributed about evenly over halves and low
+        // bits.
         let bits = 20;
         let mut high_or_low = [0; 2];
         for seed in 0..200 {

@@ -15,11 +15,11 @@ const DEST: u64 = 1;
 /// The parameters of a uniform random graph: directed; self-loops and repeated edges occur.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Uniform {
-    /// How many vertices there are, up to 2^32: ids `0..vertices`.
+    /// The number of vertices, up to 2^32: ids `0..vertices`.
     pub vertices: u64,
-    /// How many edges there are.
+    /// The number of edges.
     pub edges: u64,
-    /// Names the graph among all with the other parameters.
+    /// The seed.
     pub seed: u64,
     /// Random weights, if any.
     pub weights: Option<RandomWeights>,
@@ -31,10 +31,10 @@ impl Uniform {
         Self { vertices, edges, seed, weights: None }
     }
 
-    /// The stream of this graph's edges.
+    /// Returns the stream of this graph's edges.
     ///
     /// # Errors
-    /// `Limit` for too many vertices; `Invalid` for edges without vertices or weights that are not a range.
+    /// `Limit` for too many vertices; `Invalid` for edges without vertices or an invalid range of weights.
     pub fn generate(self) -> Result<UniformSource> {
         let Self { vertices, edges, seed, .. } = self;
         check_vertices("vertices of a uniform graph", vertices, "choose fewer vertices")?;

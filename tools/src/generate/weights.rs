@@ -12,7 +12,7 @@ const WEIGHTS: u64 = 1 << 32;
 /// How the edges of a generated graph are weighted: uniformly over a range, each by its own number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RandomWeights {
-    /// Whole numbers, both ends included. Zero is allowed where an algorithm can bear it.
+    /// Integers, both ends included. Zero is allowed for algorithms that accept it.
     U32 {
         /// The smallest weight.
         min: u32,
@@ -29,7 +29,7 @@ pub enum RandomWeights {
 }
 
 impl RandomWeights {
-    /// What the 32 bits of such a weight mean.
+    /// The type of these weights.
     pub fn weight_type(self) -> WeightType {
         match self {
             Self::U32 { .. } => WeightType::U32,
@@ -37,7 +37,7 @@ impl RandomWeights {
         }
     }
 
-    /// Refuses an empty range and ends that are not finite numbers.
+    /// Refuses an empty range, and ends that are not finite.
     pub(super) fn check(self) -> Result<()> {
         let valid = match self {
             Self::U32 { min, max } => min <= max,
@@ -49,7 +49,7 @@ impl RandomWeights {
         Err(Error::Invalid(format!("{self}: the smallest weight must not be above the largest, and both finite")))
     }
 
-    /// The weight that 64 random bits choose, as an [`Edge`](topostream_formats::Edge) carries it.
+    /// Returns the weight that 64 random bits choose, as an [`Edge`](topostream_formats::Edge) carries it.
     #[inline]
     fn pick(self, word: u64) -> u32 {
         match self {
@@ -72,7 +72,7 @@ impl fmt::Display for RandomWeights {
     }
 }
 
-/// The weights of one graph: nothing, or a range and its stream.
+/// The weights of a graph: none, or a range and its stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights {
     range: Option<RandomWeights>,
@@ -80,10 +80,10 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// The weights of the graph with this seed.
+    /// Returns the weights of the graph with this seed.
     ///
     /// # Errors
-    /// `Invalid` where the range is empty or not finite.
+    /// `Invalid` if the range is empty or not finite.
     pub(super) fn new(range: Option<RandomWeights>, seed: u64) -> Result<Self> {
         range.map_or(Ok(()), RandomWeights::check)?;
         Ok(Self { range, stream: Stream::new(seed, WEIGHTS) })
@@ -94,12 +94,12 @@ impl Weights {
         self.range.map(RandomWeights::weight_type)
     }
 
-    /// What a graph's name says of its weights, to be appended.
+    /// The part of a graph's name about its weights, to be appended.
     pub(super) fn suffix(&self) -> String {
         self.range.map_or_else(String::new, |range| format!(", {range}"))
     }
 
-    /// The weight of edge number `index`; 0 without weights.
+    /// Returns the weight of edge number `index`; 0 without weights.
     #[inline]
     pub(super) fn at(&self, index: u64) -> u32 {
         self.range.map_or(0, |range| range.pick(self.stream.word(index)))

@@ -80,7 +80,7 @@ impl EdgeSource for Feed {
     }
 }
 
-/// Formats a feed while somebody watches.
+/// Formats a feed with an observer.
 pub fn run_watched(
     feed: &Feed,
     path: &Path,

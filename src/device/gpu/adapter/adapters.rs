@@ -77,7 +77,7 @@ pub struct AdapterReport {
     pub backend: String,
     /// The driver, with its version.
     pub driver: String,
-    /// Bytes of device memory, where the system tells.
+    /// Bytes of device memory, if the system reports them.
     pub memory_bytes: Option<u64>,
     /// Its limits.
     pub limits: AdapterLimits,
@@ -121,7 +121,7 @@ pub fn list() -> Vec<AdapterReport> {
 /// loads no driver: drivers take time and tens of MiB of memory, and some print.
 ///
 /// # Errors
-/// [`Error::NoDevice`] where there is none such, or several: the message lists what there is.
+/// [`Error::NoDevice`] if there is none such, or several: the message lists what there is.
 pub fn choose(choice: &DeviceChoice) -> Result<Option<Adapter>, Error> {
     if *choice == DeviceChoice::Cpu || (*choice == DeviceChoice::Auto && !hardware_is_likely()) {
         return Ok(None);
@@ -135,7 +135,7 @@ pub fn choose(choice: &DeviceChoice) -> Result<Option<Adapter>, Error> {
 /// there are.
 ///
 /// # Errors
-/// As of [`choose`].
+/// The errors of [`choose`].
 pub fn choose_all(choices: &[DeviceChoice]) -> Result<Vec<Option<Adapter>>, Error> {
     let mut chosen = Vec::new();
     for choice in choices {
@@ -154,7 +154,7 @@ pub fn choose_all(choices: &[DeviceChoice]) -> Result<Vec<Option<Adapter>>, Erro
 /// Which of the adapters a choice means, by its place in the list; `None` for the CPU.
 ///
 /// # Errors
-/// As of [`choose`].
+/// The errors of [`choose`].
 pub fn pick(reports: &[AdapterReport], choice: &DeviceChoice) -> Result<Option<usize>, Error> {
     let best = reports.iter().enumerate().filter(|(_, report)| report.is_hardware());
     let best = best.min_by_key(|(_, report)| report.rank()).map(|(at, _)| at);

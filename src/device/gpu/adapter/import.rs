@@ -86,7 +86,7 @@ impl HostImport {
     /// Imports all of the memory, for reading and writing by the device.
     ///
     /// # Errors
-    /// As of [`HostImport::new`].
+    /// The errors of [`HostImport::new`].
     ///
     /// # Safety
     /// From a submission that writes to a part of the memory until that submission has been waited for, no reference to
@@ -100,7 +100,7 @@ impl HostImport {
     /// Imports exchange memory, for reading and writing.
     ///
     /// # Errors
-    /// As of [`HostImport::new`].
+    /// The errors of [`HostImport::new`].
     pub fn exchange(gpu: &Gpu, memory: &Arc<ExchangeMemory>, chunk_bytes: u64) -> Result<Self, Error> {
         let memory: Arc<dyn HostMemory> = Arc::clone(memory) as _;
         #[allow(unsafe_code)]
@@ -114,13 +114,13 @@ impl HostImport {
     /// Memory in main memory that only the device reads and writes, at least `bytes` of it, zeroed.
     ///
     /// # Errors
-    /// As of [`HostImport::new`].
+    /// The errors of [`HostImport::new`].
     pub fn private(gpu: &Gpu, bytes: u64, chunk_bytes: u64) -> Result<Self, Error> {
         let alignment = gpu.caps().import_alignment.max(1);
         let bytes = bytes.next_multiple_of(alignment);
         let memory: Arc<dyn HostMemory> = Arc::new(AlignedBuffer::try_new("what a GPU keeps in main memory", bytes)?);
         #[allow(unsafe_code)]
-        // SAFETY: nobody else ever sees this memory.
+        // SAFETY: no other code accesses this memory.
         unsafe {
             Self::writable(gpu, memory, chunk_bytes.min(bytes))
         }
@@ -175,7 +175,7 @@ impl HostImport {
 /// Where neither memory is imported nor a transfer queue used, it is an ordinary buffer of wgpu.
 ///
 /// # Errors
-/// As of [`Gpu::buffer`].
+/// The errors of [`Gpu::buffer`].
 pub fn device_buffer(gpu: &Gpu, label: &str, bytes: u64) -> Result<SharedBuffer, Error> {
     let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
     match gpu.vulkan() {

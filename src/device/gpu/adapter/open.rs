@@ -61,7 +61,7 @@ pub struct Caps {
     pub binding_alignment: u64,
     /// Bytes of a buffer.
     pub buffer_bytes_max: u64,
-    /// Bytes of device memory, where the system tells.
+    /// Bytes of device memory, if the system reports them.
     pub memory_bytes: Option<u64>,
     /// Storage buffers that a kernel can bind.
     pub storage_buffers_max: u32,
@@ -186,7 +186,7 @@ impl Gpu {
     /// Lets callbacks run and resources go, without waiting.
     ///
     /// # Errors
-    /// What [`Gpu::check`] says.
+    /// The errors of [`Gpu::check`].
     pub fn poll(&self) -> Result<(), GpuError> {
         if let Err(words) = caught(|| self.device.poll(wgpu::PollType::Poll)) {
             self.record_loss(&words);
@@ -198,7 +198,7 @@ impl Gpu {
     /// whatever becomes of the device.
     ///
     /// # Errors
-    /// What [`Gpu::check`] says.
+    /// The errors of [`Gpu::check`].
     pub fn wait(&self, submission: wgpu::SubmissionIndex, timeout: Duration) -> Result<bool, Error> {
         let end = Instant::now().checked_add(timeout);
         loop {

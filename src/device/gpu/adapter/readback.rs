@@ -13,7 +13,7 @@ pub const READBACK: wgpu::BufferUsages = wgpu::BufferUsages::MAP_READ.union(wgpu
 /// A small uniform with these bytes.
 ///
 /// # Errors
-/// Where the device has no memory left.
+/// If the device has no memory left.
 pub fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
     let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
     let buffer = gpu.buffer("uniform", bytes.len() as u64, usage)?;

@@ -42,7 +42,7 @@ const SLICE: Duration = Duration::from_millis(100);
 /// seconds.
 const LANE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A part of a buffer that is to be copied to another.
+/// A part of a buffer to copy to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy<'a> {
     /// Where the bytes are.
@@ -89,7 +89,7 @@ impl TransferQueue {
     /// The GPU's transfer queue. There is one: it must be dropped before it can be had again.
     ///
     /// # Errors
-    /// [`GpuError::Unavailable`] where there is none ([`super::Caps::transfer_family`]), or it is in use;
+    /// [`GpuError::Unavailable`] if there is none ([`super::Caps::transfer_family`]), or it is in use;
     /// [`GpuError::OutOfMemory`].
     pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         gpu.check()?;
@@ -104,7 +104,7 @@ impl TransferQueue {
     /// overlap.
     ///
     /// # Errors
-    /// As of [`TransferQueue::new`].
+    /// The errors of [`TransferQueue::new`].
     ///
     /// # Safety
     /// While this queue lives, it and wgpu's are used from one thread only: a queue takes no two submissions at once.
@@ -126,7 +126,7 @@ impl TransferQueue {
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
     pub(in crate::device::gpu) fn beside_wgpu(gpu: &Gpu) -> Result<Self, GpuError> {
-        // SAFETY: an adapter's home is handed from thread to thread as a whole; whoever has it has both queues.
+        // SAFETY: an adapter's home moves between threads as a whole, so its owner has both queues.
         unsafe { Self::on_compute_queue(gpu) }
     }
 

@@ -48,7 +48,7 @@ pub struct RawBuffer(Infallible);
 #[derive(Debug)]
 pub struct Lanes(Infallible);
 
-/// A part of a buffer that is to be copied to another.
+/// A part of a buffer to copy to another.
 #[allow(dead_code, reason = "there is nobody to read it")]
 pub struct RawCopy {
     pub source: Arc<RawBuffer>,

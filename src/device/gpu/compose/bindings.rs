@@ -40,7 +40,7 @@ pub enum Resource {
     NextPages,
     /// What page kernels count: [`Counters`](super::layout::Counters).
     Counters,
-    /// What each workgroup's vertices come to: four `f32`, or a [`CensusTotal`](super::layout::CensusTotal).
+    /// The total of each workgroup's vertices: four `f32`, or a [`CensusTotal`](super::layout::CensusTotal).
     Totals,
     /// For `decide`: the superstep, as it is written for the next one.
     NextStep,
@@ -74,7 +74,7 @@ pub enum Resource {
     Queue,
     /// Which vertices a message is about, and where it lies: a [`Message`](super::layout::MessageParams).
     Message,
-    /// What `collect` finds and `ship` writes: so many words as [`collected_words`](super::layout::collected_words)
+    /// What `collect` finds and `ship` writes: as many words as [`collected_words`](super::layout::collected_words)
     /// says. Its first four are zero before `collect`.
     Collected,
     /// Exchange memory that is written.

@@ -7,13 +7,13 @@ use std::ops::Range;
 
 /// Threads of a workgroup.
 pub const WORKGROUP: u32 = 256;
-/// The most workgroups in a row of a grid; further ones are in further rows.
+/// The maximum number of workgroups in a row of a grid; further ones are in further rows.
 pub const GRID_ROW_MAX: u32 = 32_768;
-/// Lists of more edges than this go to the hub queue, in entries of at most so many edges.
+/// Lists of more edges than this go to the hub queue, in entries of at most this many edges.
 pub const HUB_EDGES: u32 = 2048;
 /// Edges of a large page that the `lists` kernel gives to a workgroup.
 pub const LARGE_CHUNK: u32 = 4096;
-/// The `segments` kernel keeps the slots of a unit in workgroup memory where there are at most so many.
+/// The `segments` kernel keeps the slots of a unit in workgroup memory if there are at most this many.
 pub const SLOTS_CACHED: u32 = 2048;
 
 /// Consecutive edges that a thread of the `segments` kernel takes.
@@ -26,7 +26,7 @@ pub const fn edges_per_unit(weights: bool) -> u32 {
     WORKGROUP * edges_per_thread(weights)
 }
 
-/// Workgroups in x and y for so many units.
+/// Workgroups in x and y for this many units.
 pub const fn grid(units: u32) -> [u32; 2] {
     if units <= GRID_ROW_MAX { [units, 1] } else { [GRID_ROW_MAX, units.div_ceil(GRID_ROW_MAX)] }
 }
@@ -53,7 +53,7 @@ pub struct Step {
     pub spare_2: u32,
     /// What the algorithm keeps in a step.
     pub scalars: [f32; 4],
-    /// And its whole numbers.
+    /// And its integers.
     pub integers: [u32; 4],
 }
 
@@ -204,7 +204,7 @@ pub struct Pack {
     pub base: u32,
 }
 
-/// Workgroups of `pack` and `unpack` for so many vertices.
+/// Workgroups of `pack` and `unpack` for this many vertices.
 pub const fn pack_groups(vertices: u32) -> u32 {
     let groups = vertices.div_ceil(WORKGROUP);
     if groups < 4096 { groups } else { 4096 }
@@ -243,18 +243,18 @@ pub struct MessageParams {
     pub last: u32,
     /// Its first word in the bound exchange memory.
     pub begin: u32,
-    /// The most vertices of a sparse one: [`sparse_max`].
+    /// The maximum number of vertices of a sparse one: [`sparse_max`].
     pub sparse_max: u32,
 }
 
-/// The most vertices that a sparse message about these has: with more of them, a dense one takes less words.
+/// The maximum number of vertices of a sparse message about these; beyond it a dense one takes fewer words.
 pub fn sparse_max(layout: &MessageLayout, vertices: &Range<u64>) -> u32 {
     let dense = layout.dense(vertices, 0).words - HEADER_WORDS;
     let each = 1 + u64::from(!layout.bits.is_empty());
     (dense / each) as u32
 }
 
-/// Words of [`Resource::Collected`](super::Resource::Collected) for messages about so many vertices as these.
+/// Words of [`Resource::Collected`](super::Resource::Collected) for messages about these vertices.
 pub fn collected_words(layout: &MessageLayout, vertices: &Range<u64>) -> u64 {
     let listed = (1 + u64::from(!layout.bits.is_empty())) * u64::from(sparse_max(layout, vertices));
     let values = layout.values.len() as u64 * (vertices.end - vertices.start);
@@ -266,7 +266,7 @@ pub fn message_groups(vertices: &Range<u64>) -> u32 {
     (4 * blocks_of(vertices)).clamp(1, 1024) as u32
 }
 
-/// Workgroups of `merge` for so many words.
+/// Workgroups of `merge` for this many words.
 pub const fn merge_groups(words: u32) -> u32 {
     let groups = words.div_ceil(4 * WORKGROUP);
     if groups < 1024 { groups } else { 1024 }

@@ -62,7 +62,7 @@ fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The place of the bracket that closes the one at `open`; the last place where there is none.
+/// The place of the bracket that closes the one at `open`; the last place if there is none.
 fn closing(text: &str, tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {

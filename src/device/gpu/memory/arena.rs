@@ -41,7 +41,7 @@ impl Arena {
     /// Allocates `slots` slots of `slot_bytes` bytes, `stream_slots` of which are for pages that pass through.
     ///
     /// # Errors
-    /// Where the device has no memory left.
+    /// If the device has no memory left.
     pub fn new(gpu: &Gpu, slots: u32, slot_bytes: u64, stream_slots: u32) -> Result<Self> {
         let by_buffer = (gpu.caps().binding_bytes_max.min(gpu.caps().buffer_bytes_max) / slot_bytes).max(1);
         let mut buffers = Vec::new();

@@ -45,7 +45,7 @@ impl GraphBuffers {
     /// Uploads the degrees of some vertices, and page directories.
     ///
     /// # Errors
-    /// Where the device has no memory left.
+    /// If the device has no memory left.
     pub fn new(
         gpu: &Gpu,
         store: &Store,
@@ -150,7 +150,7 @@ impl RunBuffers {
     /// Allocates what an algorithm declares. Nothing is set.
     ///
     /// # Errors
-    /// Where the device has no memory left.
+    /// If the device has no memory left.
     pub fn new(
         gpu: &Gpu,
         plan: &DevicePlan,
@@ -262,7 +262,7 @@ pub fn level_vertices(part: &Part) -> Range<u64> {
     own.start / 64 * 64..own.end
 }
 
-/// The vertices of each chunk of a range; one without any where there are none.
+/// The vertices of each chunk of a range; one without any if there are none.
 pub fn chunks(vertices: &Range<u64>, log2: u32) -> impl Iterator<Item = Range<u64>> + use<> {
     let Range { start, end } = *vertices;
     let size = 1u64 << log2;

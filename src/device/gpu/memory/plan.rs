@@ -321,7 +321,7 @@ fn loop_bytes(store: &Store, caps: &Caps) -> u64 {
     if queue > caps.binding_bytes_max { 0 } else { queues * queue + 2 * batch_bytes(0) + 64 * pages }
 }
 
-/// Bytes of a batch of so many pages.
+/// Bytes of a batch of this many pages.
 pub fn batch_bytes(pages: u32) -> u64 {
     size_of::<BatchHeader>() as u64 + size_of::<BatchPage>() as u64 * u64::from(pages)
 }
@@ -396,7 +396,7 @@ pub fn bit_bytes(vertices: u64) -> u64 {
     4 * vertices.div_ceil(32)
 }
 
-/// The most words of a page's unit row, for pages of at most `edges_max` edges.
+/// The maximum number of words of a page's unit row, for pages of at most `edges_max` edges.
 fn row_words(edges_max: u64, unit_edges: u32) -> u64 {
     edges_max.div_ceil(u64::from(unit_edges)) + 1
 }

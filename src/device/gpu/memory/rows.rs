@@ -24,10 +24,10 @@ struct Shape {
 }
 
 impl UnitRows {
-    /// Rows for a plan, and for so many frames. Those of slots are kept where there are any.
+    /// Creates rows for a plan and this many frames. Existing rows of slots are kept.
     ///
     /// # Errors
-    /// Where the device has no memory left.
+    /// If the device has no memory left.
     pub fn new(old: Option<Self>, gpu: &Gpu, plan: &DevicePlan, frames: u32) -> Result<Self> {
         let shape = Shape { words: plan.row_words, slots: plan.slots, weights: plan.weights };
         let bytes = (4 * shape.words * (u64::from(shape.slots) + u64::from(frames))).max(16);

@@ -1,4 +1,4 @@
-//! Sketches without hops of sketches: for each vertex a search that collects the bits of whoever it meets, level by
+//! Sketches by their definition: a search from each vertex collects the bits of the vertices that it meets, level by
 //! level.
 
 use crate::EdgeList;
@@ -44,7 +44,7 @@ fn hash(mut number: u32) -> u32 {
     number
 }
 
-/// The bit that a vertex sets in a pass, among so many times 32.
+/// The bit that a vertex sets in a pass, among this many times 32.
 fn coupon(vertex: usize, seed: u32, bitmaps: u32) -> usize {
     let one = |seed: u32| hash(vertex as u32 ^ hash(seed));
     let (bitmap, zeros) =
@@ -52,7 +52,7 @@ fn coupon(vertex: usize, seed: u32, bitmaps: u32) -> usize {
     bitmap as usize * 32 + zeros.min(31) as usize
 }
 
-/// How many vertices set so many bits of so many bitmaps on average: by bisection.
+/// The number of vertices that set this many bits of this many bitmaps on average: by bisection.
 fn vertices_of(bits: f64, bitmaps: f64) -> f64 {
     let set = |x: f64| (1..90).map(|place| 1.0 - (-x / 2f64.powi(place)).exp()).sum::<f64>();
     let (mut low, mut high) = (0.0, 1e12);

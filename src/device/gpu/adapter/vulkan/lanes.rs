@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A part of a buffer that is to be copied to another. Both ranges lie within their buffers.
+/// A part of a buffer to copy to another. Both ranges lie within their buffers.
 pub struct RawCopy {
     pub source: Arc<RawBuffer>,
     pub source_offset: u64,
@@ -62,11 +62,11 @@ impl Context {
         let Some(family) = self.facts.transfer_family else {
             return Err(health.unavailable("transfer queue", "the device has none"));
         };
-        // A queue takes no two submissions at once: whoever has it has it alone.
+        // A queue must not be submitted to concurrently: it has a single owner.
         if self.taken.swap(true, Ordering::AcqRel) {
             return Err(health.unavailable("transfer queue", "it is in use"));
         }
-        // SAFETY: the device was opened with one queue of this family, and nobody else has it.
+        // SAFETY: the device was opened with one queue of this family, and has no other user.
         let lanes = unsafe {
             let queue = self.device.get_device_queue(family, 0);
             self.lanes(device, queue, family, count)

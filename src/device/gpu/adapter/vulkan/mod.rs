@@ -27,7 +27,7 @@ pub struct Facts {
     pub memory_bytes: Option<u64>,
     /// Whether queries can be reset by the host: a queue for transfers cannot do it.
     host_query_reset: bool,
-    /// Bits of a timestamp that count, for each family; 0 where there are none.
+    /// Bits of a timestamp that count, for each family; 0 if there are none.
     timestamp_bits: Vec<u32>,
     /// Nanoseconds of a tick.
     tick_ns: f32,
