@@ -5,8 +5,17 @@ fn unit_number(workgroup: vec3<u32>, workgroups: vec3<u32>) -> u32 {
     return workgroup.y * workgroups.x + workgroup.x;
 }
 
-// The page that a unit belongs to, by binary search for the last page whose first unit is not after it.
+// The page that a unit belongs to: from a table, if there is one.
 fn page_of_unit(unit: u32) -> u32 {
+    if TABLED {
+        return units[unit];
+    } else {
+        return searched_page(unit);
+    }
+}
+
+// The last page whose first unit is not after a unit, by binary search.
+fn searched_page(unit: u32) -> u32 {
     var low = 0u;
     var high = batch.page_count;
     // rounds: 32.

@@ -193,6 +193,7 @@ impl PrintShader {
             subgroups: self.subgroups,
             levels: 0,
             clears: false,
+            tabled: false,
         };
         let module = compose(&declared, self.kernel, &options);
         check(&module).map_err(|error| Failure::Other(error.to_string()))?;

@@ -89,7 +89,16 @@ pub struct StepEnd {
     pub exchange: ExchangeWork,
 }
 
-/// A superstep that a device has run by itself.
+/// Supersteps that a device has run without the engine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunAhead {
+    /// The supersteps, in order; none if the device cannot run the one that it was asked for.
+    pub supersteps: Vec<Ahead>,
+    /// The superstep that comes next, if there were any; `None` if the algorithm is done.
+    pub next: Option<Step>,
+}
+
+/// A superstep that a device has run without the engine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ahead {
     /// The superstep.
@@ -179,14 +188,14 @@ pub trait Device: Send {
     /// See [`initialise`](Self::initialise).
     fn pages(&mut self, step: &Step) -> Result<PagePlan>;
 
-    /// Runs supersteps from `step` on, as long as the device can do so by itself: every page that they may visit is in
-    /// its own memory. Returns them in order; none if it cannot. Returns now and then, so that the run can be
-    /// cancelled, and is called again with the superstep that comes next.
+    /// Runs supersteps from `step` on, as long as every page that they visit is in the device's own memory, and calls
+    /// [`Algorithm::next`](crate::model::algorithm::Algorithm::next) between them. Returns now and then, so that the run
+    /// can be cancelled, and is called again with the superstep that comes next.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).
-    fn run_ahead(&mut self, _step: &Step) -> Result<Vec<Ahead>> {
-        Ok(Vec::new())
+    fn run_ahead(&mut self, _step: &Step) -> Result<RunAhead> {
+        Ok(RunAhead::default())
     }
 
     /// Begins a superstep: pages that are submitted from here on belong to it.

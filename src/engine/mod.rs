@@ -28,7 +28,7 @@ mod stream;
 
 pub use crate::device::DeviceChoice;
 pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
-use crate::device::{Ahead, CpuDevice, Member, StepEnd};
+use crate::device::{Ahead, CpuDevice, Member, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Algorithm, Answer, Refusal, State, Step, Summary, Visit};
 use crate::pages::PagePlan;
@@ -252,17 +252,17 @@ impl Session<'_> {
             self.between(&next, active, &report)?;
             let now = self.divisible(next);
             declared::check_step(&*self.algorithm, &self.graph, &now)?;
-            let ahead = if self.may_run_ahead() { self.device.run_ahead(&now)? } else { Vec::new() };
-            if !ahead.is_empty() {
-                for superstep in ahead {
+            let ahead = if self.may_run_ahead() { self.device.run_ahead(&now)? } else { RunAhead::default() };
+            if !ahead.supersteps.is_empty() {
+                for superstep in ahead.supersteps {
                     let mut step_report = report_of(&superstep);
                     step_report.active = self.algorithm.is_traversal().then_some(active);
                     active = superstep.end.summary.activated;
-                    step = self.algorithm.next(&self.graph, &superstep.step, &superstep.end.summary);
                     report.total.add(&step_report);
                     observer(&step_report);
                     report.steps.push(step_report);
                 }
+                step = ahead.next;
                 continue;
             }
             let (mut step_report, summary) = self.superstep(&now).await?;

@@ -104,6 +104,7 @@ fn options(encoding: Encoding, visit: (Direction, Visit), chunks: u64, abilities
         loops_limited: float_atomics,
         levels: 0,
         clears: false,
+        tabled: false,
         subgroups,
     }
 }
@@ -138,6 +139,9 @@ fn cases() -> Vec<(Arc<Declared>, KernelName, ModuleOptions)> {
                         // Of the vertices' two buffers, a device has one or both.
                         for held_vertices in [800, 1200].into_iter().filter(|_| chunks == 2) {
                             add(ModuleOptions { sharded: true, held_vertices, ..options.clone() });
+                        }
+                        if kernel.is_over_pages() {
+                            add(ModuleOptions { tabled: true, ..options.clone() });
                         }
                         if kernel == KernelName::Census {
                             add(ModuleOptions { levels: options.vertices, clears: true, ..options.clone() });

@@ -3,7 +3,7 @@
 use super::driver::{Driver, DriverMessage, Ended, NextPages, RunSetup, ValueChunk};
 use super::memory::home::Home;
 use crate::device::exchange::Move;
-use crate::device::{Ahead, Device, Member, PageDone, PageTask, StepEnd};
+use crate::device::{Device, Member, PageDone, PageTask, RunAhead, StepEnd};
 use crate::error::{Error, GpuError, Result};
 use crate::model::Part;
 use crate::model::activations::Activations;
@@ -179,8 +179,8 @@ impl Device for GpuDevice {
         self.messages.send(DriverMessage::Begin(*step)).map_err(|_| self.gone())
     }
 
-    fn run_ahead(&mut self, step: &Step) -> Result<Vec<Ahead>> {
-        let (ahead, next_pages): (Vec<Ahead>, _) = self.ask(|reply| DriverMessage::Ahead(*step, reply))??;
+    fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
+        let (ahead, next_pages) = self.ask(|reply| DriverMessage::Ahead(*step, reply))??;
         if let Some(next_pages) = next_pages {
             self.next_pages = next_pages;
         }

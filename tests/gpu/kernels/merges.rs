@@ -120,6 +120,7 @@ fn merged(
         loops_limited: false,
         levels: 0,
         clears: false,
+        tabled: false,
     };
     let shader = Shader::new("none.wgsl", "");
     let declared =

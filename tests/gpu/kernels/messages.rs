@@ -88,6 +88,7 @@ impl Case {
             loops_limited: false,
             levels: 0,
             clears: false,
+            tabled: false,
         };
         let declared =
             Declared { name: "told", shader, attributes, traversal: true, tables: Vec::new(), deferred: None };

@@ -78,6 +78,7 @@ impl<'a> Rig<'a> {
             loops_limited: portable,
             levels: 0,
             clears: false,
+            tabled: false,
             subgroups: gpu.subgroups && !portable,
         };
         let mut rig = Self { gpu, graph, algorithm, options, buffers: HashMap::new() };

@@ -68,6 +68,8 @@ pub enum Resource {
     Batch,
     /// For `segments`: the slots where units begin, `u32`.
     Rows,
+    /// The page of each unit of a batch, `u32`.
+    Units,
     /// A [`HubHeader`](super::layout::HubHeader) and room for [`HubEntry`](super::layout::HubEntry)s.
     HubQueue,
     /// The lists that `compact` has found, as [`HubEntry`](super::layout::HubEntry)s in three regions.
@@ -147,6 +149,7 @@ impl Buffer {
             "filled" => (Resource::Filled, Access::ReadWrite, "array<u32>"),
             "pages" => (Resource::Pages, Access::Read, "array<u32>"),
             "batch" => (Resource::Batch, Access::Read, "Batch"),
+            "units" => (Resource::Units, Access::Read, "array<u32>"),
             "rows" => (Resource::Rows, Access::Read, "array<u32>"),
             "hub_queue" => (Resource::HubQueue, Access::ReadWrite, "HubQueue"),
             _ => return None,

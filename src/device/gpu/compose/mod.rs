@@ -221,6 +221,8 @@ pub struct ModuleOptions {
     pub levels: u64,
     /// Whether `census` clears the frontier of the superstep that ends.
     pub clears: bool,
+    /// Whether there is a table of the page of each unit.
+    pub tabled: bool,
 }
 
 impl Default for ModuleOptions {
@@ -244,6 +246,7 @@ impl Default for ModuleOptions {
             loops_limited: false,
             levels: 0,
             clears: false,
+            tabled: false,
         }
     }
 }

@@ -43,6 +43,8 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         // Whether `census` writes down when vertices were first active, and whether it clears the old frontier and adds
         // up what it has counted: where `decide` comes next.
         ("LEVELS", kernel == KernelName::Census && options.levels > 0),
+        // Whether there is a table of the page of each unit.
+        ("TABLED", options.tabled && kernel.is_over_pages()),
         ("CLEARS", kernel == KernelName::Census && options.clears),
         // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
         ("TRAVERSAL", algorithm.traversal),
@@ -102,6 +104,8 @@ pub(super) fn text(
         ("HUB_EDGES", HUB_EDGES),
         ("LARGE_CHUNK", LARGE_CHUNK),
         ("PAGE_LANES", layout::page_lanes(options.page_bytes)),
+        ("LONG_LISTS_MAX", edges_per_unit(options.weights) / layout::SUMMED_ALONE),
+        ("SUMMED_ALONE", layout::SUMMED_ALONE),
         ("SHORT_EDGES", layout::SHORT_EDGES),
         ("SHORT_LANES", layout::SHORT_LANES),
         ("MIDDLE_EDGES", layout::MIDDLE_EDGES),

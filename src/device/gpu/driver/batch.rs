@@ -78,6 +78,13 @@ impl BatchTable {
         self.entries.len() as u32
     }
 
+    /// The page of each unit, by its place in the batch.
+    pub fn unit_pages(&self) -> Vec<u32> {
+        let ends = self.entries.iter().skip(1).map(|entry| entry.first_unit).chain([self.units]);
+        let pages = self.entries.iter().zip(ends).zip(0..);
+        pages.flat_map(|((entry, end), page)| (entry.first_unit..end).map(move |_| page)).collect()
+    }
+
     /// How many workgroups a page takes.
     fn units_of(&self, entry: &DirectoryEntry) -> u32 {
         match self.distribution {

@@ -187,7 +187,10 @@ impl Context {
     /// As of [`kernel`](Self::kernel).
     pub fn kernel_of_loop(&mut self, name: KernelName, direction: Direction, visit: Visit) -> Result<Arc<Kernel>> {
         let options = self.options(direction, visit);
-        let options = self.with_levels(name, ModuleOptions { clears: name == KernelName::Census, ..options });
+        let options = self.with_levels(
+            name,
+            ModuleOptions { clears: name == KernelName::Census, tabled: name.is_over_pages(), ..options },
+        );
         self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
     }
 
@@ -218,6 +221,7 @@ impl Context {
             loops_limited: caps.loops_limited,
             levels: 0,
             clears: false,
+            tabled: false,
             subgroups: caps.subgroups,
         }
     }

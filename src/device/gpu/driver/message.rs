@@ -3,7 +3,7 @@
 use super::batch::Job;
 use super::values::ValueChunk;
 use crate::device::exchange::Move;
-use crate::device::{Ahead, PageTask, StepEnd};
+use crate::device::{PageTask, RunAhead, StepEnd};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Scalars, State, Step, Visit};
 use crate::pages::cache::Policy;
@@ -18,7 +18,7 @@ pub type Ended = Result<(StepEnd, NextPages)>;
 
 /// Supersteps that the device has run by itself; the pages of the next one, if it cannot run that one and nobody knows
 /// them yet.
-pub type AheadDone = Result<(Vec<Ahead>, Option<NextPages>)>;
+pub type AheadDone = Result<(RunAhead, Option<NextPages>)>;
 
 /// A bit for each page that a possible next superstep visits; no entry for one that visits all pages.
 pub type NextPages = HashMap<(Direction, Visit), Vec<u32>>;

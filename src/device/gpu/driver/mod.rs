@@ -48,7 +48,7 @@ use super::compose::KernelName;
 use super::memory::home::Home;
 use crate::device::exchange::Move;
 use crate::device::workers::panic_message;
-use crate::device::{Ahead, PageDone};
+use crate::device::{Ahead, PageDone, RunAhead};
 use crate::error::{Error, Result};
 use crate::model::activations::Activations;
 use crate::model::algorithm::{Scalars, State, Step, Summary, Visit};
@@ -70,6 +70,8 @@ use topostream_formats::Direction;
 const SPIN: Duration = Duration::from_micros(60);
 /// How long the driver sleeps between looks at the device while launches or copies are under way.
 const LOOK: Duration = Duration::from_micros(30);
+/// How long the device runs supersteps before it answers, so that the engine can look whether the run is cancelled.
+const TURN: Duration = Duration::from_millis(50);
 /// How long the end of a run waits for what the device still does.
 const SETTLE: Duration = Duration::from_secs(20);
 
@@ -338,16 +340,34 @@ impl Driver {
     }
 
     /// Runs supersteps from this one on, as long as the device can do so by itself.
-    fn ahead(&mut self, step: &Step) -> Result<(Vec<Ahead>, Option<NextPages>)> {
+    fn ahead(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
         let (arena, rows) = (self.intake.arena(), self.launches.rows());
         let ahead = self.device_loop.run(&mut self.context, (arena, rows), step, &self.found)?;
-        if let Some(last) = ahead.last() {
+        if let Some(last) = ahead.supersteps.last() {
             self.found = last.end.summary;
             return Ok((ahead, None));
         }
-        let unknown = self.device_loop.pages_unknown;
-        let next_pages = if unknown { Some(self.end(None, &[])?.1) } else { None };
-        Ok((ahead, next_pages))
+        if self.device_loop.pages_unknown {
+            return Ok((ahead, Some(self.end(None, &[])?.1)));
+        }
+        self.paced(step)
+    }
+
+    /// The same, but the host chooses each superstep: it has to see what the one before has found.
+    fn paced(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
+        let (begun, mut next, mut next_pages, mut supersteps) = (Instant::now(), Some(*step), None, Vec::new());
+        while let Some(step) = next.filter(|_| begun.elapsed() < TURN) {
+            let (since, arena, rows) = (Instant::now(), self.intake.arena(), self.launches.rows());
+            let Some(pages) = self.device_loop.submit(&mut self.context, (arena, rows), &step)? else { break };
+            let (mut end, pages_of_next) = self.end(Some(KernelName::VertexPhase), &[])?;
+            end.work.edges += pages.edges;
+            end.transfer.resident_pages += pages.pages;
+            next = self.context.algorithm.next(&self.context.graph, &step, &end.summary);
+            next_pages = Some(pages_of_next);
+            let wall_ns = since.elapsed().as_nanos() as u64;
+            supersteps.push(Ahead { step, end, pages: pages.pages, wall_ns });
+        }
+        Ok((RunAhead { supersteps, next }, next_pages))
     }
 
     fn begin(&mut self, step: &Step) {

@@ -194,7 +194,7 @@ impl DevicePlan {
             tables_bytes: request.tables.iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
             levels_bytes: if request.keeps_activations { level_bytes(request.part) } else { 0 },
-            loop_bytes: if request.decides && auto { loop_bytes(request.store, caps) } else { 0 },
+            loop_bytes: if auto { loop_bytes(request.store, request.decides, caps) } else { 0 },
             graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
             outgoing_bytes: request.outgoing_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
@@ -313,12 +313,16 @@ pub fn level_bytes(part: &Part) -> u64 {
 }
 
 /// Bytes of queues and tables of resident pages.
-fn loop_bytes(store: &Store, caps: &Caps) -> u64 {
+fn loop_bytes(store: &Store, queued: bool, caps: &Caps) -> u64 {
     let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
     let out = store.topology(Direction::Out).map_or(0, |topology| u64::from(topology.page_count()));
     let queues = (out * u64::from(page_bytes(store))).div_ceil(caps.binding_bytes_max).max(1);
+    // In two tables, of edges and of slots, of either topology.
+    let edges = store.edges().div_ceil(edges_per_unit(true).into());
+    let units = 2 * (2 * pages + edges + store.vertices().div_ceil(layout::WORKGROUP.into()));
     let queue = QueueRoom::of(store).entries() * size_of::<HubEntry>() as u64;
-    if queue > caps.binding_bytes_max { 0 } else { queues * queue + 2 * batch_bytes(0) + 64 * pages }
+    let queues = if queued { queues * queue } else { 0 };
+    if queue > caps.binding_bytes_max { 0 } else { queues + 2 * batch_bytes(0) + 64 * pages + 4 * units }
 }
 
 /// Bytes of a batch of this many pages.

@@ -326,6 +326,7 @@ fn bind(
         Resource::NextStep => context.buffers.step.clone(),
         Resource::Pages => context.arena_buffers[place().buffer as usize].buffer().clone(),
         Resource::Batch => pages.expect("kernels over pages have a table").table.buffer.clone(),
+        Resource::Units => pages.expect("kernels over pages have a table").table.units.clone(),
         Resource::Queue => place().queue.clone().expect("out-lists have queues"),
         Resource::Rows => rows.clone(),
         _ => context.buffers.find(context.graph_buffers(), superstep, direction, resource).clone(),
@@ -338,5 +339,29 @@ fn bind(
         })
     };
     let bound = [0, 1].map(|superstep| (0..kernel.groups()).map(|group| bind_group(superstep, group)).collect());
+    Ok((kernel, bound))
+}
+
+/// Composes `segments` for a place and binds what it reads, for algorithms that are not traversals.
+///
+/// # Errors
+/// A shader that is wrong.
+pub(super) fn bind_segments(
+    context: &mut Context,
+    (direction, visit): (Direction, Visit),
+    place: &Place,
+    rows: &wgpu::Buffer,
+) -> Result<(Arc<Kernel>, Vec<wgpu::BindGroup>)> {
+    let kernel = context.kernel_of_loop(KernelName::Segments, direction, visit)?;
+    let bind = |group| {
+        kernel.bind(context.gpu(), group, |resource| match resource {
+            Resource::Pages => context.arena_buffers[place.buffer as usize].buffer(),
+            Resource::Batch => &place.walked.buffer,
+            Resource::Units => &place.walked.units,
+            Resource::Rows => rows,
+            _ => context.buffers.find(context.graph_buffers(), 0, direction, resource),
+        })
+    };
+    let bound = (0..kernel.groups()).map(bind).collect();
     Ok((kernel, bound))
 }

@@ -24,17 +24,20 @@ mod batch;
 mod resident;
 
 use super::context::Context;
-use super::superstep;
+use super::{TURN, superstep};
 use crate::device::gpu::adapter::rounds;
+use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout::Logged;
+use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::arena::Arena;
-use crate::device::{Ahead, PageWork, StepEnd, Transfer};
+use crate::device::{Ahead, PageWork, RunAhead, StepEnd, Transfer};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Step, Summary, Visit};
 use batch::{BATCHES, Batch, Control};
 pub use resident::Resident;
-use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
 use topostream_formats::{Direction, Topology};
 
 /// Supersteps of the first submissions: the device works on the first one while the second is encoded. Later ones have
@@ -42,8 +45,6 @@ use topostream_formats::{Direction, Topology};
 const FIRST_STEPS: [u32; 2] = [2, 6];
 /// Supersteps of a submission, at most.
 const STEPS_MAX: u32 = 64;
-/// How long the device runs before it answers, so that the engine can look whether the run is cancelled.
-const TURN: Duration = Duration::from_millis(50);
 /// The largest graph, in edges, that is tried where the driver ends loops early.
 const LIMITED_EDGES_MAX: u64 = 1 << 20;
 
@@ -51,6 +52,8 @@ const LIMITED_EDGES_MAX: u64 = 1 << 20;
 pub(super) struct DeviceLoop {
     resident: Option<Resident>,
     control: Option<Control>,
+    /// What supersteps that the host chooses bind, by direction and place.
+    bound: HashMap<(Direction, usize), (Arc<Kernel>, Vec<wgpu::BindGroup>)>,
     /// The arena's state before the last superstep.
     seen: Option<u64>,
     /// Whether the engine asks for this.
@@ -62,7 +65,14 @@ pub(super) struct DeviceLoop {
 impl DeviceLoop {
     /// Takes the tables that an earlier run has left.
     pub fn new(context: &mut Context, asked: bool) -> Self {
-        Self { resident: context.home.resident.take(), control: None, seen: None, asked, pages_unknown: false }
+        Self {
+            resident: context.home.resident.take(),
+            control: None,
+            bound: HashMap::new(),
+            seen: None,
+            asked,
+            pages_unknown: false,
+        }
     }
 
     /// Whether the first superstep will likely be one that the device runs by itself.
@@ -76,7 +86,7 @@ impl DeviceLoop {
     }
 
     /// Runs supersteps from `step` on, for [`TURN`] or until the algorithm is done. `found` is what the superstep before
-    /// has found. Empty if the device cannot run this superstep by itself.
+    /// has found. None if the device cannot run this superstep by itself.
     ///
     /// # Errors
     /// What the device says; [`rounds::cut`] where the driver has ended loops early.
@@ -86,12 +96,14 @@ impl DeviceLoop {
         (arena, rows): (&Arena, &wgpu::Buffer),
         step: &Step,
         found: &Summary,
-    ) -> Result<Vec<Ahead>> {
-        let Some(visit) = self.prepare(context, (arena, rows), step)? else { return Ok(Vec::new()) };
+    ) -> Result<RunAhead> {
+        let Some(visit) = self.prepare(context, (arena, rows), step)? else {
+            return Ok(RunAhead::default());
+        };
         let (resident, control) = (self.resident.as_ref().expect("prepared"), self.control.as_mut().expect("prepared"));
         let begun = Instant::now();
         if !control.begin(context, &resident.room, step, (visit, found)) {
-            return Ok(Vec::new());
+            return Ok(RunAhead::default());
         }
         superstep::begin(context, step);
         let mut turn = Turn { ahead: Vec::new(), next: Some(*step), misses: false, since: begun, until_ns: None };
@@ -114,7 +126,7 @@ impl DeviceLoop {
         self.pages_unknown |= !turn.ahead.is_empty();
         let last = turn.ahead.last().map_or(*step, |ahead| ahead.step);
         superstep::set(context, last);
-        Ok(turn.ahead)
+        Ok(RunAhead { supersteps: turn.ahead, next: turn.next })
     }
 
     /// Prepares for supersteps that may be any that the algorithm declares; returns which of them `step` is, or none if
@@ -132,14 +144,7 @@ impl DeviceLoop {
         let Some(visit) = visits.iter().position(|&visit| visit == (step.direction, step.visit)) else {
             return Ok(None);
         };
-        if self.resident.as_ref().is_none_or(|resident| !resident.serves(context, arena, &visits)) {
-            // As long as pages come, tables would be made in vain.
-            if self.seen.replace(arena.version()).is_some_and(|seen| seen != arena.version()) {
-                return Ok(None);
-            }
-            self.resident = Resident::new(context, arena, &visits)?;
-            self.control = None;
-        }
+        self.describe(context, arena, &visits)?;
         let Some(resident) = &self.resident else { return Ok(None) };
         if self.control.is_none() {
             self.control = Some(Control::new(context, (resident, rows), &visits)?);
@@ -148,23 +153,93 @@ impl DeviceLoop {
     }
 }
 
+impl DeviceLoop {
+    /// Has tables of the pages in the arena, unless pages still come.
+    fn describe(&mut self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<()> {
+        if self.resident.as_ref().is_some_and(|resident| resident.serves(context, arena, visits)) {
+            return Ok(());
+        }
+        (self.resident, self.control) = (None, None);
+        self.bound.clear();
+        // As long as pages come, tables would be made in vain.
+        if self.seen.replace(arena.version()).is_none_or(|seen| seen == arena.version()) {
+            self.resident = Resident::new(context, arena, visits)?;
+        }
+        Ok(())
+    }
+
+    /// Submits the edges of a superstep that visits all lists, or none, of an algorithm with a vertex phase. None if
+    /// pages of it are not in device memory.
+    ///
+    /// # Errors
+    /// A shader that is wrong; what the device says.
+    pub fn submit(
+        &mut self,
+        context: &mut Context,
+        (arena, rows): (&Arena, &wgpu::Buffer),
+        step: &Step,
+    ) -> Result<Option<Visited>> {
+        let all = matches!(step.visit, Visit::All | Visit::None);
+        if !self.asked || context.declared.traversal || !all || !is_alone(context) || context.plan.loop_bytes == 0 {
+            return Ok(None);
+        }
+        if step.visit == Visit::None {
+            superstep::begin(context, step);
+            return Ok(Some(Visited::default()));
+        }
+        self.describe(context, arena, &superstep::visits(context))?;
+        let direction = context.topology(step.direction).direction();
+        let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
+            return Ok(None);
+        };
+        superstep::begin(context, step);
+        let mut encoder = context.encoder();
+        for (at, place) in resident.places.iter().enumerate().filter(|(_, place)| place.direction == direction) {
+            if !self.bound.contains_key(&(step.direction, at)) {
+                let made = batch::bind_segments(context, (step.direction, step.visit), place, rows)?;
+                self.bound.insert((step.direction, at), made);
+            }
+            let (kernel, bound) = &self.bound[&(step.direction, at)];
+            let stamps = context.timing.next(&context.home.gpu, KernelName::Segments.name());
+            kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), place.walked.groups, stamps);
+        }
+        context.gpu().queue().submit([encoder.finish()]);
+        let entries = context.topology(step.direction).directory().entries();
+        let edges = entries.iter().map(|entry| u64::from(entry.edge_count)).sum();
+        Ok(Some(Visited { pages: entries.len() as u64, edges }))
+    }
+}
+
+/// What a superstep visits.
+#[derive(Default)]
+pub(super) struct Visited {
+    /// Pages.
+    pub pages: u64,
+    /// Neighbours in them.
+    pub edges: u64,
+}
+
+/// Whether the device shares neither the graph nor the run with others, and each list is in one piece.
+fn is_alone(context: &Context) -> bool {
+    let grouped = context.store.topologies().any(Topology::is_grouped);
+    !grouped && context.part.own == (0..context.part.vertices) && !context.part.sharded && context.home.is_alone()
+}
+
 /// Whether the device can run the algorithm's supersteps by itself, if the pages are there.
 fn suits(context: &Context) -> bool {
     let (caps, edges) = (context.gpu().caps(), context.store.edges());
-    let alone = context.part.own == (0..context.part.vertices) && !context.part.sharded && context.home.is_alone();
     let levels = !context.algorithm.keeps_activations() || context.plan.levels_bytes > 0;
-    let grouped = context.store.topologies().any(Topology::is_grouped);
     let fits = !caps.loops_limited || edges <= LIMITED_EDGES_MAX;
     let known = superstep::visits(context).into_iter().all(|visit| is_known(context, visit));
-    context.plan.loop_bytes > 0 && alone && levels && fits && known && !grouped
+    context.declared.decides() && context.plan.loop_bytes > 0 && is_alone(context) && levels && fits && known
 }
 
 /// Whether there are kernels for a visit. The lengths of lists in the other direction are not counted by the census.
 fn is_known(context: &Context, (direction, visit): (Direction, Visit)) -> bool {
     let out = context.topology(direction).direction() == Direction::Out;
     match visit {
-        Visit::Frontier | Visit::All => out,
-        Visit::Without(_) => true,
+        Visit::Frontier => out,
+        Visit::All | Visit::Without(_) => true,
         Visit::Within(_) | Visit::None => false,
     }
 }

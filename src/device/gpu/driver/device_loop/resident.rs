@@ -31,6 +31,8 @@ pub struct Place {
 pub struct Table {
     /// A batch.
     pub buffer: wgpu::Buffer,
+    /// The page of each unit.
+    pub units: wgpu::Buffer,
     /// Workgroups, in two dimensions.
     pub groups: (u32, u32),
     /// How many pages.
@@ -65,6 +67,8 @@ struct Shape {
     version: u64,
     directions: Vec<Direction>,
     weights: bool,
+    /// Whether there are queues.
+    queues: bool,
     row_words: u64,
 }
 
@@ -78,7 +82,8 @@ impl Shape {
             }
         }
         let (weights, row_words) = (context.algorithm.needs_weights(), context.plan.row_words);
-        Self { version: arena.version(), directions, weights, row_words }
+        let queues = context.declared.decides();
+        Self { version: arena.version(), directions, weights, queues, row_words }
     }
 }
 
@@ -97,7 +102,8 @@ impl Resident {
             absent.extend(missing);
         }
         let mut queues = 0u32;
-        for place in places.iter_mut().filter(|place: &&mut Place| place.direction == Direction::Out) {
+        let queued = |place: &&mut Place| context.declared.decides() && place.direction == Direction::Out;
+        for place in places.iter_mut().filter(queued) {
             let bytes = room.entries() * size_of::<HubEntry>() as u64;
             place.queue = Some(context.gpu().buffer("queue", bytes, Usage::STORAGE)?);
             let number = offset_of!(BatchHeader, queue) as u64;
@@ -152,10 +158,14 @@ fn describe(context: &Context, arena: &Arena, direction: Direction) -> Result<(V
 
 impl Table {
     fn new(context: &Context, table: &BatchTable) -> Result<Self> {
-        let bytes = table.bytes();
-        let buffer = context.gpu().buffer("resident pages", bytes.len() as u64, Usage::STORAGE | Usage::COPY_DST)?;
-        context.gpu().queue().write_buffer(&buffer, 0, &bytes);
+        let upload = |label, bytes: &[u8]| -> Result<wgpu::Buffer> {
+            let buffer = context.gpu().buffer(label, (bytes.len() as u64).max(16), Usage::STORAGE | Usage::COPY_DST)?;
+            context.gpu().queue().write_buffer(&buffer, 0, bytes);
+            Ok(buffer)
+        };
+        let buffer = upload("resident pages", &table.bytes())?;
+        let units = upload("units of resident pages", bytemuck::cast_slice(&table.unit_pages()))?;
         let pages_a_group = WORKGROUP / page_lanes(context.store.manifest().page_bytes);
-        Ok(Self { buffer, groups: table.groups(), pages: table.pages(), pages_a_group })
+        Ok(Self { buffer, units, groups: table.groups(), pages: table.pages(), pages_a_group })
     }
 }
