@@ -261,6 +261,10 @@ impl Session<'_> {
                     report.total.add(&step_report);
                     observer(&step_report);
                     report.steps.push(step_report);
+                    // The observer may have asked for it.
+                    if self.is_cancelled() {
+                        return Err(Error::Interrupted);
+                    }
                 }
                 step = ahead.next;
                 continue;

@@ -99,7 +99,7 @@ impl Intake {
         self.arena.begin(self.policy, |page| Some(page.direction) == direction);
         let (mut ready, mut others) = (Vec::new(), Vec::new());
         // Without a cache, pages only pass through the arena.
-        let cache = context.plan.slots > context.plan.stream_slots;
+        let cache = context.plan.keeps_pages();
         for page in pages {
             match self.arena.take(page) {
                 Some(slot) if !cache => {

@@ -87,6 +87,11 @@ impl Arena {
         self.version
     }
 
+    /// The number of pages in slots.
+    pub fn pages(&self) -> usize {
+        self.cache.pages()
+    }
+
     /// The slot that holds a page, if there is one.
     pub fn slot_of(&self, page: PageRef) -> Option<&Slot> {
         self.cache.peek(page)

@@ -210,6 +210,11 @@ impl DevicePlan {
         })
     }
 
+    /// Whether pages stay in the arena; otherwise they only pass through.
+    pub fn keeps_pages(&self) -> bool {
+        self.slots > self.stream_slots
+    }
+
     /// Bytes of a slot with its unit row.
     fn per_slot(&self) -> u64 {
         self.slot_bytes + 4 * self.row_words

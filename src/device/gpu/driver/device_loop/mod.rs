@@ -101,7 +101,7 @@ impl DeviceLoop {
             return Ok(RunAhead::default());
         };
         let (resident, control) = (self.resident.as_ref().expect("prepared"), self.control.as_mut().expect("prepared"));
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), context.step);
         if !control.begin(context, &resident.room, step, (visit, found)) {
             return Ok(RunAhead::default());
         }
@@ -124,7 +124,7 @@ impl DeviceLoop {
             turn.digest(context, control, &batch)?;
         }
         self.pages_unknown |= !turn.ahead.is_empty();
-        let last = turn.ahead.last().map_or(*step, |ahead| ahead.step);
+        let last = turn.ahead.last().map_or(before, |ahead| ahead.step);
         superstep::set(context, last);
         Ok(RunAhead { supersteps: turn.ahead, next: turn.next })
     }
@@ -162,7 +162,8 @@ impl DeviceLoop {
         (self.resident, self.control) = (None, None);
         self.bound.clear();
         // As long as pages come, tables would be made in vain.
-        if self.seen.replace(arena.version()).is_none_or(|seen| seen == arena.version()) {
+        let unchanged = self.seen.replace(arena.version()).is_none_or(|seen| seen == arena.version());
+        if context.plan.keeps_pages() && (unchanged || arena.pages() == resident::pages(context, visits)) {
             self.resident = Resident::new(context, arena, visits)?;
         }
         Ok(())

@@ -72,15 +72,26 @@ struct Shape {
     row_words: u64,
 }
 
+/// The topologies that visits may read.
+fn directions(context: &Context, visits: &[(Direction, Visit)]) -> Vec<Direction> {
+    let mut directions: Vec<Direction> = Vec::new();
+    for &(direction, _) in visits {
+        let direction = context.topology(direction).direction();
+        if !directions.contains(&direction) {
+            directions.push(direction);
+        }
+    }
+    directions
+}
+
+/// The number of pages of all topologies that visits may read.
+pub fn pages(context: &Context, visits: &[(Direction, Visit)]) -> usize {
+    directions(context, visits).into_iter().map(|direction| context.topology(direction).page_count() as usize).sum()
+}
+
 impl Shape {
     fn of(context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Self {
-        let mut directions: Vec<Direction> = Vec::new();
-        for &(direction, _) in visits {
-            let direction = context.topology(direction).direction();
-            if !directions.contains(&direction) {
-                directions.push(direction);
-            }
-        }
+        let directions = directions(context, visits);
         let (weights, row_words) = (context.algorithm.needs_weights(), context.plan.row_words);
         let queues = context.declared.decides();
         Self { version: arena.version(), directions, weights, queues, row_words }
