@@ -11,11 +11,6 @@ use topostream::device::settings::{FastPaths, PageTransfer};
 use topostream::report::{RunReport, StepReport};
 use topostream::{Direction, Engine};
 
-/// The same without supersteps that the device runs by itself.
-fn by_host(setting: &Setting) -> Setting {
-    Setting { fast_paths: FastPaths { device_loop: false, ..setting.fast_paths }, ..setting.clone() }
-}
-
 /// Whether the device ran a superstep by itself: the host launched nothing.
 fn ran_alone(step: &StepReport) -> bool {
     step.transfer.batches == 0 && step.pages > 0

@@ -44,6 +44,7 @@ gpu_test! {
             Setting { copy_queue: true, transfer: PageTransfer::Copy, buffer: Some(6), ..Setting::default() },
         ];
         for setting in ways.into_iter().filter(Setting::is_possible) {
+            let setting = by_host(&setting);
             let (gpu, cpu) = (store.engine(setting.options()), store.engine(on_cpu(setting.options())));
             let runs = |engine| -> [RunReport; 3] {
                 let ranks = |traffic| ranks(engine, pagerank(ITERATIONS, Dangling::Lost, traffic)).unwrap().report;
@@ -72,7 +73,7 @@ gpu_test! {
     fn searches_that_go_up_visit_the_same_pages() {
         let graph = EdgeList::new(9000, random_edges(0..9000, 200_000, 6));
         let store = TestStore::new(&graph, &small_pages(ENCODINGS[1]));
-        let setting = Setting { encoding: ENCODINGS[1], ..Setting::default() };
+        let setting = by_host(&Setting { encoding: ENCODINGS[1], ..Setting::default() });
         let of = |options| search(&store.engine(options), 0, false, true).unwrap().levels.report;
         let (on_gpu, on_cpu) = (of(setting.options()), of(on_cpu(setting.options())));
         assert!(on_cpu.steps.iter().any(|step| step.direction == Some(Direction::In)), "it never goes up");

@@ -70,6 +70,11 @@ pub const SLOW: FastPaths = FastPaths {
     device_loop: false,
 };
 
+/// The same without supersteps that the device runs by itself.
+pub fn by_host(setting: &Setting) -> Setting {
+    Setting { fast_paths: FastPaths { device_loop: false, ..setting.fast_paths }, ..setting.clone() }
+}
+
 /// All fast paths, each of them missing, and none.
 pub fn fast_paths() -> [FastPaths; 8] {
     let all = FastPaths::default();

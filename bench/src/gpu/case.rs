@@ -7,6 +7,7 @@ use crate::graph;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use topostream::algorithms::{Bfs, PageRank};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::report::RunReport;
@@ -21,6 +22,9 @@ pub const CHECK: &str = "every run: ranks within 1e-4 of the CPU device's on eve
 
 /// The number of sources, besides the hub, whose levels are all checked.
 const SOURCES_CHECKED: usize = 2;
+
+/// The time for which a device works before it is measured.
+const AWAKE: Duration = Duration::from_millis(400);
 
 /// A graph.
 pub struct Case {
@@ -75,13 +79,16 @@ impl Case {
         Ok(self.run_with_report(rig)?.0)
     }
 
-    /// Does a rig's work twice, and measures the second time: an answer is checked for long enough that the device lowers
-    /// its clock (345 MHz instead of 1,980 on an H200), which it raises again only after some milliseconds of work.
+    /// Repeats a rig's work for [`AWAKE`], and then measures it once: while the answer before was checked, the device has
+    /// lowered its clock (an H200 from 1,980 to 345 MHz), which it raises only after a while at work.
     ///
     /// # Errors
     /// As of [`run`](Self::run).
     pub fn run_awake(&self, rig: &Rig) -> Result<Measured> {
-        rig.run()?;
+        let begun = Instant::now();
+        while begun.elapsed() < AWAKE {
+            rig.run()?;
+        }
         self.run(rig)
     }
 

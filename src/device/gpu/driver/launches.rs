@@ -94,6 +94,11 @@ impl Launches {
         self.rows.buffer()
     }
 
+    /// The queue of long lists. It may be another one after [`make_room_for_hubs`](Self::make_room_for_hubs).
+    pub fn hubs(&self) -> &wgpu::Buffer {
+        &self.hubs.buffer
+    }
+
     /// Takes a page that can be launched.
     pub fn add(&mut self, context: &Context, job: Job) {
         let place = match &job.slot {
@@ -268,10 +273,10 @@ impl Launches {
     }
 
     /// Just-enough allocation: makes room for as many parts of long lists as the superstep had. Without room they were
-    /// worked on where they were found, only more slowly.
-    pub fn make_room_for_hubs(&mut self, gpu: &Gpu, wanted: u32) {
+    /// worked on where they were found, only more slowly. Whether the queue is another buffer now.
+    pub fn make_room_for_hubs(&mut self, gpu: &Gpu, wanted: u32) -> bool {
         if wanted <= self.hubs.entries {
-            return;
+            return false;
         }
         let mut entries = wanted.checked_next_power_of_two().unwrap_or(1 << 31);
         while hub_bytes(entries) > gpu.caps().binding_bytes_max {
@@ -282,7 +287,9 @@ impl Launches {
         {
             self.hubs = hubs;
             self.groups.clear();
+            return true;
         }
+        false
     }
 
     /// All pages that are still here at the end of a run, and the unit rows.

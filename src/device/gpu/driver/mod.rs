@@ -357,8 +357,9 @@ impl Driver {
     fn paced(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
         let (begun, mut next, mut next_pages, mut supersteps) = (Instant::now(), Some(*step), None, Vec::new());
         while let Some(step) = next.filter(|_| begun.elapsed() < TURN) {
-            let (since, arena, rows) = (Instant::now(), self.intake.arena(), self.launches.rows());
-            let Some(pages) = self.device_loop.submit(&mut self.context, (arena, rows), &step)? else { break };
+            let since = Instant::now();
+            let buffers = (self.intake.arena(), self.launches.rows(), self.launches.hubs());
+            let Some(pages) = self.device_loop.submit(&mut self.context, buffers, &step)? else { break };
             let (mut end, pages_of_next) = self.end(Some(KernelName::VertexPhase), &[])?;
             end.work.edges += pages.edges;
             end.transfer.resident_pages += pages.pages;
@@ -389,7 +390,9 @@ impl Driver {
         if !told.is_empty() {
             shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
         }
-        self.launches.make_room_for_hubs(self.context.gpu(), found.hubs_wanted);
+        if self.launches.make_room_for_hubs(self.context.gpu(), found.hubs_wanted) {
+            self.device_loop.forget_bound();
+        }
         self.found = found.end.summary;
         Ok((found.end, found.next_pages))
     }

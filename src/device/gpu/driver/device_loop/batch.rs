@@ -342,23 +342,25 @@ fn bind(
     Ok((kernel, bound))
 }
 
-/// Composes `segments` for a place and binds what it reads, for algorithms that are not traversals.
+/// Composes a kernel over all lists of a place and binds what it reads, for algorithms that are not traversals.
 ///
 /// # Errors
 /// A shader that is wrong.
-pub(super) fn bind_segments(
+pub(super) fn bind_paced(
     context: &mut Context,
+    name: KernelName,
     (direction, visit): (Direction, Visit),
-    place: &Place,
-    rows: &wgpu::Buffer,
+    (place, table): (&Place, &Table),
+    (rows, hubs): (&wgpu::Buffer, &wgpu::Buffer),
 ) -> Result<(Arc<Kernel>, Vec<wgpu::BindGroup>)> {
-    let kernel = context.kernel_of_loop(KernelName::Segments, direction, visit)?;
+    let kernel = context.kernel_of_loop(name, direction, visit)?;
     let bind = |group| {
         kernel.bind(context.gpu(), group, |resource| match resource {
             Resource::Pages => context.arena_buffers[place.buffer as usize].buffer(),
-            Resource::Batch => &place.walked.buffer,
-            Resource::Units => &place.walked.units,
+            Resource::Batch => &table.buffer,
+            Resource::Units => &table.units,
             Resource::Rows => rows,
+            Resource::HubQueue => hubs,
             _ => context.buffers.find(context.graph_buffers(), 0, direction, resource),
         })
     };

@@ -41,7 +41,7 @@ use std::time::Instant;
 use topostream_formats::{Direction, Topology};
 
 /// Supersteps of the first submissions: the device works on the first one while the second is encoded. Later ones have
-/// 16, 32, and so on.
+/// 4, 8, and so on.
 const FIRST_STEPS: [u32; 2] = [2, 6];
 /// Supersteps of a submission, at most.
 const STEPS_MAX: u32 = 64;
@@ -52,8 +52,8 @@ const LIMITED_EDGES_MAX: u64 = 1 << 20;
 pub(super) struct DeviceLoop {
     resident: Option<Resident>,
     control: Option<Control>,
-    /// What supersteps that the host chooses bind, by direction and place.
-    bound: HashMap<(Direction, usize), (Arc<Kernel>, Vec<wgpu::BindGroup>)>,
+    /// What supersteps that the host chooses bind, by kernel, direction and place.
+    bound: HashMap<(KernelName, Direction, usize), (Arc<Kernel>, Vec<wgpu::BindGroup>)>,
     /// The arena's state before the last superstep.
     seen: Option<u64>,
     /// Whether the engine asks for this.
@@ -73,6 +73,11 @@ impl DeviceLoop {
             asked,
             pages_unknown: false,
         }
+    }
+
+    /// Forgets what is bound: the queue of long lists is another buffer.
+    pub fn forget_bound(&mut self) {
+        self.bound.clear();
     }
 
     /// Whether the first superstep will likely be one that the device runs by itself.
@@ -108,7 +113,7 @@ impl DeviceLoop {
         superstep::begin(context, step);
         let mut turn = Turn { ahead: Vec::new(), next: Some(*step), misses: false, since: begun, until_ns: None };
         let (mut submitted, mut under_way) = (0, VecDeque::new());
-        let mut sizes = FIRST_STEPS.into_iter().chain((4..=STEPS_MAX.ilog2()).map(|log2| 1 << log2));
+        let mut sizes = FIRST_STEPS.into_iter().chain((2..=STEPS_MAX.ilog2()).map(|log2| 1 << log2));
         loop {
             // Most searches are done by the end of the first submissions: what follows them waits for their logs.
             let first = submitted < FIRST_STEPS.iter().sum();
@@ -177,7 +182,7 @@ impl DeviceLoop {
     pub fn submit(
         &mut self,
         context: &mut Context,
-        (arena, rows): (&Arena, &wgpu::Buffer),
+        (arena, rows, hubs): (&Arena, &wgpu::Buffer, &wgpu::Buffer),
         step: &Step,
     ) -> Result<Option<Visited>> {
         let all = matches!(step.visit, Visit::All | Visit::None);
@@ -195,14 +200,29 @@ impl DeviceLoop {
         };
         superstep::begin(context, step);
         let mut encoder = context.encoder();
+        let segments = step.direction == Direction::Out;
+        let names: &[KernelName] =
+            if segments { &[KernelName::Segments] } else { &[KernelName::Lists, KernelName::Hubs] };
         for (at, place) in resident.places.iter().enumerate().filter(|(_, place)| place.direction == direction) {
-            if !self.bound.contains_key(&(step.direction, at)) {
-                let made = batch::bind_segments(context, (step.direction, step.visit), place, rows)?;
-                self.bound.insert((step.direction, at), made);
+            if !segments {
+                encoder.clear_buffer(hubs, 0, Some(4));
             }
-            let (kernel, bound) = &self.bound[&(step.direction, at)];
-            let stamps = context.timing.next(&context.home.gpu, KernelName::Segments.name());
-            kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), place.walked.groups, stamps);
+            for &name in names {
+                let table = if segments { &place.walked } else { &place.swept };
+                let groups = if name == KernelName::Hubs { (table.hub_groups, 1) } else { table.groups };
+                if groups.0 == 0 {
+                    continue;
+                }
+                let key = (name, step.direction, at);
+                if !self.bound.contains_key(&key) {
+                    let pages = (place, table);
+                    let made = batch::bind_paced(context, name, (step.direction, step.visit), pages, (rows, hubs))?;
+                    self.bound.insert(key, made);
+                }
+                let (kernel, bound) = &self.bound[&key];
+                let stamps = context.timing.next(&context.home.gpu, name.name());
+                kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), groups, stamps);
+            }
         }
         context.gpu().queue().submit([encoder.finish()]);
         let entries = context.topology(step.direction).directory().entries();

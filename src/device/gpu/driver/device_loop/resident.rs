@@ -21,7 +21,7 @@ pub struct Place {
     pub buffer: u32,
     /// Its pages, as `segments` and `compact` read them.
     pub walked: Table,
-    /// The same as `sweep` reads them.
+    /// The same as `sweep` and `lists` read them.
     pub swept: Table,
     /// Visited lists, of out-lists.
     pub queue: Option<wgpu::Buffer>,
@@ -35,6 +35,8 @@ pub struct Table {
     pub units: wgpu::Buffer,
     /// Workgroups, in two dimensions.
     pub groups: (u32, u32),
+    /// Workgroups of `hubs` after `lists`.
+    pub hub_groups: u32,
     /// How many pages.
     pub pages: u32,
     /// Pages that a workgroup looks at side by side where it looks for visited lists.
@@ -149,7 +151,7 @@ fn describe(context: &Context, arena: &Arena, direction: Direction) -> Result<(V
             continue;
         };
         let at = tables.iter().position(|(buffer, ..)| *buffer == slot.buffer).unwrap_or_else(|| {
-            tables.push((slot.buffer, new(Distribution::Segments), new(Distribution::Vertex)));
+            tables.push((slot.buffer, new(Distribution::Segments), new(Distribution::Hybrid)));
             tables.len() - 1
         });
         let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(page.page) };
@@ -177,6 +179,13 @@ impl Table {
         let buffer = upload("resident pages", &table.bytes())?;
         let units = upload("units of resident pages", bytemuck::cast_slice(&table.unit_pages()))?;
         let pages_a_group = WORKGROUP / page_lanes(context.store.manifest().page_bytes);
-        Ok(Self { buffer, units, groups: table.groups(), pages: table.pages(), pages_a_group })
+        Ok(Self {
+            buffer,
+            units,
+            groups: table.groups(),
+            hub_groups: table.hub_groups(),
+            pages: table.pages(),
+            pages_a_group,
+        })
     }
 }
