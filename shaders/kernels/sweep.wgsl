@@ -1,6 +1,6 @@
 // Sweep: every visited list is searched by one thread, which passes over the rest once the edge function says so. Lists
 // that are longer than ALONE_EDGES, and have not ended by then, are searched on by 32 threads each, until one of
-// them ends the list. A unit is as many lists of a small page as a workgroup has threads, or a chunk of a large page.
+// them ends the list. A unit is SWEPT_LISTS lists of a small page, four a thread, or a chunk of a large page.
 
 // A list that one thread has not come to the end of.
 struct Waiting {
@@ -10,32 +10,42 @@ struct Waiting {
     end: u32,
 }
 
-var<workgroup> waiting: array<Waiting, WORKGROUP>;
+var<workgroup> waiting: array<Waiting, SWEPT_LISTS>;
 var<workgroup> waiting_count: atomic<u32>;
 // Whether a thread has ended a waiting list.
-var<workgroup> ended: array<atomic<u32>, WORKGROUP>;
+var<workgroup> ended: array<atomic<u32>, SWEPT_LISTS>;
 
-// Searches the list of a thread's own slot; returns the number of its edges, if it is visited.
-fn take_alone(page: BatchPage, slot: u32) -> u32 {
-    if slot >= page.slot_count || !visits(page.start_vertex + slot) {
-        return 0u;
+// A slot's list; without edges if it is not visited.
+struct Slot {
+    vertex: u32,
+    first: u32,
+    end: u32,
+}
+
+// Loads a slot. Nothing here is loaded only if something else says so: the loads of several slots overlap.
+fn load_slot(page: BatchPage, slot: u32) -> Slot {
+    let here = min(slot, page.slot_count - 1u);
+    let vertex = page.start_vertex + here;
+    let first = slot_begin(page, here);
+    let end = slot_begin(page, here + 1u);
+    let visited = visits(vertex) && slot == here;
+    return Slot(vertex, first, select(first, end, visited));
+}
+
+// Searches the list of a slot with one thread.
+fn take_alone(page: BatchPage, slot: Slot) {
+    if slot.first == slot.end {
+        return;
     }
-    let first = slot_begin(page, slot);
-    let end = slot_begin(page, slot + 1u);
-    if first == end {
-        return 0u;
-    }
-    let vertex = page.start_vertex + slot;
-    let alone = min(end, first + ALONE_EDGES);
-    let list = list_here(vertex, end - first, alone == end);
+    let alone = min(slot.end, slot.first + ALONE_EDGES);
+    let list = list_here(slot.vertex, slot.end - slot.first, alone == slot.end);
     var record = list_open(list);
-    let goes_on = take_edges(&record, page, list, first, alone, 1u);
+    let goes_on = take_edges(&record, page, list, slot.first, alone, 1u);
     list_close(record, list);
-    if goes_on && alone < end {
+    if goes_on && alone < slot.end {
         let at = atomicAdd(&waiting_count, 1u);
-        waiting[at] = Waiting(vertex, end - first, alone, end);
+        waiting[at] = Waiting(slot.vertex, slot.end - slot.first, alone, slot.end);
     }
-    return end - first;
 }
 
 // Searches a waiting list with `lanes` threads, of which this is number `lane`.
@@ -68,14 +78,26 @@ fn main(
     let page = batch.pages[page_of_unit(unit)];
     let number = unit - page.first_unit;
     count_begin(lane);
-    atomicStore(&ended[lane], 0u);
+    // rounds: 4.
+    for (var at = lane; at < SWEPT_LISTS; at += WORKGROUP) {
+        atomicStore(&ended[at], 0u);
+    }
     if lane == 0u {
         atomicStore(&waiting_count, 0u);
     }
     workgroupBarrier();
     var edges = 0u;
     if page.degree == 0u {
-        edges = take_alone(page, number * WORKGROUP + lane);
+        let slot = number * SWEPT_LISTS + lane;
+        let a = load_slot(page, slot);
+        let b = load_slot(page, slot + WORKGROUP);
+        let c = load_slot(page, slot + 2u * WORKGROUP);
+        let d = load_slot(page, slot + 3u * WORKGROUP);
+        edges = (a.end - a.first) + (b.end - b.first) + (c.end - c.first) + (d.end - d.first);
+        take_alone(page, a);
+        take_alone(page, b);
+        take_alone(page, c);
+        take_alone(page, d);
     } else if lane == 0u && visits(page.start_vertex) {
         let first = number * LARGE_CHUNK;
         let end = min(first + LARGE_CHUNK, page.edge_count);
@@ -85,7 +107,7 @@ fn main(
     }
     workgroupBarrier();
     let lanes = select(32u, WORKGROUP, page.degree != 0u);
-    // rounds: 32.
+    // rounds: 128.
     for (var at = lane / lanes; at < atomicLoad(&waiting_count); at += WORKGROUP / lanes) {
         take_waiting(page, at, lane % lanes, lanes);
     }

@@ -67,7 +67,7 @@ fn from_everywhere(bench: &Bench, case: &Case, search: fn(topostream::VertexId) 
     let mut measured = Vec::new();
     for &source in &case.sources {
         rig = rig.with(search(source));
-        measured.push(case.run_awake(&rig)?);
+        measured.push(case.run_awake(&bench.setup(), &rig)?);
     }
     Ok(measured)
 }

@@ -23,6 +23,8 @@ use topostream_formats::{PageId, Store};
 /// How long an answer is looked for before sleeping: waking up takes as long.
 const SPIN: Duration = Duration::from_micros(60);
 
+/// How long the answer to a search in device memory is looked for before sleeping.
+const SPIN_AHEAD: Duration = Duration::from_millis(3);
 /// Pieces of attributes that may be downloaded before they are taken.
 const PIECES_AHEAD: usize = 2;
 
@@ -85,6 +87,19 @@ impl GpuDevice {
     /// Asks the driver, and waits for its answer.
     fn ask<T>(&self, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<T> {
         self.wait(&self.begin_asking(1, question)?)
+    }
+
+    /// Asks for what takes a millisecond or two, and would take a tenth more by sleeping meanwhile.
+    fn ask_awake<T>(&self, question: impl FnOnce(Sender<T>) -> DriverMessage) -> Result<T> {
+        let answer = self.begin_asking(1, question)?;
+        let begun = Instant::now();
+        while begun.elapsed() < SPIN_AHEAD {
+            if let Ok(answer) = answer.try_recv() {
+                return Ok(answer);
+            }
+            std::thread::yield_now();
+        }
+        self.wait(&answer)
     }
 
     /// Asks the driver, which may send `ahead` answers before they are received.
@@ -153,7 +168,7 @@ impl Device for GpuDevice {
     }
 
     fn initialise(&mut self) -> Result<Scalars> {
-        let (totals, next_pages) = self.ask(DriverMessage::Initialise)??;
+        let (totals, next_pages) = self.ask_awake(DriverMessage::Initialise)??;
         self.next_pages = next_pages;
         Ok(totals)
     }
@@ -180,7 +195,7 @@ impl Device for GpuDevice {
     }
 
     fn run_ahead(&mut self, step: &Step) -> Result<RunAhead> {
-        let (ahead, next_pages) = self.ask(|reply| DriverMessage::Ahead(*step, reply))??;
+        let (ahead, next_pages) = self.ask_awake(|reply| DriverMessage::Ahead(*step, reply))??;
         if let Some(next_pages) = next_pages {
             self.next_pages = next_pages;
         }

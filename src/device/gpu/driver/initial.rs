@@ -40,6 +40,21 @@ pub fn found(context: &Context) -> Summary {
     Summary { activated: active.len() as u64, activated_edges: edges, ..Summary::default() }
 }
 
+/// Writes down that the vertices which are active at first are so in superstep 0, as the census does of later ones.
+pub fn plant_levels(context: &Context) {
+    let mut words = BTreeMap::new();
+    for vertex in context.algorithm.seeds().active {
+        *words.entry(vertex / 2).or_insert(0u32) |= 1 << (16 * (vertex % 2));
+    }
+    for (buffer, vertices) in context.buffers.levels(&context.part, context.plan.chunk_vertices_log2) {
+        let here = |&(&pair, _): &(&u32, &u32)| vertices.contains(&(2 * u64::from(pair)));
+        for (&pair, word) in words.iter().filter(here) {
+            let at = 2 * (2 * u64::from(pair) - vertices.start);
+            context.gpu().queue().write_buffer(buffer, at, &word.to_le_bytes());
+        }
+    }
+}
+
 /// Sets the first values of an attribute. Those that will be added to other devices' are set by the owner of the vertex
 /// only.
 fn fill_attribute(context: &mut Context, encoder: &mut wgpu::CommandEncoder, place: usize) -> Result<()> {

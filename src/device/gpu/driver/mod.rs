@@ -120,7 +120,8 @@ impl Driver {
             Ok((noted, notes))
         };
         let superstep = Superstep::new(activations.map(notes).transpose()?);
-        let device_loop = DeviceLoop::new(&mut context, runs_ahead);
+        let mut device_loop = DeviceLoop::new(&mut context, runs_ahead);
+        device_loop.make_ready(&mut context, (&arena, launches.rows()))?;
         let intake = Intake::new(arena, workers, messages);
         let (failed, stopped, failure) = (false, false, None);
         let found = Summary::default();
@@ -323,7 +324,7 @@ impl Driver {
         superstep::set(&mut self.context, before);
         if self.device_loop.is_likely(&self.context) && self.context.declared.traversal {
             // What a readback would say is known.
-            self.superstep.submit(&mut self.context)?;
+            initial::plant_levels(&self.context);
             self.found = initial::found(&self.context);
             self.device_loop.pages_unknown = true;
             return Ok((Scalars::default(), NextPages::new()));

@@ -163,16 +163,6 @@ impl Superstep {
         Ok(Ending { encoder, groups })
     }
 
-    /// Has the census of the first frontier taken without waiting for it: the device writes its levels.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub fn submit(&self, context: &mut Context) -> Result<()> {
-        let Ending { encoder, .. } = self.encode(context, None)?;
-        context.gpu().queue().submit([encoder.finish()]);
-        Ok(())
-    }
-
     /// Encodes the search for the next pages and the readback; submits everything and waits for it.
     ///
     /// # Errors

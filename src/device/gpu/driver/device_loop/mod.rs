@@ -75,6 +75,21 @@ impl DeviceLoop {
         }
     }
 
+    /// Prepares before the run begins, if the pages of an earlier run are still there.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub fn make_ready(&mut self, context: &mut Context, (arena, rows): (&Arena, &wgpu::Buffer)) -> Result<()> {
+        if !self.is_likely(context) {
+            return Ok(());
+        }
+        let visits = superstep::visits(context);
+        if let Some(resident) = self.resident.as_ref().filter(|resident| resident.serves(context, arena, &visits)) {
+            self.control = Some(Control::new(context, (resident, rows), &visits)?);
+        }
+        Ok(())
+    }
+
     /// Forgets what is bound: the queue of long lists is another buffer.
     pub fn forget_bound(&mut self) {
         self.bound.clear();
@@ -208,7 +223,7 @@ impl DeviceLoop {
                 encoder.clear_buffer(hubs, 0, Some(4));
             }
             for &name in names {
-                let table = if segments { &place.walked } else { &place.swept };
+                let table = if segments { &place.walked } else { &place.listed };
                 let groups = if name == KernelName::Hubs { (table.hub_groups, 1) } else { table.groups };
                 if groups.0 == 0 {
                     continue;
