@@ -34,9 +34,6 @@ fn load_slot(page: BatchPage, slot: u32) -> Slot {
 
 // Searches the list of a slot with one thread.
 fn take_alone(page: BatchPage, slot: Slot) {
-    if slot.first == slot.end {
-        return;
-    }
     let alone = min(slot.end, slot.first + ALONE_EDGES);
     let list = list_here(slot.vertex, slot.end - slot.first, alone == slot.end);
     var record = list_open(list);
@@ -89,15 +86,20 @@ fn main(
     var edges = 0u;
     if page.degree == 0u {
         let slot = number * SWEPT_LISTS + lane;
-        let a = load_slot(page, slot);
-        let b = load_slot(page, slot + WORKGROUP);
-        let c = load_slot(page, slot + 2u * WORKGROUP);
-        let d = load_slot(page, slot + 3u * WORKGROUP);
-        edges = (a.end - a.first) + (b.end - b.first) + (c.end - c.first) + (d.end - d.first);
-        take_alone(page, a);
-        take_alone(page, b);
-        take_alone(page, c);
-        take_alone(page, d);
+        // Which of the thread's lists have edges to search. These loads overlap; the slots are loaded again below, so
+        // that the search is written once and takes few registers.
+        var open = 0u;
+        // rounds: 4.
+        for (var which = 0u; which < SWEPT_LISTS / WORKGROUP; which += 1u) {
+            let here = load_slot(page, slot + which * WORKGROUP);
+            edges += here.end - here.first;
+            open |= select(0u, 1u << which, here.first < here.end);
+        }
+        // rounds: 4.
+        while open != 0u {
+            take_alone(page, load_slot(page, slot + firstTrailingBit(open) * WORKGROUP));
+            open &= open - 1u;
+        }
     } else if lane == 0u && visits(page.start_vertex) {
         let first = number * LARGE_CHUNK;
         let end = min(first + LARGE_CHUNK, page.edge_count);
