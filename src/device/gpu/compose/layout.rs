@@ -295,8 +295,6 @@ pub const fn page_lanes(page_bytes: u32) -> u32 {
     }
 }
 
-/// Lists of a small page that a workgroup of `sweep` takes: four a thread, so that their loads overlap.
-pub const SWEPT_LISTS: u32 = 4 * WORKGROUP;
 /// The most queues of a [`Course`]: one for each buffer that pages of out-lists are in.
 pub const QUEUES_MAX: usize = 16;
 

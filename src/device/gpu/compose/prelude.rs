@@ -110,7 +110,6 @@ pub(super) fn text(
         ("SHORT_LANES", layout::SHORT_LANES),
         ("MIDDLE_EDGES", layout::MIDDLE_EDGES),
         ("ALONE_EDGES", layout::ALONE_EDGES),
-        ("SWEPT_LISTS", layout::SWEPT_LISTS),
         ("QUEUES_MAX", layout::QUEUES_MAX as u32),
         ("EVERY_VISIT", layout::EVERY_VISIT),
         ("WHEN_WALKED", layout::WHEN_WALKED),

@@ -2,7 +2,7 @@
 
 use crate::device::PageWork;
 use crate::device::gpu::compose::layout::{
-    BatchHeader, BatchPage, HUB_EDGES, LARGE_CHUNK, SWEPT_LISTS, WORKGROUP, edges_per_unit, grid,
+    BatchHeader, BatchPage, HUB_EDGES, LARGE_CHUNK, WORKGROUP, edges_per_unit, grid,
 };
 use crate::device::gpu::memory::arena::Slot;
 use crate::device::settings::Distribution;
@@ -45,20 +45,13 @@ pub struct BatchTable {
     /// Parts that the batch's long lists are cut into, at most.
     hub_parts_max: u32,
     distribution: Distribution,
-    /// Lists of a small page that a workgroup takes, where it takes lists.
-    lists: u32,
     weights: bool,
 }
 
 impl BatchTable {
     /// An empty batch.
     pub fn new(distribution: Distribution, weights: bool) -> Self {
-        Self { entries: Vec::new(), units: 0, hub_parts_max: 0, distribution, lists: WORKGROUP, weights }
-    }
-
-    /// An empty batch for `sweep`.
-    pub fn swept(weights: bool) -> Self {
-        Self { lists: SWEPT_LISTS, ..Self::new(Distribution::Vertex, weights) }
+        Self { entries: Vec::new(), units: 0, hub_parts_max: 0, distribution, weights }
     }
 
     /// Adds a page that begins at byte `offset` of the batch's buffer and has its unit row at `row`. `degree` is the
@@ -97,7 +90,7 @@ impl BatchTable {
         match self.distribution {
             Distribution::Segments => entry.edge_count.div_ceil(edges_per_unit(self.weights)),
             _ if entry.run > 0 => entry.edge_count.div_ceil(LARGE_CHUNK),
-            _ => entry.slot_count.div_ceil(self.lists),
+            _ => entry.slot_count.div_ceil(WORKGROUP),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::plan::{QueueRoom, TOTALS_MAX};
 use crate::error::Result;
 use crate::model::algorithm::{Step, Summary, Visit};
+use std::collections::VecDeque;
 use std::mem::offset_of;
 use std::sync::Arc;
 use topostream_formats::Direction;
@@ -59,7 +60,17 @@ pub(super) struct Control {
     complete: u32,
     rings: Vec<Ring>,
     next_ring: usize,
+    /// Submissions that were encoded before the run began.
+    encoded: VecDeque<Encoded>,
     period_ns: f64,
+}
+
+/// A submission that is encoded.
+struct Encoded {
+    superstep: u32,
+    steps: u32,
+    ring: usize,
+    commands: wgpu::CommandBuffer,
 }
 
 /// A submission under way.
@@ -120,7 +131,19 @@ impl Control {
         let complete = visits.iter().enumerate().map(complete).sum();
         let totals = superstep::groups(context);
         let visits = visits.len() as u32;
-        Ok(Self { course, arguments, table, parts, totals, visits, complete, rings, next_ring: 0, period_ns })
+        Ok(Self {
+            course,
+            arguments,
+            table,
+            parts,
+            totals,
+            visits,
+            complete,
+            rings,
+            next_ring: 0,
+            encoded: VecDeque::new(),
+            period_ns,
+        })
     }
 
     /// Sets the state in which the device begins with a superstep. False if pages of it are missing.
@@ -151,11 +174,34 @@ impl Control {
         true
     }
 
+    /// Encodes submissions of so many supersteps each, from superstep 0 on, to be submitted in this order.
+    pub fn prepare(&mut self, context: &Context, steps: &[u32]) {
+        let mut superstep = 0;
+        for &steps in steps {
+            let encoded = self.encode(context, superstep, steps);
+            self.encoded.push_back(encoded);
+            superstep += steps;
+        }
+    }
+
     /// Submits `steps` supersteps, the first of which is number `superstep` if the algorithm is not done before.
-    ///
-    /// # Errors
-    /// What the device says.
-    pub fn submit(&mut self, context: &Context, superstep: u32, steps: u32) -> Result<Batch> {
+    pub fn submit(&mut self, context: &Context, superstep: u32, steps: u32) -> Batch {
+        let same = |one: &Encoded| (one.superstep, one.steps) == (superstep, steps);
+        let encoded = match self.encoded.pop_front().filter(same) {
+            Some(encoded) => encoded,
+            None => {
+                self.encoded.clear();
+                self.encode(context, superstep, steps)
+            }
+        };
+        let Encoded { ring, commands, .. } = encoded;
+        let submission = context.gpu().queue().submit([commands]);
+        self.rings[ring].readback.map_async(wgpu::MapMode::Read, .., |_| {});
+        Batch { ring, submission, outcome: std::cell::Cell::default() }
+    }
+
+    /// Encodes `steps` supersteps and the readback of their log.
+    fn encode(&mut self, context: &Context, superstep: u32, steps: u32) -> Encoded {
         let ring = self.next_ring;
         self.next_ring = (ring + 1) % self.rings.len();
         let Ring { readback, times } = &self.rings[ring];
@@ -174,7 +220,7 @@ impl Control {
             let inside = times.as_ref().filter(|_| inside);
             inside.iter().for_each(|(set, _)| pass.write_timestamp(set, 0));
             for here in 0..steps / passes {
-                self.encode(&mut pass, superstep.wrapping_add(at + here));
+                self.encode_step(&mut pass, superstep.wrapping_add(at + here));
                 inside.iter().for_each(|(set, _)| pass.write_timestamp(set, here + 1));
             }
         }
@@ -183,13 +229,11 @@ impl Control {
             encoder.resolve_query_set(set, 0..2 * steps, resolved, 0);
             encoder.copy_buffer_to_buffer(resolved, 0, readback, COURSE_BYTES + LOG_BYTES, 16 * u64::from(steps));
         }
-        let submission = context.gpu().queue().submit([encoder.finish()]);
-        readback.map_async(wgpu::MapMode::Read, .., |_| {});
-        Ok(Batch { ring, submission, outcome: std::cell::Cell::default() })
+        Encoded { superstep, steps, ring, commands: encoder.finish() }
     }
 
     /// Encodes the dispatches of one superstep.
-    fn encode(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
+    fn encode_step(&self, pass: &mut wgpu::ComputePass<'_>, superstep: u32) {
         for Part { kernel, arguments, bound } in &self.parts {
             let arguments = arguments.map(|offset| (&self.arguments, offset));
             kernel.dispatch_in(pass, &bound[(superstep % 2) as usize], arguments);
@@ -285,14 +329,14 @@ fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Vis
                 let (dispatch, visit) = (Some(Dispatch { visit: number, when, x, y }), (direction, visit));
                 planned.push(Planned { name, visit, dispatch, pages: Some(Pages { table, place: Some(place) }) });
             };
-            let Place { walked, swept, .. } = place;
+            let Place { walked, listed, .. } = place;
             match visit {
                 Visit::Frontier => {
                     add(KernelName::Compact, WHEN_QUEUED, (groups(walked), 1), walked);
                     add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked);
                     add(KernelName::Segments, WHEN_WALKED, walked.groups, walked);
                 }
-                Visit::Without(_) => add(KernelName::Sweep, WHEN_EITHER, swept.groups, swept),
+                Visit::Without(_) => add(KernelName::Sweep, WHEN_EITHER, listed.groups, listed),
                 _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
             }
         }

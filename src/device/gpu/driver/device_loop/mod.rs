@@ -85,7 +85,9 @@ impl DeviceLoop {
         }
         let visits = superstep::visits(context);
         if let Some(resident) = self.resident.as_ref().filter(|resident| resident.serves(context, arena, &visits)) {
-            self.control = Some(Control::new(context, (resident, rows), &visits)?);
+            let mut control = Control::new(context, (resident, rows), &visits)?;
+            control.prepare(context, &FIRST_STEPS);
+            self.control = Some(control);
         }
         Ok(())
     }
@@ -136,7 +138,7 @@ impl DeviceLoop {
             let goes_on = turn.next.is_some() && !turn.misses && (first || read && begun.elapsed() < TURN);
             if goes_on && under_way.len() < BATCHES {
                 let steps = sizes.next().unwrap_or(STEPS_MAX);
-                under_way.push_back(control.submit(context, step.superstep.wrapping_add(submitted), steps)?);
+                under_way.push_back(control.submit(context, step.superstep.wrapping_add(submitted), steps));
                 submitted += steps;
                 continue;
             }

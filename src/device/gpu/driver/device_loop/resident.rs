@@ -21,10 +21,8 @@ pub struct Place {
     pub buffer: u32,
     /// Its pages, as `segments` and `compact` read them.
     pub walked: Table,
-    /// The same as `lists` reads them.
+    /// The same as `sweep` and `lists` read them.
     pub listed: Table,
-    /// The same as `sweep` reads them.
-    pub swept: Table,
     /// Visited lists, of out-lists.
     pub queue: Option<wgpu::Buffer>,
 }
@@ -144,7 +142,7 @@ impl Resident {
 fn describe(context: &Context, arena: &Arena, direction: Direction) -> Result<(Vec<Place>, Option<Absent>)> {
     let (topology, weights) = (context.topology(direction), context.algorithm.needs_weights());
     let new = |distribution| BatchTable::new(distribution, weights);
-    let mut tables: Vec<(u32, [BatchTable; 3])> = Vec::new();
+    let mut tables: Vec<(u32, [BatchTable; 2])> = Vec::new();
     let mut absent = new(Distribution::Vertex);
     for (number, entry) in topology.directory().entries().iter().enumerate() {
         let page = PageRef { direction, page: PageId(number as u32) };
@@ -153,17 +151,16 @@ fn describe(context: &Context, arena: &Arena, direction: Direction) -> Result<(V
             continue;
         };
         let at = tables.iter().position(|(buffer, _)| *buffer == slot.buffer).unwrap_or_else(|| {
-            let swept = BatchTable::swept(weights);
-            tables.push((slot.buffer, [new(Distribution::Segments), new(Distribution::Hybrid), swept]));
+            tables.push((slot.buffer, [new(Distribution::Segments), new(Distribution::Hybrid)]));
             tables.len() - 1
         });
         let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(page.page) };
         let (offset, row) = (arena.offset(slot), u64::from(slot.number) * context.plan.row_words);
         tables[at].1.iter_mut().for_each(|table| table.add(entry, offset, row, degree));
     }
-    let place = |(buffer, tables): (u32, [BatchTable; 3])| {
-        let [walked, listed, swept] = tables.map(|table| Table::new(context, &table));
-        Ok(Place { direction, buffer, walked: walked?, listed: listed?, swept: swept?, queue: None })
+    let place = |(buffer, tables): (u32, [BatchTable; 2])| {
+        let [walked, listed] = tables.map(|table| Table::new(context, &table));
+        Ok(Place { direction, buffer, walked: walked?, listed: listed?, queue: None })
     };
     let places = tables.into_iter().map(place).collect::<Result<_>>()?;
     let absent = (absent.pages() > 0).then(|| Table::new(context, &absent)).transpose()?;
