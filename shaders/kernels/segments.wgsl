@@ -1,14 +1,14 @@
 // Segments: a unit is EDGES_PER_UNIT edges of a page, of any lists, and each thread takes EDGES_PER_THREAD
-// of them (warp segmentation, Khorasani, Gupta and Bhuyan, PACT 2015, here for workgroups). Page memory is read once and in whole lines.
+// of them (warp segmentation, Khorasani, Gupta and Bhuyan, PACT 2015, here for workgroups): it finds the list that
+// its first edge belongs to, and walks from there. Page memory is read once and in whole lines.
 //
-// Over in-lists (PULL), values are gathered for the list's own vertex. Neighbours' values are first loaded to workgroup
-// memory by all threads together: no thread waits for one neighbour before it loads the next. Then each short list of
-// the unit is summed by one thread, and each longer one by 32, so that a list that lies within the unit is closed once
-// and needs no atomics (as in CSR-Stream of Greathouse and Daga, SC 2014).
+// Over in-lists (PULL), values are gathered for the list's own vertex: a thread takes consecutive edges, so that it has
+// few lists. Neighbours' values are first loaded to workgroup memory by all threads together: no thread waits for one
+// neighbour before it loads the next.
 //
 // Over out-lists, values are scattered to the neighbours: 32 threads take 32 edges side by side, so that the neighbours
-// of one list, which are sorted, meet in the same lines of memory. A thread finds the list that its first edge belongs
-// to, and walks from there; it reads its own neighbour, where a neighbour is a word.
+// of one list, which are sorted, meet in the same lines of memory. Each thread reads its own neighbour, where a
+// neighbour is a word.
 //
 // Where neighbours go through workgroup memory and not all lists are visited, only the lines of memory that visited
 // lists lie in are read (BY_LINE): over a bus, that is the bottleneck of a search (EMOGI, Min et al., VLDB 2021).
@@ -25,9 +25,6 @@ var<workgroup> weights: array<u32, WORKGROUP * (EDGES_PER_THREAD + 1u)>;
 // Neighbours of other widths than a word, as they are in the page: ROUND of them at a time, of 8 bytes at most.
 // Then the unit's slots.
 var<workgroup> scratch: array<u32, SLOTS_CACHED + 8u>;
-// The slots of lists with more than SUMMED_ALONE edges in the unit, and their number.
-var<workgroup> long_lists: array<u32, LONG_LISTS_MAX>;
-var<workgroup> long_count: atomic<u32>;
 // Whether a list of the unit is visited.
 var<workgroup> wanted: atomic<u32>;
 // Lines of memory with neighbours in visited lists, counted from the line of the unit's first edge.
@@ -220,6 +217,12 @@ struct Share {
     stride: u32,
 }
 
+// Consecutive edges, of the first `edges` ones.
+fn consecutive(segment: Segment, edges: u32, lane: u32) -> Share {
+    let first = lane * EDGES_PER_THREAD;
+    return Share(segment.first + first, segment.first + min(first + EDGES_PER_THREAD, edges), 1u);
+}
+
 // Every 32nd edge of the part that 32 threads share. It starts at the beginning of a line of memory, so that the last
 // threads may have one edge more.
 fn side_by_side(segment: Segment, edges: u32, lane: u32) -> Share {
@@ -245,34 +248,30 @@ struct Stretch {
     edges: Share,
 }
 
-// Processes a stretch.
+// Processes a stretch, four edges at a time, so that their loads overlap.
 fn take_stretch(segment: Segment, stretch: Stretch) {
-    var record = list_open(stretch.list);
-    take_share(&record, segment, stretch.list, stretch.edges);
-    list_close(record, stretch.list);
-}
-
-// Processes a share of a list's edges, four at a time, so that their loads overlap.
-fn take_share(record: ptr<function, Record>, segment: Segment, list: List, edges: Share) {
-    let stride = edges.stride;
-    var edge = edges.first;
-    var left = steps(edges, edge, edges.end);
+    let list = stretch.list;
+    let stride = stretch.edges.stride;
+    var record = list_open(list);
+    var edge = stretch.edges.first;
+    var left = steps(stretch.edges, edge, stretch.edges.end);
     var goes_on = true;
-    // rounds: 32.
+    // rounds: 4.
     while goes_on && left >= 4u {
-        goes_on = take_edge(record, segment, list, edge)
-            && take_edge(record, segment, list, edge + stride)
-            && take_edge(record, segment, list, edge + 2u * stride)
-            && take_edge(record, segment, list, edge + 3u * stride);
+        goes_on = take_edge(&record, segment, list, edge)
+            && take_edge(&record, segment, list, edge + stride)
+            && take_edge(&record, segment, list, edge + 2u * stride)
+            && take_edge(&record, segment, list, edge + 3u * stride);
         edge += 4u * stride;
         left -= 4u;
     }
     // rounds: 3.
     while goes_on && left > 0u {
-        goes_on = take_edge(record, segment, list, edge);
+        goes_on = take_edge(&record, segment, list, edge);
         edge += stride;
         left -= 1u;
     }
+    list_close(record, list);
 }
 
 fn take_edge(record: ptr<function, Record>, segment: Segment, list: List, edge: u32) -> bool {
@@ -302,7 +301,8 @@ fn walk(segment: Segment, share: Share) -> u32 {
         let own = steps(share, edge, list_end);
         let vertex = page.start_vertex + slot;
         if visits(vertex) {
-            let list = list_here(vertex, select(list_end - list_first, page.degree, is_large), false);
+            let whole = share.stride == 1u && !is_large && list_first >= share.first && list_end <= share.end;
+            let list = list_here(vertex, select(list_end - list_first, page.degree, is_large), whole);
             take_stretch(segment, Stretch(list, Share(edge, min(list_end, share.end), share.stride)));
             edges += own;
         }
@@ -321,85 +321,6 @@ fn walk(segment: Segment, share: Share) -> u32 {
 // The number of edges of a share from a given one to the end of its list, `list_end`.
 fn steps(share: Share, edge: u32, list_end: u32) -> u32 {
     return (min(list_end, share.end) - edge + share.stride - 1u) / share.stride;
-}
-
-// A list's edges in a segment: from `first` up to `end`.
-struct Stretched {
-    list: List,
-    first: u32,
-    end: u32,
-}
-
-// The edges of a slot's list in a segment; none if it is not visited.
-fn stretched(segment: Segment, slot: u32, edges: u32) -> Stretched {
-    let page = segment.page;
-    let vertex = page.start_vertex + slot;
-    let list_first = begin_of(segment, slot);
-    let list_end = begin_of(segment, slot + 1u);
-    let first = max(list_first, segment.first);
-    let end = min(list_end, segment.first + edges);
-    let is_large = page.degree != 0u;
-    let whole = !is_large && list_first >= segment.first && list_end <= segment.first + edges;
-    let list = list_here(vertex, select(list_end - list_first, page.degree, is_large), whole);
-    if first >= end || !visits(vertex) {
-        return Stretched(list, first, first);
-    }
-    return Stretched(list, first, end);
-}
-
-// Takes the short lists of a segment, one a thread, and notes the long ones; returns the number of the edges of all of
-// this thread's lists.
-fn take_short(segment: Segment, edges: u32, lane: u32) -> u32 {
-    var count = 0u;
-    // rounds: slots of a unit / 256: 2^16 at most, in a page of 64 MiB of lists without edges.
-    for (var slot = segment.low + lane; slot <= segment.high; slot += WORKGROUP) {
-        let here = stretched(segment, slot, edges);
-        count += here.end - here.first;
-        if here.end - here.first > SUMMED_ALONE {
-            long_lists[atomicAdd(&long_count, 1u)] = slot;
-        } else if here.first < here.end {
-            take_stretch(segment, Stretch(here.list, Share(here.first, here.end, 1u)));
-        }
-    }
-    return count;
-}
-
-// Takes the long lists, 32 threads to each. In uniform control flow.
-fn take_long(segment: Segment, edges: u32, lane: u32) {
-    let lists = atomicLoad(&long_count);
-    // rounds: lists of more than 32 edges in a unit / 8: 16.
-    for (var begin = 0u; begin < lists; begin += WORKGROUP / 32u) {
-        let at = begin + lane / 32u;
-        var here = Stretched(List(0u, 0u, false), 0u, 0u);
-        if at < lists {
-            here = stretched(segment, long_lists[at], edges);
-        }
-        take_shared(segment, here, lane);
-    }
-}
-
-// Takes a thread's share of a list that 32 threads have. In uniform control flow.
-fn take_shared(segment: Segment, here: Stretched, lane: u32) {
-    var record: Record;
-    var list = here.list;
-    let whole = list.whole;
-    list.whole = false;
-    let first = here.first + lane % 32u;
-    if first < here.end {
-        record = list_open(list);
-        take_share(&record, segment, list, Share(first, here.end, 32u));
-    }
-    if JOINED {
-        let lanes = joinable(32u, lane);
-        record = joined(record, lanes);
-        list.whole = whole && lanes == 32u;
-        // The first thread of each group has an edge if any of them has.
-        if first < here.end && lane % lanes == 0u {
-            list_close(record, list);
-        }
-    } else if first < here.end {
-        list_close(record, list);
-    }
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -449,20 +370,16 @@ fn main(
     if !VISIT_ALL {
         count_begin(lane);
     }
-    if PULL && lane == 0u {
-        atomicStore(&long_count, 0u);
-    }
     workgroupBarrier();
-    var visited_edges = 0u;
+    var share: Share;
     if PULL {
-        visited_edges = take_short(segment, edges, lane);
-        workgroupBarrier();
-        take_long(segment, edges, lane);
+        share = consecutive(segment, edges, lane);
     } else {
-        let share = side_by_side(segment, edges, lane);
-        if share.first < share.end {
-            visited_edges = walk(segment, share);
-        }
+        share = side_by_side(segment, edges, lane);
+    }
+    var visited_edges = 0u;
+    if share.first < share.end {
+        visited_edges = walk(segment, share);
     }
     // Where all lists are visited, the host knows the number of their edges.
     if !VISIT_ALL {

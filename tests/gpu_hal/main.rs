@@ -193,7 +193,8 @@ fn every_fast_path_can_be_switched_off() {
     assert!(!(caps.host_import || caps.float_atomics || caps.wide_atomics || caps.subgroups));
     assert_eq!((caps.transfer_family, caps.binding_bytes_max), (None, MIB));
     let features = gpu.device().features();
-    let allowed = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
+    use wgpu::Features as Has;
+    let allowed = Has::TIMESTAMP_QUERY | Has::TIMESTAMP_QUERY_INSIDE_ENCODERS | Has::TIMESTAMP_QUERY_INSIDE_PASSES;
     assert!(allowed.contains(features), "{features:?}");
     for bytes in [0, 100, 5000] {
         let options = GpuOptions { binding_bytes_max: Some(bytes), ..Default::default() };

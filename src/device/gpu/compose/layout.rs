@@ -279,8 +279,6 @@ pub const SHORT_LANES: u32 = 8;
 /// Lists of at most this many edges are expanded by 32 threads each, from the second region. Longer ones are cut into
 /// parts of [`HUB_EDGES`] edges, one for each workgroup, in the third region.
 pub const MIDDLE_EDGES: u32 = 1024;
-/// Over in-lists, the edges of a list in a unit of `segments` that one thread takes; 32 threads take more of them.
-pub const SUMMED_ALONE: u32 = 32;
 /// Lists of in-neighbours are searched for this many edges by one thread before others help.
 pub const ALONE_EDGES: u32 = 16;
 /// Threads that share a page where visited lists are looked for: 32 in pages of 64 KiB, more in larger ones.

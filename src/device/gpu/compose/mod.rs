@@ -13,6 +13,7 @@
 
 mod accessors;
 mod bindings;
+mod bodies;
 mod check;
 pub mod layout;
 mod link;

@@ -86,26 +86,19 @@ fn visited(algorithm: &Declared, options: &ModuleOptions) -> [String; 3] {
     }
 }
 
-/// Constants and functions.
-pub(super) fn text(
-    algorithm: &Declared,
-    kernel: KernelName,
-    options: &ModuleOptions,
-    switches: &HashMap<String, bool>,
-) -> String {
+/// Numbers that shaders and the host share.
+fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) -> Vec<(&'static str, u32)> {
     let mask = |bytes: u8| if bytes >= 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
     let (page_bytes, slot_bytes) = match options.encoding {
         Encoding::VertexId => (4, 4),
         Encoding::RecordId { page_bytes, slot_bytes } => (page_bytes, slot_bytes),
     };
     let (sets, values) = messages::counts(algorithm, kernel, options);
-    let numbers = [
+    vec![
         ("WORKGROUP", WORKGROUP),
         ("HUB_EDGES", HUB_EDGES),
         ("LARGE_CHUNK", LARGE_CHUNK),
         ("PAGE_LANES", layout::page_lanes(options.page_bytes)),
-        ("LONG_LISTS_MAX", edges_per_unit(options.weights) / layout::SUMMED_ALONE),
-        ("SUMMED_ALONE", layout::SUMMED_ALONE),
         ("SHORT_EDGES", layout::SHORT_EDGES),
         ("SHORT_LANES", layout::SHORT_LANES),
         ("MIDDLE_EDGES", layout::MIDDLE_EDGES),
@@ -136,7 +129,17 @@ pub(super) fn text(
         ("WORDS_F32", layout::WORDS_F32),
         ("WORDS_WIDE", layout::WORDS_WIDE),
         ("WORDS_BIT", layout::WORDS_BIT),
-    ];
+    ]
+}
+
+/// Constants and functions.
+pub(super) fn text(
+    algorithm: &Declared,
+    kernel: KernelName,
+    options: &ModuleOptions,
+    switches: &HashMap<String, bool>,
+) -> String {
+    let numbers = numbers(algorithm, kernel, options);
     let mut text: String = numbers.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
     let mut switches: Vec<_> = switches.iter().collect();
     switches.sort();

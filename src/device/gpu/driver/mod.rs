@@ -40,7 +40,6 @@ mod timing;
 mod values;
 
 pub use context::RunSetup;
-pub(super) use device_loop::Resident;
 pub(super) use message::{DriverMessage, Ended, Messages, NextPages};
 pub(super) use values::ValueChunk;
 
@@ -364,6 +363,7 @@ impl Driver {
             let (mut end, pages_of_next) = self.end(Some(KernelName::VertexPhase), &[])?;
             end.work.edges += pages.edges;
             end.transfer.resident_pages += pages.pages;
+            end.transfer.batches += pages.launches;
             next = self.context.algorithm.next(&self.context.graph, &step, &end.summary);
             next_pages = Some(pages_of_next);
             let wall_ns = since.elapsed().as_nanos() as u64;
@@ -450,7 +450,7 @@ impl Driver {
             }
         }
         let Self { mut context, intake, launches, device_loop, failed, .. } = self;
-        context.home.resident = device_loop.into_resident();
+        context.home.left = device_loop.into_left();
         let (launched, rows) = launches.into_parts();
         context.home.rows = Some(rows);
         context.home.arena = intake.into_arena(launched, failed);

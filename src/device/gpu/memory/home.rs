@@ -9,7 +9,6 @@ use crate::device::gpu::adapter::adapters::Adapter;
 use crate::device::gpu::adapter::import::HostImport;
 use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
 use crate::device::gpu::adapter::transfer::TransferQueue;
-use crate::device::gpu::driver::Resident;
 use crate::device::gpu::kernels::Kernels;
 use crate::device::settings::GpuSettings;
 use crate::error::Result;
@@ -17,6 +16,7 @@ use crate::model::Part;
 use crate::model::algorithm::Graph;
 use crate::model::attributes::Role;
 use crate::pages::fetch::PagePool;
+use std::any::Any;
 use std::sync::Arc;
 use topostream_formats::Store;
 
@@ -27,8 +27,8 @@ pub struct Home {
     pub(in crate::device::gpu) import: Option<(Arc<PagePool>, HostImport)>,
     pub(in crate::device::gpu) arena: Option<Arena>,
     pub(in crate::device::gpu) rows: Option<UnitRows>,
-    /// Tables of the pages in the arena, with which the device has run supersteps by itself.
-    pub(in crate::device::gpu) resident: Option<Resident>,
+    /// What the driver of one run leaves to the next: tables of the pages in the arena.
+    pub(in crate::device::gpu) left: Option<Box<dyn Any + Send>>,
     /// The import of exchange memory, where devices share runs.
     exchange: Option<(Arc<ExchangeMemory>, HostImport)>,
     pub(in crate::device::gpu) graph: Option<GraphBuffers>,
@@ -62,7 +62,7 @@ impl Home {
             import: None,
             arena: None,
             rows: None,
-            resident: None,
+            left: None,
             exchange: None,
             graph: None,
             kernels: Kernels::default(),
@@ -100,7 +100,7 @@ impl Home {
         let shape = (plan.slots, plan.slot_bytes, plan.stream_slots);
         if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
             // The old one goes first: both may not fit.
-            (self.arena, self.rows, self.resident) = (None, None, None);
+            (self.arena, self.rows, self.left) = (None, None, None);
             self.gpu.poll()?;
             self.arena = Some(Arena::new(&self.gpu, plan.slots, plan.slot_bytes, plan.stream_slots)?);
         }

@@ -34,7 +34,8 @@ use crate::device::{Ahead, PageWork, RunAhead, StepEnd, Transfer};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Step, Summary, Visit};
 use batch::{BATCHES, Batch, Control};
-pub use resident::Resident;
+use resident::Resident;
+use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
@@ -65,8 +66,9 @@ pub(super) struct DeviceLoop {
 impl DeviceLoop {
     /// Takes the tables that an earlier run has left.
     pub fn new(context: &mut Context, asked: bool) -> Self {
+        let left = context.home.left.take().and_then(|left| left.downcast().ok());
         Self {
-            resident: context.home.resident.take(),
+            resident: left.map(|resident| *resident),
             control: None,
             bound: HashMap::new(),
             seen: None,
@@ -103,8 +105,8 @@ impl DeviceLoop {
     }
 
     /// The tables, for a later run.
-    pub fn into_resident(self) -> Option<Resident> {
-        self.resident
+    pub fn into_left(self) -> Option<Box<dyn Any + Send>> {
+        self.resident.map(|resident| Box::new(resident) as Box<dyn Any + Send>)
     }
 
     /// Runs supersteps from `step` on, for [`TURN`] or until the algorithm is done. `found` is what the superstep before
@@ -244,7 +246,8 @@ impl DeviceLoop {
         context.gpu().queue().submit([encoder.finish()]);
         let entries = context.topology(step.direction).directory().entries();
         let edges = entries.iter().map(|entry| u64::from(entry.edge_count)).sum();
-        Ok(Some(Visited { pages: entries.len() as u64, edges }))
+        let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
+        Ok(Some(Visited { pages: entries.len() as u64, edges, launches }))
     }
 }
 
@@ -255,6 +258,8 @@ pub(super) struct Visited {
     pub pages: u64,
     /// Neighbours in them.
     pub edges: u64,
+    /// Buffers that they are in: kernels are launched over each.
+    pub launches: u64,
 }
 
 /// Whether the device shares neither the graph nor the run with others, and each list is in one piece.

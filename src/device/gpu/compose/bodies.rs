@@ -1,0 +1,128 @@
+//! What accessors do with `CELL`, a vertex's place in `BUFFER`: their bodies in WGSL.
+
+use super::accessors::Operation::{
+    self, Add, Claim, Clear, Insert, Join, Learn, Load, Max, Min, Or, Remove, Store, Take, Test, Word,
+};
+use crate::model::attributes::{AttributeType, Merge};
+
+/// Values of a thread's own.
+pub(super) fn plain_body(operation: Operation) -> &'static str {
+    match operation {
+        Load => "return CELL;",
+        Store => "CELL = value;",
+        Add => "CELL += value;",
+        Min => "if CELL <= value { return false; }\nCELL = value;\nreturn true;",
+        Max => "if CELL >= value { return false; }\nCELL = value;\nreturn true;",
+        Or => "if (value & ~CELL) == 0u { return false; }\nCELL |= value;\nreturn true;",
+        Claim => "if CELL != expected { return false; }\nCELL = value;\nreturn true;",
+        Take => "let value = CELL;\nCELL = ZERO;\nreturn value;",
+        Test | Word | Insert | Remove | Join | Clear => unreachable!("of bits"),
+        Learn => unreachable!("has a body of its own"),
+    }
+}
+
+/// Adds a number of 64 bits of a thread's own.
+pub(super) const WIDE_ADD: &str = "let low = CELL.x + value.x;
+CELL = vec2<u32>(low, CELL.y + value.y + select(0u, 1u, low < value.x));";
+
+/// Values that several threads write. A test before the write spares most writes.
+pub(super) fn atomic_body(operation: Operation) -> &'static str {
+    match operation {
+        Load => "return atomicLoad(&CELL);",
+        Store => "atomicStore(&CELL, value);",
+        Add => "atomicAdd(&CELL, value);",
+        Min => "if atomicLoad(&CELL) <= value { return false; }\nreturn atomicMin(&CELL, value) > value;",
+        Max => "if atomicLoad(&CELL) >= value { return false; }\nreturn atomicMax(&CELL, value) < value;",
+        Or => {
+            "if (value & ~atomicLoad(&CELL)) == 0u { return false; }\nreturn (value & ~atomicOr(&CELL, value)) != 0u;"
+        }
+        Claim => {
+            "var seen = atomicLoad(&CELL);
+// rounds: 1, and one for each time that the device fails for no reason.
+while seen == expected {
+    let result = atomicCompareExchangeWeak(&CELL, expected, value);
+    if result.exchanged { return true; }
+    seen = result.old_value;
+}
+return false;"
+        }
+        Take | Test | Word | Insert | Remove | Learn | Join | Clear => unreachable!("not in page kernels"),
+    }
+}
+
+/// Floats without native atomics.
+pub(super) fn float_bits_body(operation: Operation) -> &'static str {
+    match operation {
+        Load => "return bitcast<f32>(atomicLoad(&CELL));",
+        Store => "atomicStore(&CELL, bitcast<u32>(value));",
+        Add => {
+            "var seen = atomicLoad(&CELL);
+// rounds: 1, and one for each other thread that adds at the same time.
+loop {
+    let sum = bitcast<u32>(bitcast<f32>(seen) + value);
+    let result = atomicCompareExchangeWeak(&CELL, seen, sum);
+    if result.exchanged { break; }
+    seen = result.old_value;
+}"
+        }
+        _ => unreachable!("not of floats in page kernels"),
+    }
+}
+
+/// Numbers of 64 bits with native atomics.
+pub(super) fn wide_body(operation: Operation) -> &'static str {
+    match operation {
+        Load => "let wide = atomicLoad(&CELL);\nreturn vec2<u32>(u32(wide & 0xfffffffflu), u32(wide >> 32u));",
+        Store => "atomicStore(&CELL, u64(value.x) | (u64(value.y) << 32u));",
+        Add => "atomicAdd(&CELL, u64(value.x) | (u64(value.y) << 32u));",
+        _ => unreachable!("not of 64 bits in page kernels"),
+    }
+}
+
+/// Numbers of 64 bits as two words: the low one's carry is added to the high one.
+pub(super) fn halves_body(operation: Operation) -> &'static str {
+    match operation {
+        Load => "return vec2<u32>(atomicLoad(&BUFFER[2u * at]), atomicLoad(&BUFFER[2u * at + 1u]));",
+        Store => "atomicStore(&BUFFER[2u * at], value.x);\natomicStore(&BUFFER[2u * at + 1u], value.y);",
+        Add => {
+            "let low = atomicAdd(&BUFFER[2u * at], value.x);
+let high = value.y + select(0u, 1u, low + value.x < low);
+if high != 0u { atomicAdd(&BUFFER[2u * at + 1u], high); }"
+        }
+        _ => unreachable!("not of 64 bits in page kernels"),
+    }
+}
+
+pub(super) fn bit_body(operation: Operation, atomic: bool) -> &'static str {
+    match (operation, atomic) {
+        (Test, false) => "return (CELL & (1u << (vertex & 31u))) != 0u;",
+        (Test, true) => "return (atomicLoad(&CELL) & (1u << (vertex & 31u))) != 0u;",
+        (Word, false) => "return CELL;",
+        (Word, true) => "return atomicLoad(&CELL);",
+        (Insert, true) => {
+            "let bit = 1u << (vertex & 31u);
+if (atomicLoad(&CELL) & bit) != 0u { return false; }
+return (atomicOr(&CELL, bit) & bit) == 0u;"
+        }
+        (Remove, true) => "atomicAnd(&CELL, ~(1u << (vertex & 31u)));",
+        (Clear, true) => "if atomicLoad(&CELL) != 0u { atomicStore(&CELL, 0u); }",
+        (Join, true) => "if (bits & ~atomicLoad(&CELL)) != 0u { atomicOr(&CELL, bits); }",
+        _ => unreachable!("bits are inserted by atomics"),
+    }
+}
+
+/// Another device's value of one word, which no other thread has.
+pub(super) fn learn_body(of: AttributeType, merge: Merge) -> String {
+    let function = match merge {
+        Merge::Add => None,
+        Merge::Min => Some("min"),
+        Merge::Max => Some("max"),
+        Merge::Or if of == AttributeType::F32 => return "CELL = bitcast<f32>(bitcast<u32>(CELL) | value);".into(),
+        Merge::Or => return "CELL |= value;".into(),
+    };
+    let value = if of == AttributeType::F32 { "bitcast<f32>(value)" } else { "value" };
+    match function {
+        None => format!("CELL += {value};"),
+        Some(function) => format!("CELL = {function}(CELL, {value});"),
+    }
+}
