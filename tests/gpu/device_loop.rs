@@ -87,7 +87,7 @@ gpu_test! {
 gpu_test! {
     /// More supersteps than one submission has; every superstep is reported once, and the run can be cancelled.
     fn a_long_way() {
-        let n = 400;
+        let n = 100;
         let edges = EdgeList::new(n, (0..n - 1).map(|vertex| (vertex, vertex + 1)).collect());
         let store = TestStore::new(&edges, &small_pages(ENCODINGS[0]));
         check_searches(&store, &edges, 0, &Setting::default());
