@@ -207,6 +207,11 @@ pub trait Device: Send {
     fn start_resident(&mut self, pages: Vec<PageRef>, _policy: Policy) -> Vec<PageRef> {
         pages
     }
+    /// Returns those of the pages that do not lie in the device's own memory, in order. Starts nothing.
+    fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
+        pages
+    }
+
 
     /// Takes a page. Never blocks; frames bound how many there are.
     fn submit(&mut self, task: PageTask);

@@ -12,6 +12,7 @@
 //! One task drives the fetcher and the device: it sleeps until the fetcher has filled a frame or the device is done
 //! with one. The number of frames bounds every queue.
 
+mod alternatives;
 pub(crate) mod asynchronous;
 mod buffer;
 mod checkpointing;
@@ -248,6 +249,7 @@ impl Session<'_> {
         let (mut step, mut active) = self.start()?;
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
+        let mut before = None;
         while let Some(next) = step {
             self.between(&next, active, &report)?;
             let now = self.divisible(next);
@@ -261,11 +263,12 @@ impl Session<'_> {
                     step = self.algorithm.next(&self.graph, &superstep.step, &superstep.end.summary);
                     report.total.add(&step_report);
                     observer(&step_report);
+                    before = Some(superstep.end.summary);
                     report.steps.push(step_report);
                 }
                 continue;
             }
-            let (mut step_report, summary) = self.superstep(&now).await?;
+            let (now, mut step_report, summary) = self.superstep(now, before.as_ref()).await?;
             if let Some(checkpoints) = &self.options.checkpoints {
                 checkpoints.superstep_done();
             }
@@ -273,20 +276,24 @@ impl Session<'_> {
             active = summary.activated;
             report.total.add(&step_report);
             observer(&step_report);
+            self.rates.learn(&step_report);
             report.steps.push(step_report);
             step = self.algorithm.next(&self.graph, &now, &summary);
         }
         report.wall_ns = elapsed_ns(started);
+            before = Some(summary);
         self.end_report(&mut report);
         Ok(report)
     }
 
-    /// Runs one superstep: plans its pages, passes them to the device, and ends with the vertex phase or the next
-    /// frontier.
-    async fn superstep(&mut self, step: &Step) -> Result<(StepReport, Summary)> {
+    /// Runs `step`, or the superstep that is chosen in its place, which is returned: plans its pages, passes them to
+    /// the device, and ends with the vertex phase or the next frontier. `before` is the summary of the superstep before,
+    /// if there was one in this session.
+    async fn superstep(&mut self, step: Step, before: Option<&Summary>) -> Result<(Step, StepReport, Summary)> {
         let started = Instant::now();
         let (PagePlan { pages, policy }, deferred) = self.plan_pages(step)?;
         let report = StepReport {
+        let step = &self.choose(step, before)?;
             superstep: step.superstep,
             direction: (step.visit != Visit::None).then_some(step.direction),
             pages: pages.len() as u64,
@@ -312,7 +319,7 @@ impl Session<'_> {
         report.wall_ns = elapsed_ns(started);
         self.spans.phase("vertex phase", vertex_phase, 0);
         self.spans.superstep(step.superstep, started, report.edges);
-        Ok((report, summary))
+        Ok((*step, report, summary))
     }
 }
 

@@ -354,6 +354,18 @@ impl Device for Team {
     }
 
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
+    fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
+        let Some(first) = pages.first() else { return pages };
+        let devices = self.plan.pages.of(first.direction);
+        let mut missing = vec![false; devices.len()];
+        for (at, member) in self.members.iter_mut().enumerate() {
+            let seen = |page: &&PageRef| devices[page.page.index()] >> at & 1 != 0;
+            let own: Vec<PageRef> = pages.iter().filter(seen).copied().collect();
+            member.missing(own).into_iter().for_each(|page| missing[page.page.index()] = true);
+        }
+        pages.into_iter().filter(|page| missing[page.page.index()]).collect()
+    }
+
         let devices = self.plan.pages.of(self.direction);
         pages.iter().for_each(|page| self.wanted[page.page.index()] = 0);
         for (at, member) in self.members.iter_mut().enumerate() {

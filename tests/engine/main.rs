@@ -2,6 +2,7 @@
 //! beside it: checks of answers, parts of graphs, the cost model. The same over GPUs is in tests/gpu, each algorithm's
 //! in tests/standard.
 
+mod alternatives;
 mod budget;
 mod cancel;
 #[path = "../common/mod.rs"]

@@ -85,6 +85,11 @@ impl Intake {
         &self.arena
     }
 
+    /// Whether a superstep would find a page in the arena.
+    pub fn has(&self, context: &Context, page: PageRef) -> bool {
+        context.plan.slots > context.plan.stream_slots && self.arena.slot_of(page).is_some()
+    }
+
     /// Begins a superstep over some pages. Those that are in the arena are ready; the others are returned beside them,
     /// in order.
     pub fn start_resident(
