@@ -26,6 +26,7 @@ mod reactor;
 mod roster;
 mod session;
 mod stream;
+mod waits;
 
 pub use crate::device::DeviceChoice;
 pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
@@ -47,6 +48,7 @@ use session::Session;
 use std::sync::Arc;
 use std::time::Instant;
 use topostream_formats::Store;
+use waits::{Ending, waits, waits_ahead};
 
 /// The number of times that a page is read before the run ends with an error.
 pub(crate) const TRIES_MAX: u32 = 3;
@@ -247,9 +249,9 @@ impl Session<'_> {
         let mut report = self.begin_report();
         let started = Instant::now();
         let (mut step, mut active) = self.start()?;
+        let mut before = None;
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
-        let mut before = None;
         while let Some(next) = step {
             self.between(&next, active, &report)?;
             let now = self.divisible(next);
@@ -261,9 +263,9 @@ impl Session<'_> {
                     step_report.active = self.algorithm.is_traversal().then_some(active);
                     active = superstep.end.summary.activated;
                     step = self.algorithm.next(&self.graph, &superstep.step, &superstep.end.summary);
+                    before = Some(superstep.end.summary);
                     report.total.add(&step_report);
                     observer(&step_report);
-                    before = Some(superstep.end.summary);
                     report.steps.push(step_report);
                 }
                 continue;
@@ -274,14 +276,14 @@ impl Session<'_> {
             }
             step_report.active = self.algorithm.is_traversal().then_some(active);
             active = summary.activated;
+            self.rates.learn(&step_report);
             report.total.add(&step_report);
             observer(&step_report);
-            self.rates.learn(&step_report);
             report.steps.push(step_report);
             step = self.algorithm.next(&self.graph, &now, &summary);
+            before = Some(summary);
         }
         report.wall_ns = elapsed_ns(started);
-            before = Some(summary);
         self.end_report(&mut report);
         Ok(report)
     }
@@ -291,9 +293,9 @@ impl Session<'_> {
     /// if there was one in this session.
     async fn superstep(&mut self, step: Step, before: Option<&Summary>) -> Result<(Step, StepReport, Summary)> {
         let started = Instant::now();
+        let step = &self.choose(step, before)?;
         let (PagePlan { pages, policy }, deferred) = self.plan_pages(step)?;
         let report = StepReport {
-        let step = &self.choose(step, before)?;
             superstep: step.superstep,
             direction: (step.visit != Visit::None).then_some(step.direction),
             pages: pages.len() as u64,
@@ -309,13 +311,17 @@ impl Session<'_> {
         let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };
         // With checkpoints, cancellation takes effect only between supersteps.
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
-        let mut report = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report).await?;
+        let before_ns = elapsed_ns(started);
+        let visit = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report);
+        let (mut report, intervals) = visit.await?;
         let vertex_phase = Instant::now();
-        let StepEnd { summary, work, transfer, exchange } = self.device.end(step)?;
+        let StepEnd { summary, work, transfer, exchange, vertex_ns } = self.device.end(step)?;
         (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
         report.add_work(work);
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
+        let ending = Ending { wall_ns: report.vertex_ns, vertex_ns, exchange };
+        report.waits = waits(before_ns, &intervals, &ending, (&report, self.device.lanes()));
         report.wall_ns = elapsed_ns(started);
         self.spans.phase("vertex phase", vertex_phase, 0);
         self.spans.superstep(step.superstep, started, report.edges);
@@ -330,6 +336,7 @@ fn report_of(ahead: &Ahead) -> StepReport {
     let mut report =
         StepReport { superstep: step.superstep, direction, pages, wall_ns, transfer, ..StepReport::default() };
     report.add_work(work);
+    report.waits = waits_ahead(&report);
     report
 }
 

@@ -1,7 +1,8 @@
 //! The pages of a superstep: requested as frames become free, handed to the device, and kept or evicted when it is
 //! done.
 
-use super::{TRIES_MAX, elapsed_ns};
+use super::TRIES_MAX;
+use super::waits::Intervals;
 use crate::device::{Device, PageDone, PageTask};
 use crate::error::{Error, Result};
 use crate::pages::StripeReport;
@@ -47,6 +48,7 @@ struct Visit<'a> {
     /// The number of pages that the device is working on.
     in_device: usize,
     report: StepReport,
+    intervals: Intervals,
     /// When the last event was accounted for.
     since: Instant,
 }
@@ -113,7 +115,7 @@ impl PageStream {
         cancel: Option<&AtomicBool>,
         (pages, policy): (Vec<PageRef>, Policy),
         report: StepReport,
-    ) -> Result<StepReport> {
+    ) -> Result<(StepReport, Intervals)> {
         let result = Visit::begin(self, device, spans, (pages, policy), report).until_done(cancel).await;
         if result.is_err() {
             // The kernel may still write to frames, which must not be freed before.
@@ -132,6 +134,7 @@ impl<'a> Visit<'a> {
         (pages, policy): (Vec<PageRef>, Policy),
         mut report: StepReport,
     ) -> Self {
+        let since = Instant::now();
         let cache = &mut stream.cache;
         let direction = pages.first().map(|page| page.direction);
         cache.begin(policy, |page| Some(page.direction) == direction);
@@ -143,21 +146,24 @@ impl<'a> Visit<'a> {
             device.submit(PageTask { page, frame: Arc::new(frame), fresh: false });
         }
         let backlog = Backlog::new(missing, stream.stripes, stream.in_flight_max, stream.stripe_in_flight_max);
-        Self { stream, device, spans, policy, backlog, in_device: cached.len(), report, since: Instant::now() }
+        let intervals = Intervals::default();
+        Self { stream, device, spans, policy, backlog, in_device: cached.len(), report, intervals, since }
     }
 
-    async fn until_done(mut self, cancel: Option<&AtomicBool>) -> Result<StepReport> {
+    async fn until_done(mut self, cancel: Option<&AtomicBool>) -> Result<(StepReport, Intervals)> {
         loop {
             if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);
             }
             let starved = self.request();
-            if self.stream.fetcher.in_flight() == 0 && self.in_device == 0 {
+            let (reads, device) = (self.stream.fetcher.in_flight() > 0, self.in_device > 0);
+            if !reads && !device {
                 assert!(!starved, "every frame is idle, but none of them may be reused");
-                return Ok(self.report);
+                self.account(reads, device, starved);
+                return Ok((self.report, self.intervals));
             }
             let event = self.event().await?;
-            self.account(starved);
+            self.account(reads, device, starved);
             match event {
                 Event::Filled(filled) => filled.into_iter().try_for_each(|fill| self.on_filled(fill))?,
                 Event::Done(done) => done.into_iter().try_for_each(|done| self.on_done(done))?,
@@ -197,13 +203,15 @@ impl<'a> Visit<'a> {
         .await
     }
 
-    /// Adds the time since the last event to the counters that it belongs to.
-    fn account(&mut self, starved: bool) {
-        let ns = elapsed_ns(self.since);
-        self.since = Instant::now();
-        let in_flight = self.stream.fetcher.in_flight() > 0;
-        self.report.disk_ns += if in_flight { ns } else { 0 };
-        self.report.wait_disk_ns += if in_flight && self.in_device == 0 { ns } else { 0 };
+    /// Adds the time since the last event to the counters that it belongs to: whether reads were in flight, whether the
+    /// device had pages, and whether a page waited for a frame.
+    fn account(&mut self, reads: bool, device: bool, starved: bool) {
+        let now = Instant::now();
+        let ns = (now - self.since).as_nanos() as u64;
+        self.since = now;
+        self.intervals.add(ns, reads, device);
+        self.report.disk_ns += if reads { ns } else { 0 };
+        self.report.wait_disk_ns += if reads && !device { ns } else { 0 };
         self.report.wait_frames_ns += if starved { ns } else { 0 };
     }
 

@@ -220,6 +220,7 @@ impl Team {
             all.summary.activated_edges += end.summary.activated_edges;
             all.work += end.work;
             all.transfer.add(&end.transfer);
+            all.vertex_ns = all.vertex_ns.max(end.vertex_ns);
             self.reports[device].pages += end.transfer.resident_pages;
             self.account(device, &end.work);
         }
@@ -353,7 +354,6 @@ impl Device for Team {
         Ok(())
     }
 
-    fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
     fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
         let Some(first) = pages.first() else { return pages };
         let devices = self.plan.pages.of(first.direction);
@@ -366,6 +366,7 @@ impl Device for Team {
         pages.into_iter().filter(|page| missing[page.page.index()]).collect()
     }
 
+    fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
         let devices = self.plan.pages.of(self.direction);
         pages.iter().for_each(|page| self.wanted[page.page.index()] = 0);
         for (at, member) in self.members.iter_mut().enumerate() {

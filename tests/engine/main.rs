@@ -25,6 +25,7 @@ mod sharing;
 mod stripes;
 mod team;
 mod trace;
+mod waits;
 
 use topostream_oracles as reference;
 #[path = "../gpu/weighted.rs"]
