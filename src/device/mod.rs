@@ -207,6 +207,12 @@ pub trait Device: Send {
     /// See [`initialise`](Self::initialise).
     fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()>;
 
+    /// Returns pages that the superstep after `step` visits if it is of the same kind, as far as they are known while
+    /// the device works on `step`; a hint.
+    fn upcoming(&mut self, _step: &Step) -> Vec<PageRef> {
+        Vec::new()
+    }
+
     /// Returns those of the pages that do not lie in the device's own memory, in order. Starts nothing.
     fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
         pages

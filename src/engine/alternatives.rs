@@ -63,13 +63,13 @@ impl RatesSoFar {
         }
     }
 
-    /// Takes the figures of a superstep into account. The disk's rate is the best so far: in other supersteps, reads
-    /// waited for frames.
-    pub fn learn(&mut self, step: &StepReport) {
+    /// Takes the figures of a superstep into account, in which `requested_bytes` were read. The disk's rate is the best
+    /// so far: in other supersteps, reads waited for frames.
+    pub fn learn(&mut self, step: &StepReport, requested_bytes: u64) {
         self.edges += step.edges as f64;
         self.edges_ns += step.compute_ns as f64 / self.lanes;
-        if step.disk_ns > 0 && step.disk_bytes as f64 >= READS_MIN as f64 * self.page_bytes {
-            let rate = step.disk_bytes as f64 / step.disk_ns as f64;
+        if step.disk_ns > 0 && requested_bytes as f64 >= READS_MIN as f64 * self.page_bytes {
+            let rate = requested_bytes as f64 / step.disk_ns as f64;
             self.disk_bytes_per_ns = if self.disk_measured { rate.max(self.disk_bytes_per_ns) } else { rate };
             self.disk_measured = true;
         }

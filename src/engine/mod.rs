@@ -12,6 +12,7 @@
 //! One task drives the fetcher and the device: it sleeps until the fetcher has filled a frame or the device is done
 //! with one. The number of frames bounds every queue.
 
+mod ahead;
 mod alternatives;
 pub(crate) mod asynchronous;
 mod buffer;
@@ -203,6 +204,7 @@ impl Engine {
         let (mut report, state) = reactor::block_on(async {
             let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;
             let report = session.run(observer).await?;
+            session.pages.settle().await?;
             let Session { device, pages, .. } = session;
             self.buffer.keep(pages.into_cache(), &plan);
             Ok::<_, Error>((report, device.finish()?))
@@ -276,7 +278,6 @@ impl Session<'_> {
             }
             step_report.active = self.algorithm.is_traversal().then_some(active);
             active = summary.activated;
-            self.rates.learn(&step_report);
             report.total.add(&step_report);
             observer(&step_report);
             report.steps.push(step_report);
@@ -312,7 +313,8 @@ impl Session<'_> {
         // With checkpoints, cancellation takes effect only between supersteps.
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
         let before_ns = elapsed_ns(started);
-        let visit = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report);
+        let next = self.reads_ahead(step).then_some(step);
+        let visit = self.pages.visit(&mut *self.device, &mut self.spans, (cancel, next), (pages, policy), report);
         let (mut report, intervals) = visit.await?;
         let vertex_phase = Instant::now();
         let StepEnd { summary, work, transfer, exchange, vertex_ns } = self.device.end(step)?;
@@ -321,6 +323,7 @@ impl Session<'_> {
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
         let ending = Ending { wall_ns: report.vertex_ns, vertex_ns, exchange };
+        self.rates.learn(&report, intervals.requested_bytes);
         report.waits = waits(before_ns, &intervals, &ending, (&report, self.device.lanes()));
         report.wall_ns = elapsed_ns(started);
         self.spans.phase("vertex phase", vertex_phase, 0);

@@ -123,8 +123,9 @@ impl<'a> Session<'a> {
     }
 
     /// Completes the report at the end of a run.
-    pub(super) fn end_report(&self, report: &mut RunReport) {
+    pub(super) fn end_report(&mut self, report: &mut RunReport) {
         report.bound = report.total.bound();
+        report.total.disk_bytes += self.pages.unvisited_bytes();
         report.sharing = self.sharing.clone().map(|sharing| TeamReport { devices: self.device.reports(), ..sharing });
         report.retries = self.pages.retries();
         report.stripes = self.pages.stripe_reports();
@@ -134,6 +135,11 @@ impl<'a> Session<'a> {
     /// Whether the device may run several supersteps without the engine: nothing is done between them.
     pub(super) fn may_run_ahead(&self) -> bool {
         may_run_ahead(self.options)
+    }
+
+    /// Whether pages of the next frontier are read while a superstep runs.
+    pub(super) fn reads_ahead(&self, step: &Step) -> bool {
+        step.visit == Visit::Frontier && !self.is_asynchronous()
     }
 
     /// Whether supersteps may defer pages to later ones.

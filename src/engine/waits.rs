@@ -22,6 +22,8 @@ pub(super) struct Intervals {
     pub both_ns: u64,
     /// The device had pages, and no read was in flight.
     pub device_ns: u64,
+    /// The bytes that were requested in that time, for this superstep and the next.
+    pub requested_bytes: u64,
 }
 
 impl Intervals {
@@ -65,7 +67,7 @@ pub(super) fn waits(
     (report, lanes): (&StepReport, u32),
 ) -> Waits {
     let StepReport { compute_ns, check_ns, transfer, .. } = *report;
-    let Intervals { reads_ns, both_ns, device_ns } = *intervals;
+    let Intervals { reads_ns, both_ns, device_ns, .. } = *intervals;
     let exchange_ns = ending.exchange.ns.min(ending.wall_ns);
     let vertex_ns = ending.vertex_ns.min(ending.wall_ns - exchange_ns);
     // Pages that a GPU reads are checked by threads of the host.
@@ -104,7 +106,7 @@ pub(super) fn waits_ahead(report: &StepReport) -> Waits {
 mod tests {
     use super::*;
 
-    const INTERVALS: Intervals = Intervals { reads_ns: 100, both_ns: 200, device_ns: 40 };
+    const INTERVALS: Intervals = Intervals { reads_ns: 100, both_ns: 200, device_ns: 40, requested_bytes: 0 };
 
     fn report(compute_ns: u64, check_ns: u64, transfer: Transfer) -> StepReport {
         StepReport { compute_ns, check_ns, transfer, ..StepReport::default() }

@@ -154,6 +154,14 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         Ok(PagePlan::new(&self.shared.store, &self.shared.state, step))
     }
 
+    fn upcoming(&mut self, step: &Step) -> Vec<PageRef> {
+        if step.visit != Visit::Frontier {
+            return Vec::new();
+        }
+        let next = Step { superstep: step.superstep.wrapping_add(1), ..*step };
+        PagePlan::new(&self.shared.store, &self.shared.state, &next).pages
+    }
+
     fn begin(&mut self, step: &Step) -> Result<()> {
         self.step = Arc::new(*step);
         Ok(())
