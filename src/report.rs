@@ -131,9 +131,11 @@ pub struct StepReport {
     pub disk_bytes: u64,
     /// Elapsed time in nanoseconds.
     pub wall_ns: u64,
+    /// What this time was spent on.
+    pub waits: Waits,
     /// Nanoseconds with at least one read in flight.
     pub disk_ns: u64,
-    /// Nanoseconds in which the device was idle and waited for reads.
+    /// Nanoseconds in which the device had no page and waited for reads.
     pub wait_disk_ns: u64,
     /// Nanoseconds in which reads waited for a free frame.
     pub wait_frames_ns: u64,
@@ -156,17 +158,53 @@ pub struct StepReport {
     pub exchange_ns: u64,
 }
 
-/// The bottleneck of a run.
+/// What a superstep, or a run, waited for: its elapsed time in parts, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Waits {
+    /// Reads were in flight, and the device did not compute.
+    pub disk_ns: u64,
+    /// GPUs copied pages, or ran kernels over pages in main memory.
+    pub bus_ns: u64,
+    /// Devices ran edge functions, vertex phases and censuses, and checked pages where they do that themselves.
+    pub kernels_ns: u64,
+    /// The rest: finding pages, starting kernels, reading back results.
+    pub host_ns: u64,
+    /// Devices exchanged values.
+    pub exchange_ns: u64,
+}
+
+impl Waits {
+    /// Returns the sum of all parts.
+    pub fn sum_ns(&self) -> u64 {
+        self.disk_ns + self.bus_ns + self.kernels_ns + self.host_ns + self.exchange_ns
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.disk_ns += other.disk_ns;
+        self.bus_ns += other.bus_ns;
+        self.kernels_ns += other.kernels_ns;
+        self.host_ns += other.host_ns;
+        self.exchange_ns += other.exchange_ns;
+    }
+}
+
+/// The bottleneck of a run: the largest of the [parts](Waits) of its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
-    /// The device was busy for more than half of the time.
+    /// Kernels.
     #[default]
     Compute,
-    /// The device waited for reads.
+    /// The disk.
     Disk,
-    /// The device waited for reads, and reads waited for a free frame of the page buffer.
+    /// The disk, whose reads waited for a free frame of the page buffer.
     Memory,
+    /// The bus between main memory and GPUs.
+    Bus,
+    /// The host, between kernels and reads.
+    Host,
+    /// The exchange between devices.
+    Exchange,
 }
 
 impl StepReport {
@@ -178,6 +216,7 @@ impl StepReport {
         self.pages_cached += other.pages_cached;
         self.disk_bytes += other.disk_bytes;
         self.wall_ns += other.wall_ns;
+        self.waits.add(&other.waits);
         self.disk_ns += other.disk_ns;
         self.wait_disk_ns += other.wait_disk_ns;
         self.wait_frames_ns += other.wait_frames_ns;
@@ -197,14 +236,20 @@ impl StepReport {
         self.check_ns += work.check_ns;
     }
 
-    /// Returns the bottleneck: `Compute` if waiting for reads took less than half of the time; otherwise `Memory` if a
-    /// frame was missing for at least half of that wait, and `Disk` if not.
+    /// Returns the bottleneck: the part of the time that is largest. If that is the disk, and a frame was missing for at
+    /// least half of the wait, it is `Memory`.
     pub fn bound(&self) -> Bound {
-        match self.wait_disk_ns * 2 >= self.wall_ns && self.wall_ns > 0 {
-            false => Bound::Compute,
-            true if self.wait_frames_ns * 2 >= self.wait_disk_ns => Bound::Memory,
-            true => Bound::Disk,
-        }
+        let Waits { disk_ns, bus_ns, kernels_ns, host_ns, exchange_ns } = self.waits;
+        let disk = if self.wait_frames_ns * 2 >= disk_ns { Bound::Memory } else { Bound::Disk };
+        let parts = [
+            (host_ns, Bound::Host),
+            (exchange_ns, Bound::Exchange),
+            (bus_ns, Bound::Bus),
+            (disk_ns, disk),
+            (kernels_ns, Bound::Compute),
+        ];
+        // Of equal ones, the last.
+        parts.into_iter().max_by_key(|(ns, _)| *ns).map_or(Bound::Compute, |(_, bound)| bound)
     }
 
     /// Returns the bytes read from disk over elapsed time, in GB/s.

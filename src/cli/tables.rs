@@ -9,7 +9,7 @@ use topostream::device::DeviceReport;
 use topostream::device::Transfer;
 use topostream::pages::StripeReport;
 use topostream::predict::Prediction;
-use topostream::report::{CheckpointReport, RunReport, StepReport};
+use topostream::report::{CheckpointReport, RunReport, StepReport, Waits};
 use topostream_formats::manifest::{Ids, VertexOrder};
 use topostream_tools::format::FormatReport;
 use topostream_tools::info::{ShardSummary, Summary};
@@ -186,17 +186,18 @@ const STEPS_SHOWN: usize = 24;
 
 /// The report of a run, superstep by superstep.
 pub fn run_report(report: &RunReport) -> String {
-    let header = ["step", "lists", "edges", "pages", "cached", "read", "GB/s", "time s", "disk wait s", "compute s"];
-    let lanes = report.lanes.into();
+    let waits = waits_of(report);
+    let mut header = vec!["step", "lists", "edges", "pages", "cached", "read", "GB/s", "time s"];
+    header.extend(waits.iter().map(|(name, _)| *name));
     let mut rows: Vec<Vec<String>> = Vec::new();
     let left_out = report.steps.len().saturating_sub(STEPS_SHOWN);
     for step in report.steps.iter().take(STEPS_SHOWN) {
-        rows.push(step_row(step.superstep.to_string(), step, lanes));
+        rows.push(step_row(step.superstep.to_string(), step, &waits));
     }
     if left_out > 0 {
         rows.push(vec![format!("… {left_out} more")]);
     }
-    rows.push(step_row("all".into(), &report.total, lanes));
+    rows.push(step_row("all".into(), &report.total, &waits));
     table(&header, rows)
         + &transfers(report)
         + &stripes(report)
@@ -298,9 +299,21 @@ fn transfer_row(name: String, step: &StepReport) -> Vec<String> {
     ]
 }
 
-fn step_row(name: String, step: &StepReport, lanes: u64) -> Vec<String> {
+/// A part of a superstep's time, in nanoseconds, under its heading.
+type Wait = (&'static str, fn(&Waits) -> u64);
+
+/// The parts of supersteps' time that are shown: the bus and the exchange only where there was any.
+fn waits_of(report: &RunReport) -> Vec<Wait> {
+    let always: [Wait; 3] =
+        [("disk s", |of| of.disk_ns), ("kernels s", |of| of.kernels_ns), ("host s", |of| of.host_ns)];
+    let others: [Wait; 2] = [("bus s", |of| of.bus_ns), ("exchange s", |of| of.exchange_ns)];
+    let found = others.into_iter().filter(|(_, ns)| ns(&report.total.waits) > 0);
+    always.into_iter().chain(found).collect()
+}
+
+fn step_row(name: String, step: &StepReport, waits: &[Wait]) -> Vec<String> {
     let lists = step.direction.map_or(String::new(), |direction| format!("{direction:?}").to_lowercase());
-    vec![
+    let mut row = vec![
         name,
         lists,
         count(step.edges),
@@ -309,9 +322,9 @@ fn step_row(name: String, step: &StepReport, lanes: u64) -> Vec<String> {
         bytes(step.disk_bytes),
         format!("{:.2}", step.disk_gb_per_s()),
         seconds(step.wall_ns),
-        seconds(step.wait_disk_ns),
-        seconds((step.compute_ns + step.check_ns) / lanes.max(1) + step.vertex_ns),
-    ]
+    ];
+    row.extend(waits.iter().map(|(_, ns)| seconds(ns(&step.waits))));
+    row
 }
 
 fn closing(report: &RunReport) -> String {

@@ -87,6 +87,8 @@ pub struct StepEnd {
     pub transfer: Transfer,
     /// Exchange between several devices.
     pub exchange: ExchangeWork,
+    /// Nanoseconds of the vertex phase or the census, by the device's clock.
+    pub vertex_ns: u64,
 }
 
 /// Supersteps that a device has run without the engine.
@@ -130,6 +132,8 @@ pub struct Transfer {
     pub copied_bytes: u64,
     /// Bytes of pages that kernels read where they lay, in main memory.
     pub in_place_bytes: u64,
+    /// Nanoseconds of kernels that read pages where they lay, in main memory.
+    pub in_place_ns: u64,
     /// Nanoseconds of copies.
     pub copy_ns: u64,
     /// Nanoseconds of copies while kernels ran.
@@ -146,6 +150,7 @@ impl Transfer {
         self.resident_pages += other.resident_pages;
         self.copied_bytes += other.copied_bytes;
         self.in_place_bytes += other.in_place_bytes;
+        self.in_place_ns += other.in_place_ns;
         self.copy_ns += other.copy_ns;
         self.overlap_ns += other.overlap_ns;
         self.vertex_kernels_ns += other.vertex_kernels_ns;
@@ -210,6 +215,17 @@ pub trait Device: Send {
     /// # Errors
     /// See [`initialise`](Self::initialise).
     fn defer(&mut self, step: &Step, pages: &[PageRef]) -> Result<()>;
+
+    /// Returns pages that the superstep after `step` visits if it is of the same kind, as far as they are known while
+    /// the device works on `step`; a hint.
+    fn upcoming(&mut self, _step: &Step) -> Vec<PageRef> {
+        Vec::new()
+    }
+
+    /// Returns those of the pages that do not lie in the device's own memory, in order. Starts nothing.
+    fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
+        pages
+    }
 
     /// Starts on those of the pages that lie in the device's own memory; returns the others, in order. They are done by
     /// the [`end`](Self::end) of the superstep.

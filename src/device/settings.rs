@@ -20,6 +20,9 @@ pub struct GpuSettings {
     /// How pages reach the device.
     #[doc(hidden)]
     pub transfer: PageTransfer,
+    /// Which pages the page cache keeps in traversals where other pages can be read in place.
+    #[doc(hidden)]
+    pub cache_policy: CachePolicy,
     /// Features that it may use where the adapter has them.
     #[doc(hidden)]
     pub fast_paths: FastPaths,
@@ -39,6 +42,7 @@ impl Default for GpuSettings {
             distribution: Distribution::Auto,
             batch_pages: BATCH_PAGES_DEFAULT,
             transfer: PageTransfer::Auto,
+            cache_policy: CachePolicy::default(),
             fast_paths: FastPaths::default(),
             binding_bytes_max: None,
             copies_on_compute_queue: false,
@@ -78,6 +82,18 @@ impl Default for FastPaths {
             device_loop: true,
         }
     }
+}
+
+/// Which pages the page cache of a device keeps in traversals, if the device can read pages in main memory. Without
+/// that, every page needs a slot, and the least recently used one is evicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum CachePolicy {
+    /// Those that came first; the others are read in place.
+    #[default]
+    Fixed,
+    /// Those that were used last: each page that is visited is copied (GTS, Kim et al., SIGMOD 2016, §3.3).
+    Lru,
 }
 
 /// How the work of a batch of pages is divided among threads (GTS, Kim et al., SIGMOD 2016, §6.2 and appendix E;

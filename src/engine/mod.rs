@@ -12,6 +12,8 @@
 //! One task drives the fetcher and the device: it sleeps until the fetcher has filled a frame or the device is done
 //! with one. The number of frames bounds every queue.
 
+mod ahead;
+mod alternatives;
 pub(crate) mod asynchronous;
 mod buffer;
 mod checkpointing;
@@ -25,6 +27,7 @@ mod reactor;
 mod roster;
 mod session;
 mod stream;
+mod waits;
 
 pub use crate::device::DeviceChoice;
 pub use crate::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
@@ -46,6 +49,7 @@ use session::Session;
 use std::sync::Arc;
 use std::time::Instant;
 use topostream_formats::Store;
+use waits::{Ending, waits, waits_ahead};
 
 /// The number of times that a page is read before the run ends with an error.
 pub(crate) const TRIES_MAX: u32 = 3;
@@ -200,6 +204,7 @@ impl Engine {
         let (mut report, state) = reactor::block_on(async {
             let mut session = Session::new(self, &plan, (Arc::clone(&algorithm), cpu), graph, team)?;
             let report = session.run(observer).await?;
+            session.pages.settle().await?;
             let Session { device, pages, .. } = session;
             self.buffer.keep(pages.into_cache(), &plan);
             Ok::<_, Error>((report, device.finish()?))
@@ -246,6 +251,7 @@ impl Session<'_> {
         let mut report = self.begin_report();
         let started = Instant::now();
         let (mut step, mut active) = self.start()?;
+        let mut before = None;
         report.initialise_ns = elapsed_ns(started);
         self.spans.phase("initialise", started, 0);
         while let Some(next) = step {
@@ -258,6 +264,7 @@ impl Session<'_> {
                     let mut step_report = report_of(&superstep);
                     step_report.active = self.algorithm.is_traversal().then_some(active);
                     active = superstep.end.summary.activated;
+                    before = Some(superstep.end.summary);
                     report.total.add(&step_report);
                     observer(&step_report);
                     report.steps.push(step_report);
@@ -269,7 +276,7 @@ impl Session<'_> {
                 step = ahead.next;
                 continue;
             }
-            let (mut step_report, summary) = self.superstep(&now).await?;
+            let (now, mut step_report, summary) = self.superstep(now, before.as_ref()).await?;
             if let Some(checkpoints) = &self.options.checkpoints {
                 checkpoints.superstep_done();
             }
@@ -279,16 +286,19 @@ impl Session<'_> {
             observer(&step_report);
             report.steps.push(step_report);
             step = self.algorithm.next(&self.graph, &now, &summary);
+            before = Some(summary);
         }
         report.wall_ns = elapsed_ns(started);
         self.end_report(&mut report);
         Ok(report)
     }
 
-    /// Runs one superstep: plans its pages, passes them to the device, and ends with the vertex phase or the next
-    /// frontier.
-    async fn superstep(&mut self, step: &Step) -> Result<(StepReport, Summary)> {
+    /// Runs `step`, or the superstep that is chosen in its place, which is returned: plans its pages, passes them to
+    /// the device, and ends with the vertex phase or the next frontier. `before` is the summary of the superstep before,
+    /// if there was one in this session.
+    async fn superstep(&mut self, step: Step, before: Option<&Summary>) -> Result<(Step, StepReport, Summary)> {
         let started = Instant::now();
+        let step = &self.choose(step, before)?;
         let (PagePlan { pages, policy }, deferred) = self.plan_pages(step)?;
         let report = StepReport {
             superstep: step.superstep,
@@ -306,17 +316,23 @@ impl Session<'_> {
         let pages = if pages.is_empty() { pages } else { self.device.start_resident(pages, policy) };
         // With checkpoints, cancellation takes effect only between supersteps.
         let cancel = self.options.checkpoints.is_none().then_some(&*self.options.cancel);
-        let mut report = self.pages.visit(&mut *self.device, &mut self.spans, cancel, (pages, policy), report).await?;
+        let before_ns = elapsed_ns(started);
+        let next = self.reads_ahead(step).then_some(step);
+        let visit = self.pages.visit(&mut *self.device, &mut self.spans, (cancel, next), (pages, policy), report);
+        let (mut report, intervals) = visit.await?;
         let vertex_phase = Instant::now();
-        let StepEnd { summary, work, transfer, exchange } = self.device.end(step)?;
+        let StepEnd { summary, work, transfer, exchange, vertex_ns } = self.device.end(step)?;
         (report.exchanged_bytes, report.exchange_ns) = (exchange.bytes, exchange.ns);
         report.add_work(work);
         report.transfer.add(&transfer);
         report.vertex_ns = elapsed_ns(vertex_phase);
+        let ending = Ending { wall_ns: report.vertex_ns, vertex_ns, exchange };
+        self.rates.learn(&report, intervals.requested_bytes);
+        report.waits = waits(before_ns, &intervals, &ending, (&report, self.device.lanes()));
         report.wall_ns = elapsed_ns(started);
         self.spans.phase("vertex phase", vertex_phase, 0);
         self.spans.superstep(step.superstep, started, report.edges);
-        Ok((report, summary))
+        Ok((*step, report, summary))
     }
 }
 
@@ -327,6 +343,7 @@ fn report_of(ahead: &Ahead) -> StepReport {
     let mut report =
         StepReport { superstep: step.superstep, direction, pages, wall_ns, transfer, ..StepReport::default() };
     report.add_work(work);
+    report.waits = waits_ahead(&report);
     report
 }
 

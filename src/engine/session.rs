@@ -1,5 +1,6 @@
 //! A run in progress: its device, its pages and its report.
 
+use super::alternatives::RatesSoFar;
 use super::asynchronous::Turns;
 use super::roster::{DeviceSetup, MakeCpu};
 use super::stream::PageStream;
@@ -31,6 +32,10 @@ pub(super) struct Session<'a> {
     sharing: Option<TeamReport>,
     /// The order of pages in asynchronous relaxation; `None` otherwise.
     turns: Option<Turns>,
+    /// What the run has shown so far of the disk and the device.
+    pub(super) rates: RatesSoFar,
+    /// A superstep whose pages are known already.
+    pub(super) planned: Option<(Step, PagePlan)>,
 }
 
 impl<'a> Session<'a> {
@@ -66,7 +71,9 @@ impl<'a> Session<'a> {
         let pages = PageStream::new(store, plan, cache, fetcher);
         let entries = topology.directory().entries();
         let turns = options.asynchronous.then(|| Turns::new(entries, graph.out_degrees.values(), plan.frames as usize));
-        Ok(Self { store, options, plan, algorithm, graph, pages, device, sharing, spans, turns })
+        let rates = RatesSoFar::new(store, options, plan.frame_bytes, (&device.name(), device.lanes()));
+        let planned = None;
+        Ok(Self { store, options, plan, algorithm, graph, pages, device, sharing, spans, turns, rates, planned })
     }
 
     /// In asynchronous relaxation, replaces a visit of all lists by one of the lists of a set, if the algorithm
@@ -82,7 +89,10 @@ impl<'a> Session<'a> {
 
     /// Returns the pages that a superstep visits, and those that it defers.
     pub(super) fn plan_pages(&mut self, step: &Step) -> Result<(PagePlan, Vec<PageRef>)> {
-        let plan = self.device.pages(step)?;
+        let plan = match self.planned.take() {
+            Some((planned, plan)) if planned == *step => plan,
+            _ => self.device.pages(step)?,
+        };
         let may = match step.visit {
             Visit::Frontier => true,
             Visit::Within(_) => self.algorithm.deferred().is_some(),
@@ -113,8 +123,9 @@ impl<'a> Session<'a> {
     }
 
     /// Completes the report at the end of a run.
-    pub(super) fn end_report(&self, report: &mut RunReport) {
+    pub(super) fn end_report(&mut self, report: &mut RunReport) {
         report.bound = report.total.bound();
+        report.total.disk_bytes += self.pages.unvisited_bytes();
         report.sharing = self.sharing.clone().map(|sharing| TeamReport { devices: self.device.reports(), ..sharing });
         report.retries = self.pages.retries();
         report.stripes = self.pages.stripe_reports();
@@ -124,6 +135,16 @@ impl<'a> Session<'a> {
     /// Whether the device may run several supersteps without the engine: nothing is done between them.
     pub(super) fn may_run_ahead(&self) -> bool {
         may_run_ahead(self.options)
+    }
+
+    /// Whether pages of the next frontier are read while a superstep runs.
+    pub(super) fn reads_ahead(&self, step: &Step) -> bool {
+        step.visit == Visit::Frontier && !self.is_asynchronous()
+    }
+
+    /// Whether supersteps may defer pages to later ones.
+    pub(super) fn is_asynchronous(&self) -> bool {
+        self.turns.is_some()
     }
 
     pub(super) fn is_cancelled(&self) -> bool {

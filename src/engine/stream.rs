@@ -1,9 +1,12 @@
 //! The pages of a superstep: requested as frames become free, handed to the device, and kept or evicted when it is
 //! done.
 
-use super::{TRIES_MAX, elapsed_ns};
+use super::TRIES_MAX;
+use super::ahead::{ReadAhead, Upcoming};
+use super::waits::Intervals;
 use crate::device::{Device, PageDone, PageTask};
 use crate::error::{Error, Result};
+use crate::model::algorithm::Step;
 use crate::pages::StripeReport;
 use crate::pages::backlog::Backlog;
 use crate::pages::cache::{PageCache, Policy};
@@ -12,7 +15,7 @@ use crate::pages::memory::MemoryPlan;
 use crate::pages::meters::StripeMeters;
 use crate::report::StepReport;
 use crate::trace::EngineSpans;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +27,7 @@ use topostream_formats::Store;
 /// The fetcher of a run, and the frames that pages are read into.
 pub(super) struct PageStream {
     cache: PageCache<Frame>,
+    ahead: ReadAhead,
     fetcher: Box<dyn Fetcher>,
     frame_bytes: u64,
     stripes: usize,
@@ -46,7 +50,13 @@ struct Visit<'a> {
     backlog: Backlog,
     /// The number of pages that the device is working on.
     in_device: usize,
+    /// The pages that the device is not done with: they wait, are being read, or are on the device.
+    left: HashSet<PageRef>,
+    /// The superstep, if pages of the next one are to be read, and those pages.
+    next: Option<&'a Step>,
+    upcoming: Upcoming,
     report: StepReport,
+    intervals: Intervals,
     /// When the last event was accounted for.
     since: Instant,
 }
@@ -63,6 +73,7 @@ impl PageStream {
     pub fn new(store: &Store, plan: &MemoryPlan, cache: PageCache<Frame>, fetcher: Box<dyn Fetcher>) -> Self {
         Self {
             cache,
+            ahead: ReadAhead::default(),
             fetcher,
             frame_bytes: plan.frame_bytes,
             stripes: plan.stripes as usize,
@@ -95,12 +106,40 @@ impl PageStream {
         self.meters.reports()
     }
 
+    /// Returns the bytes that were read ahead since the last superstep began.
+    pub fn unvisited_bytes(&mut self) -> u64 {
+        self.ahead.take_reads() * self.frame_bytes
+    }
+
+    /// Waits for reads in flight that no superstep has asked for, at most for [`SHUT_DOWN_TIMEOUT`].
+    ///
+    /// # Errors
+    /// [`Error::Fetcher`].
+    pub async fn settle(&mut self) -> Result<()> {
+        let (begun, mut filled) = (Instant::now(), Vec::new());
+        while self.fetcher.in_flight() > 0 && begun.elapsed() < SHUT_DOWN_TIMEOUT {
+            poll_fn(|context| match self.fetcher.poll_filled(context, &mut filled) {
+                Poll::Ready(result) => Poll::Ready(result),
+                Poll::Pending => self.tick.poll_tick(context).map(|_| Ok(())),
+            })
+            .await?;
+            for PageFilled { page, frame, .. } in filled.drain(..) {
+                self.ahead.adopt(page);
+                self.meters.read_ends(page);
+                self.cache.release(frame);
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the page buffer, for the next run.
-    pub fn into_cache(self) -> PageCache<Frame> {
+    pub fn into_cache(mut self) -> PageCache<Frame> {
+        self.ahead.forget(&mut self.cache);
         self.cache
     }
 
-    /// Reads pages and passes them to the device, until it is done with all of them.
+    /// Reads pages and passes them to the device, until it is done with all of them. Meanwhile, if `next` is the
+    /// superstep, pages of the next one are requested as far as they are known and frames allow.
     ///
     /// # Errors
     /// [`Error::Read`] or [`Error::Store`] with the page that failed [`TRIES_MAX`] times; [`Error::Fetcher`]; errors of
@@ -110,11 +149,11 @@ impl PageStream {
         &mut self,
         device: &mut dyn Device,
         spans: &mut EngineSpans,
-        cancel: Option<&AtomicBool>,
+        (cancel, next): (Option<&AtomicBool>, Option<&Step>),
         (pages, policy): (Vec<PageRef>, Policy),
         report: StepReport,
-    ) -> Result<StepReport> {
-        let result = Visit::begin(self, device, spans, (pages, policy), report).until_done(cancel).await;
+    ) -> Result<(StepReport, Intervals)> {
+        let result = Visit::begin(self, device, spans, (pages, policy), (report, next)).until_done(cancel).await;
         if result.is_err() {
             // The kernel may still write to frames, which must not be freed before.
             self.fetcher.shut_down(Instant::now() + SHUT_DOWN_TIMEOUT);
@@ -130,34 +169,44 @@ impl<'a> Visit<'a> {
         device: &'a mut dyn Device,
         spans: &'a mut EngineSpans,
         (pages, policy): (Vec<PageRef>, Policy),
-        mut report: StepReport,
+        (mut report, next): (StepReport, Option<&'a Step>),
     ) -> Self {
-        let cache = &mut stream.cache;
+        let (since, left) = (Instant::now(), pages.iter().copied().collect());
+        let PageStream { cache, ahead, .. } = stream;
         let direction = pages.first().map(|page| page.direction);
         cache.begin(policy, |page| Some(page.direction) == direction);
+        let reading: Vec<PageRef> = ahead.reading().collect();
         let (mut cached, missing): (Vec<_>, Vec<_>) = pages.into_iter().partition(|&page| cache.contains(page));
         cached.sort_by_key(|&page| !cache.is_transient(page));
-        report.pages_cached = cached.len() as u64;
         for &page in &cached {
             let frame = cache.take(page).expect("just seen in the cache");
-            device.submit(PageTask { page, frame: Arc::new(frame), fresh: false });
+            let fresh = ahead.is_fresh(page);
+            report.pages_cached += u64::from(!fresh);
+            device.submit(PageTask { page, frame: Arc::new(frame), fresh });
         }
-        let backlog = Backlog::new(missing, stream.stripes, stream.in_flight_max, stream.stripe_in_flight_max);
-        Self { stream, device, spans, policy, backlog, in_device: cached.len(), report, since: Instant::now() }
+        report.disk_bytes += ahead.take_reads() * stream.frame_bytes;
+        let missing = missing.into_iter().filter(|&page| !ahead.adopt(page)).collect();
+        let mut backlog = Backlog::new(missing, stream.stripes, stream.in_flight_max, stream.stripe_in_flight_max);
+        reading.into_iter().for_each(|page| backlog.adopt(page));
+        let (intervals, upcoming, in_device) = (Intervals::default(), Upcoming::default(), cached.len());
+        Self { stream, device, spans, policy, backlog, in_device, left, next, upcoming, report, intervals, since }
     }
 
-    async fn until_done(mut self, cancel: Option<&AtomicBool>) -> Result<StepReport> {
+    async fn until_done(mut self, cancel: Option<&AtomicBool>) -> Result<(StepReport, Intervals)> {
         loop {
             if cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 return Err(Error::Interrupted);
             }
             let starved = self.request();
-            if self.stream.fetcher.in_flight() == 0 && self.in_device == 0 {
-                assert!(!starved, "every frame is idle, but none of them may be reused");
-                return Ok(self.report);
+            let in_flight = self.stream.fetcher.in_flight();
+            let (reads, device) = (in_flight > self.stream.ahead.in_flight(), self.in_device > 0);
+            if self.left.is_empty() {
+                self.account(reads, device, starved);
+                return Ok((self.report, self.intervals));
             }
+            assert!(in_flight > 0 || device, "pages are missing, but none of the idle frames may be reused");
             let event = self.event().await?;
-            self.account(starved);
+            self.account(reads, device, starved);
             match event {
                 Event::Filled(filled) => filled.into_iter().try_for_each(|fill| self.on_filled(fill))?,
                 Event::Done(done) => done.into_iter().try_for_each(|done| self.on_done(done))?,
@@ -166,17 +215,50 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Requests missing pages while there are frames for them. Returns whether a page is missing for want of a frame.
+    /// Requests missing pages while there are frames for them, then upcoming ones. Returns whether a page is missing
+    /// for want of a frame.
     fn request(&mut self) -> bool {
-        while let Some(page) = self.backlog.next() {
-            let Some(frame) = self.stream.cache.frame(self.policy) else { return true };
+        loop {
+            self.look_ahead();
+            let Some(page) = self.backlog.next() else { return false };
+            let ahead = self.upcoming.is_waiting(page);
+            let (cache, upcoming) = (&mut self.stream.cache, &self.upcoming);
+            let frame =
+                if ahead { cache.frame_beside(|page| upcoming.contains(page)) } else { cache.frame(self.policy) };
+            let Some(frame) = frame else {
+                if ahead {
+                    let gone = self.upcoming.give_up();
+                    self.backlog.remove(|page| gone.contains(&page));
+                    continue;
+                }
+                return true;
+            };
+            if ahead {
+                self.upcoming.begin(page);
+                self.stream.ahead.begin(page);
+            } else {
+                self.report.disk_bytes += self.stream.frame_bytes;
+            }
             self.backlog.begin(page);
             self.stream.meters.read_begins(page, self.stream.frame_bytes);
-            self.report.disk_bytes += self.stream.frame_bytes;
+            self.intervals.requested_bytes += self.stream.frame_bytes;
             self.spans.read_begins(page);
             self.stream.fetcher.submit(PageRead { page, frame });
         }
-        false
+    }
+
+    /// Adds pages of the next superstep to the backlog once every page of this one has been requested. Nothing is done
+    /// in supersteps that find all pages in memory: the next one probably does, too.
+    fn look_ahead(&mut self) {
+        let Some(step) = self.next.filter(|_| self.in_device > 0 && self.policy == Policy::Lru) else { return };
+        if self.report.disk_bytes == 0 || !self.backlog.is_empty() || !self.upcoming.is_due() {
+            return;
+        }
+        let pages = self.device.upcoming(step);
+        let (PageStream { cache, ahead, .. }, left) = (&*self.stream, &self.left);
+        let is_missing = |page| !cache.contains(page) && !ahead.is_reading(page) && !left.contains(&page);
+        let missing = self.upcoming.take(pages, is_missing);
+        missing.into_iter().for_each(|page| self.backlog.append(page));
     }
 
     /// Sleeps until the next event, at most for [`CANCEL_TICK`].
@@ -197,13 +279,15 @@ impl<'a> Visit<'a> {
         .await
     }
 
-    /// Adds the time since the last event to the counters that it belongs to.
-    fn account(&mut self, starved: bool) {
-        let ns = elapsed_ns(self.since);
-        self.since = Instant::now();
-        let in_flight = self.stream.fetcher.in_flight() > 0;
-        self.report.disk_ns += if in_flight { ns } else { 0 };
-        self.report.wait_disk_ns += if in_flight && self.in_device == 0 { ns } else { 0 };
+    /// Adds the time since the last event to the counters that it belongs to: whether reads were in flight, whether the
+    /// device had pages, and whether a page waited for a frame.
+    fn account(&mut self, reads: bool, device: bool, starved: bool) {
+        let now = Instant::now();
+        let ns = (now - self.since).as_nanos() as u64;
+        self.since = now;
+        self.intervals.add(ns, reads, device);
+        self.report.disk_ns += if reads { ns } else { 0 };
+        self.report.wait_disk_ns += if reads && !device { ns } else { 0 };
         self.report.wait_frames_ns += if starved { ns } else { 0 };
     }
 
@@ -212,7 +296,20 @@ impl<'a> Visit<'a> {
         self.backlog.end(page);
         self.stream.meters.read_ends(page);
         self.spans.read_ends(page, self.stream.frame_bytes, result.is_ok());
+        let ahead = self.stream.ahead.adopt(page);
         match result {
+            Ok(()) if ahead => {
+                self.stream.cache.put_back(page, frame, self.policy);
+                self.stream.ahead.filled(page);
+                Ok(())
+            }
+            // It is read again if it is visited.
+            Err(_) if ahead => {
+                self.stream.cache.release(frame);
+                self.stream.retries += 1;
+                self.stream.meters.retried(page);
+                Ok(())
+            }
             Ok(()) => {
                 self.in_device += 1;
                 self.device.submit(PageTask { page, frame: Arc::new(frame), fresh: true });
@@ -228,9 +325,11 @@ impl<'a> Visit<'a> {
     /// Handles a page that the device is done with.
     fn on_done(&mut self, PageDone { page, frame, kept, result }: PageDone) -> Result<()> {
         self.in_device -= 1;
+        self.upcoming.page_done();
         let frame = Arc::into_inner(frame).expect("a device drops its frame before it reports the page");
         match result {
             Ok(work) => {
+                self.left.remove(&page);
                 self.report.add_work(work);
                 self.stream.tries.remove(&page);
                 // In scans, a page that the device keeps need not be in the page buffer too. In traversals, the device

@@ -18,7 +18,7 @@ use crate::model::attributes::Attribute;
 use crate::model::bits::Bits;
 pub use crate::model::shader::{Constant, Shader};
 pub use crate::model::state::{Graph, State};
-pub use crate::model::step::{Integers, Scalars, Step, Summary, Visit};
+pub use crate::model::step::{Alternative, Integers, Scalars, Step, Summary, Visit};
 use std::io::{self, Read, Write};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -307,6 +307,14 @@ pub trait Algorithm: Send + Sync + 'static {
         let (direction, visit) = *self.visits(graph.has_in_lists).last()?;
         let superstep = step.superstep + 1;
         (summary.activated > 0).then_some(Step { superstep, direction, visit, ..*step })
+    }
+
+    /// The supersteps that may run in the place of `step`, which [`next`](Self::next) has returned after `summary`,
+    /// without a change of the answer; `step` is the first of them, and all of them are declared in
+    /// [`visits`](Self::visits). Where pages have to be read, the engine runs the one with the least predicted time,
+    /// by the bytes to read and the expected edges. Otherwise, and if this is empty, it runs `step`.
+    fn alternatives(&self, _graph: &Graph, _step: &Step, _summary: &Summary) -> Vec<Alternative> {
+        Vec::new()
     }
 
     /// Checks the results at the end of the run: the algorithm may have met edges that it cannot handle.

@@ -70,6 +70,15 @@ impl Step {
     }
 }
 
+/// A superstep that may run in the place of another one, and what it is expected to compute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alternative {
+    /// The superstep.
+    pub step: Step,
+    /// Its expected work, in edges; an estimate.
+    pub edges: f64,
+}
+
 /// The results of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {

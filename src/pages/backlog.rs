@@ -66,6 +66,27 @@ impl Backlog {
         self.in_flight += 1;
     }
 
+    /// Counts a read in flight that began before.
+    pub fn adopt(&mut self, page: PageRef) {
+        self.of(page).in_flight += 1;
+        self.in_flight += 1;
+    }
+
+    /// Adds a page behind all others of its stripe.
+    pub fn append(&mut self, page: PageRef) {
+        self.of(page).missing.push_back(page);
+    }
+
+    /// Removes the pages for which `gone`, which have not been requested.
+    pub fn remove(&mut self, gone: impl Fn(PageRef) -> bool) {
+        self.stripes.iter_mut().for_each(|stripe| stripe.missing.retain(|&page| !gone(page)));
+    }
+
+    /// Whether no page waits to be read.
+    pub fn is_empty(&self) -> bool {
+        self.stripes.iter().all(|stripe| stripe.missing.is_empty())
+    }
+
     /// Records that a read has ended, successfully or not.
     pub fn end(&mut self, page: PageRef) {
         self.of(page).in_flight -= 1;

@@ -88,6 +88,17 @@ impl<F> PageCache<F> {
         })
     }
 
+    /// Takes out a frame to be filled ahead of time: a free or transient one, or that of the least recently used page
+    /// that need not be kept.
+    pub fn frame_beside(&mut self, keep: impl Fn(PageRef) -> bool) -> Option<F> {
+        if !self.free.is_empty() {
+            return self.free.pop();
+        }
+        let oldest = |pages: &LruCache<PageRef, F>| pages.iter().rev().map(|(&page, _)| page).find(|&page| !keep(page));
+        let page = oldest(&self.transient).or_else(|| oldest(&self.resident))?;
+        self.take(page)
+    }
+
     /// Returns a frame that holds a page.
     pub fn put_back(&mut self, page: PageRef, frame: F, policy: Policy) {
         if policy == Policy::Lru || self.resident.len() < self.resident_max {
@@ -185,6 +196,19 @@ mod tests {
         }
         let held: Vec<bool> = [10, 11, 12, 13].map(|p| cache.contains(page(p))).into();
         assert_eq!(held, [true, false, true, true]);
+    }
+
+    #[test]
+    fn pages_that_are_wanted_stay_when_others_are_read_ahead() {
+        let mut cache = PageCache::new(vec![0, 1, 2], 1);
+        for p in [10, 11, 12] {
+            let frame = cache.frame(Policy::Lru).unwrap();
+            cache.put_back(page(p), frame, Policy::Lru);
+        }
+        let keep = |wanted: PageRef| [10, 12].contains(&wanted.page.0);
+        assert!(cache.frame_beside(keep).is_some());
+        assert_eq!(cache.frame_beside(keep), None);
+        assert_eq!([10, 11, 12].map(|p| cache.contains(page(p))), [true, false, true]);
     }
 
     #[test]

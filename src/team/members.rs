@@ -220,6 +220,7 @@ impl Team {
             all.summary.activated_edges += end.summary.activated_edges;
             all.work += end.work;
             all.transfer.add(&end.transfer);
+            all.vertex_ns = all.vertex_ns.max(end.vertex_ns);
             self.reports[device].pages += end.transfer.resident_pages;
             self.account(device, &end.work);
         }
@@ -351,6 +352,18 @@ impl Device for Team {
     fn defer(&mut self, _step: &Step, pages: &[PageRef]) -> Result<()> {
         self.deferred = pages.to_vec();
         Ok(())
+    }
+
+    fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
+        let Some(first) = pages.first() else { return pages };
+        let devices = self.plan.pages.of(first.direction);
+        let mut missing = vec![false; devices.len()];
+        for (at, member) in self.members.iter_mut().enumerate() {
+            let seen = |page: &&PageRef| devices[page.page.index()] >> at & 1 != 0;
+            let own: Vec<PageRef> = pages.iter().filter(seen).copied().collect();
+            member.missing(own).into_iter().for_each(|page| missing[page.page.index()] = true);
+        }
+        pages.into_iter().filter(|page| missing[page.page.index()]).collect()
     }
 
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {

@@ -2,6 +2,7 @@
 //! beside it: checks of answers, parts of graphs, the cost model. The same over GPUs is in tests/gpu, each algorithm's
 //! in tests/standard.
 
+mod alternatives;
 mod budget;
 mod cancel;
 #[path = "../common/mod.rs"]
@@ -24,6 +25,7 @@ mod sharing;
 mod stripes;
 mod team;
 mod trace;
+mod waits;
 
 use topostream_oracles as reference;
 #[path = "../gpu/weighted.rs"]

@@ -106,10 +106,27 @@ impl Trace {
         }
     }
 
-    /// A superstep for each of the report's, and everything else within one of them.
+    /// The supersteps, in order.
+    fn supersteps(&self) -> Vec<&Span> {
+        self.lane(Lane::Supersteps).into_iter().filter(|span| span.name.starts_with("superstep")).collect()
+    }
+
+    /// The number of pages that were read in a superstep before the one in which they were checked, and so visited.
+    fn read_ahead(&self) -> usize {
+        let steps = self.supersteps();
+        let step_at = |ns: u64| steps.iter().rposition(|step| step.begin_ns <= ns);
+        let (reads, mut count) = (self.lane(Lane::DiskReads), 0);
+        for check in self.lane(Lane::Checks) {
+            let before = reads.iter().filter(|read| read.page() == check.page() && read.end_ns <= check.begin_ns);
+            let read = before.max_by_key(|read| read.end_ns).expect("checked after it was read");
+            count += usize::from(step_at(read.begin_ns) < step_at(check.begin_ns));
+        }
+        count
+    }
+
+    /// A superstep for each of the report's, and everything else within one of them; only reads may end in a later one.
     fn assert_supersteps(&self, report: &RunReport) {
-        let named = |span: &&&Span| span.name.starts_with("superstep");
-        let steps: Vec<&Span> = self.lane(Lane::Supersteps).iter().filter(named).copied().collect();
+        let steps = self.supersteps();
         assert_eq!(steps.len(), report.steps.len());
         for (step, of) in steps.iter().zip(&report.steps) {
             assert_eq!((&step.name, step.number("edges")), (&format!("superstep {}", of.superstep), of.edges));
@@ -117,7 +134,8 @@ impl Trace {
         }
         assert!(steps.windows(2).all(|pair| pair[0].end_ns <= pair[1].begin_ns), "{steps:?}");
         for span in self.spans.iter().filter(|span| span.lane != Lane::Supersteps.name()) {
-            let within = |step: &&Span| step.begin_ns <= span.begin_ns && span.end_ns <= step.end_ns;
+            let reads = span.lane == Lane::DiskReads.name();
+            let within = |step: &&Span| step.begin_ns <= span.begin_ns && (reads || span.end_ns <= step.end_ns);
             assert!(steps.iter().any(within), "{span:?} lies in no superstep");
         }
     }
@@ -154,6 +172,26 @@ fn traced<A: Algorithm>(store: &TestStore, algorithm: A, options: EngineOptions)
     let engine = store.engine(options.with_trace(Some(Arc::clone(&timeline))));
     let run = engine.run(algorithm).unwrap();
     (Trace::of(&timeline), run.report)
+}
+
+/// A top-down search reads pages of the next frontier while the device works on the last pages of this one; a scan,
+/// whose next pages are all pages, does not. Failed reads and defects are found as always.
+#[test]
+fn pages_of_the_next_frontier_are_read_ahead() {
+    let graph = EdgeList::new(200_000, random_edges(0..200_000, 500_000, 12));
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let search = || Bfs { bottom_up: false, ..Bfs::from(VertexId(0)) };
+    let faults = Faults { io_errors: 100, flipped_bits: 100, short_reads: 100, ..Faults::none(4) };
+    for fetcher in [FetcherKind::Auto, FetcherKind::Simulated(Faults::none(4)), FetcherKind::Simulated(faults)] {
+        for buffer in [13, 40] {
+            let (trace, report) = traced(&store, search(), engine_options(Some(buffer), 2, fetcher));
+            assert!(trace.read_ahead() > 0, "{fetcher:?}, {buffer} pages");
+            assert_eq!(trace.sum(Lane::DiskReads, "bytes"), report.total.disk_bytes, "{fetcher:?}, {buffer} pages");
+        }
+    }
+    let (trace, _) =
+        traced(&store, pagerank(3, Dangling::Lost, Traffic::Push), engine_options(Some(13), 2, FetcherKind::Auto));
+    assert_eq!(trace.read_ahead(), 0);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::reference::*;
 use crate::setting::*;
 use std::collections::HashMap;
 use topostream::algorithms::{PageRank, Stop, Sums, Traffic};
-use topostream::device::settings::PageTransfer;
+use topostream::device::settings::{CachePolicy, PageTransfer};
 use topostream::{Engine, Error};
 use topostream_formats::Encoding;
 
@@ -60,6 +60,7 @@ fn setting(row: &[usize]) -> Setting {
         distribution: DISTRIBUTIONS[row[6]],
         batch_pages: BATCHES[row[7]],
         transfer: TRANSFERS[row[8]],
+        cache_policy: CachePolicy::default(),
         fast_paths: fast_paths()[row[9]],
         fetcher: FETCHERS[row.iter().sum::<usize>() % 3],
         threads: 1 + row[6] % 3,

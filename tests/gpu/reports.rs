@@ -8,7 +8,7 @@ use crate::graphs::{self, ITERATIONS};
 use crate::reference::*;
 use crate::setting::*;
 use topostream::algorithms::Traffic;
-use topostream::device::settings::{Distribution, GpuSettings, PageTransfer};
+use topostream::device::settings::{CachePolicy, Distribution, GpuSettings, PageTransfer};
 use topostream::report::{RunReport, StepReport};
 use topostream::{Direction, EngineOptions};
 use topostream_formats::Encoding;
@@ -24,6 +24,13 @@ fn check_step(step: &StepReport, setting: &Setting) {
     let here = step.pages_cached + step.disk_bytes / page_bytes;
     assert_eq!(transfer.resident_pages + here, step.pages, "{setting:?}: {step:?}");
     assert!(transfer.overlap_ns <= transfer.copy_ns, "{setting:?}: {step:?}");
+    // The parts of the time add up to it, as far as a thread keeps its core between two looks at the clock.
+    let (sum_ns, wall_ns) = (step.waits.sum_ns(), step.wall_ns);
+    assert!(sum_ns.abs_diff(wall_ns) <= wall_ns / 20 + 200_000, "{setting:?}: {step:?}");
+    // Where the device has a clock, kernels over main memory are the bus.
+    assert!(transfer.in_place_ns <= step.compute_ns, "{setting:?}: {step:?}");
+    assert_eq!(transfer.in_place_ns > 0, transfer.in_place_bytes > 0 && step.compute_ns > 0, "{setting:?}: {step:?}");
+    assert!(transfer.in_place_ns == 0 || step.waits.bus_ns > 0, "{setting:?}: {step:?}");
 }
 
 gpu_test! {
@@ -74,7 +81,14 @@ gpu_test! {
         let graph = EdgeList::new(9000, random_edges(0..9000, 200_000, 6));
         let store = TestStore::new(&graph, &small_pages(ENCODINGS[1]));
         let setting = by_host(&Setting { encoding: ENCODINGS[1], ..Setting::default() });
-        let of = |options| search(&store.engine(options), 0, false, true).unwrap().levels.report;
+        let of = |options| {
+            let engine = store.engine(options);
+            // With all pages in memory, directions do not depend on the time that reads take.
+            for traffic in [Traffic::Push, Traffic::Pull] {
+                ranks(&engine, pagerank(1, Dangling::Lost, traffic)).unwrap();
+            }
+            search(&engine, 0, false, true).unwrap().levels.report
+        };
         let (on_gpu, on_cpu) = (of(setting.options()), of(on_cpu(setting.options())));
         assert!(on_cpu.steps.iter().any(|step| step.direction == Some(Direction::In)), "it never goes up");
         let figures = |report: &RunReport| -> Vec<_> {
@@ -115,6 +129,32 @@ gpu_test! {
             let report = run(setting.options().with_gpu(gpu)).unwrap().report;
             assert_eq!(report.total.transfer.resident_pages, 0, "{transfer:?}: cached where no cache is wanted");
         }
+    }
+}
+
+gpu_test! {
+    /// Whichever pages the device keeps, the levels are the same; where the least recently used ones leave, pages are
+    /// copied, and where the first ones stay, the others are read in place.
+    fn searches_do_not_depend_on_the_pages_that_are_kept() {
+        let graph = EdgeList::new(20_000, random_edges(0..20_000, 650_000, 22));
+        let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+        let expected = levels(&graph, 3);
+        let run = |cache_policy| {
+            let setting = Setting { cache_policy, buffer: Some(12), ..Setting::default() };
+            let gpu = GpuSettings { cache_bytes: Some(8 * PAGE), ..setting.gpu() };
+            let engine = store.engine(setting.options().with_gpu(gpu));
+            let mut copied_bytes = 0;
+            for bottom_up in [false, true, false] {
+                let found = search(&engine, 3, true, bottom_up).unwrap();
+                assert_eq!(found.levels.dense(), expected, "{cache_policy:?}, bottom up {bottom_up}");
+                found.levels.report.steps.iter().for_each(|step| check_step(step, &setting));
+                copied_bytes += found.levels.report.total.transfer.copied_bytes;
+            }
+            copied_bytes
+        };
+        let (fixed, lru) = (run(CachePolicy::Fixed), run(CachePolicy::Lru));
+        let in_place = adapter::has("host memory import");
+        assert!(if in_place { lru > 2 * fixed } else { lru == fixed }, "{lru} bytes and {fixed} bytes were copied");
     }
 }
 

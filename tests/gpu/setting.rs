@@ -4,7 +4,7 @@ use crate::adapter;
 use crate::common::*;
 use topostream::algorithms::Traffic;
 use topostream::device::DeviceChoice;
-use topostream::device::settings::{Distribution, FastPaths, GpuSettings, PageTransfer};
+use topostream::device::settings::{CachePolicy, Distribution, FastPaths, GpuSettings, PageTransfer};
 use topostream::pages::fetch::FetcherKind;
 use topostream::{Engine, EngineOptions, Error};
 use topostream_formats::Encoding;
@@ -33,6 +33,7 @@ pub struct Setting {
     pub distribution: Distribution,
     pub batch_pages: u32,
     pub transfer: PageTransfer,
+    pub cache_policy: CachePolicy,
     pub fast_paths: FastPaths,
     pub fetcher: FetcherKind,
     pub threads: usize,
@@ -51,6 +52,7 @@ impl Default for Setting {
             distribution: Distribution::Auto,
             batch_pages: 1024,
             transfer: PageTransfer::Auto,
+            cache_policy: CachePolicy::default(),
             fast_paths: FastPaths::default(),
             fetcher: FetcherKind::Auto,
             threads: 2,
@@ -125,6 +127,7 @@ impl Setting {
             distribution: self.distribution,
             batch_pages: self.batch_pages,
             transfer: self.transfer,
+            cache_policy: self.cache_policy,
             fast_paths: self.fast_paths,
             binding_bytes_max: self.binding_bytes_max,
             copies_on_compute_queue: self.copy_queue && !adapter::has("transfer queue"),

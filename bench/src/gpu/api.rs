@@ -12,7 +12,7 @@ use topostream::{Engine, EngineOptions, Run};
 use topostream_formats::{Direction, Store, VertexId};
 
 pub use topostream::device::DeviceChoice;
-pub use topostream::device::settings::{Distribution, PageTransfer};
+pub use topostream::device::settings::{CachePolicy, Distribution, PageTransfer};
 pub use topostream::team::{Assignment, Strategy};
 
 /// Iterations of every PageRank. The first may fill caches and is not counted.
@@ -74,6 +74,8 @@ pub struct Setup {
     pub batch_pages: Option<u32>,
     /// The transfer of pages that are not cached.
     pub transfer: PageTransfer,
+    /// Which pages are cached in searches.
+    pub policy: CachePolicy,
     /// How ranks are summed.
     pub sums: Sums,
     /// How several devices share a run.
@@ -97,6 +99,7 @@ impl Setup {
             distribution: Distribution::Auto,
             batch_pages: None,
             transfer: PageTransfer::Auto,
+            policy: CachePolicy::default(),
             sums: Sums::Exact,
             strategy: Strategy::Auto,
             assignment: Assignment::Auto,
@@ -146,6 +149,7 @@ impl Setup {
             distribution: self.distribution,
             batch_pages: self.batch_pages.unwrap_or(defaults.batch_pages),
             transfer: self.transfer,
+            cache_policy: self.policy,
             fast_paths: FastPaths {
                 wide_integers: self.sums != Sums::ExactInHalves,
                 float_atomics: self.sums != Sums::SingleByExchange,

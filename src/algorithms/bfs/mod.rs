@@ -7,7 +7,8 @@
 //!
 //! Top-down, the lists of active vertices are read, and only the pages that hold them. If the store has in-lists, a
 //! superstep may run bottom-up instead: vertices that are not reached yet look for an active in-neighbour and stop at
-//! the first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds).
+//! the first (direction-optimizing BFS, Beamer, Asanović and Patterson, SC 2012, with their thresholds). Their rule
+//! counts edges. Where pages have to be read, the engine chooses by predicted time ([`Algorithm::alternatives`]).
 //!
 //! Against the edges, the two kinds of lists change roles: in-lists are read top-down. If the store has none, every
 //! superstep runs bottom-up over the out-lists of all vertices that are not reached yet.
@@ -16,7 +17,8 @@
 pub mod command;
 
 use crate::model::algorithm::{
-    Algorithm, Answer, Ends, Graph, Integers, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step, Summary, Visit,
+    Algorithm, Alternative, Answer, Ends, Graph, Integers, Kernel, List, Scalars, Seed, Seeds, Shader, State, Step,
+    Summary, Visit,
 };
 use crate::model::attributes::{Attribute, AttributeType, Initial, Merge, Role, U32Column};
 use crate::model::bits::Bits;
@@ -266,6 +268,21 @@ impl Algorithm for Bfs {
         let mut scalars = Scalars::default();
         (scalars[UNEXPLORED], scalars[ACTIVE]) = (step.scalars[UNEXPLORED] - edges, active);
         Some(Step::new(step.superstep + 1, direction, visit).with_scalars(scalars).with_integers(self.integers()))
+    }
+
+    fn alternatives(&self, graph: &Graph, step: &Step, summary: &Summary) -> Vec<Alternative> {
+        if self.visits(graph.has_in_lists).len() < 2 {
+            return Vec::new();
+        }
+        let alternative = |bottom_up: bool| {
+            let (direction, visit) = self.visit(bottom_up);
+            // Beamer's rule as a cost: bottom-up, most unexplored edges are never looked at.
+            let edges =
+                if bottom_up { step.scalars[UNEXPLORED].max(0.0) / ALPHA } else { summary.activated_edges as f64 };
+            Alternative { step: Step { direction, visit, ..*step }, edges }
+        };
+        let bottom_up = step.visit != Visit::Frontier;
+        vec![alternative(bottom_up), alternative(!bottom_up)]
     }
 
     fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {

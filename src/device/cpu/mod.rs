@@ -38,6 +38,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
+use std::time::Instant;
 use tokio::sync::mpsc;
 use topostream_formats::{Direction, Store};
 
@@ -153,6 +154,14 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         Ok(PagePlan::new(&self.shared.store, &self.shared.state, step))
     }
 
+    fn upcoming(&mut self, step: &Step) -> Vec<PageRef> {
+        if step.visit != Visit::Frontier {
+            return Vec::new();
+        }
+        let next = Step { superstep: step.superstep.wrapping_add(1), ..*step };
+        PagePlan::new(&self.shared.store, &self.shared.state, &next).pages
+    }
+
     fn begin(&mut self, step: &Step) -> Result<()> {
         self.step = Arc::new(*step);
         Ok(())
@@ -192,6 +201,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
     }
 
     fn end(&mut self, step: &Step) -> Result<StepEnd> {
+        let begun = Instant::now();
         let Shared { algorithm, state, .. } = &*self.shared;
         let summary = if state.is_traversal() {
             self.census(step)
@@ -203,7 +213,7 @@ impl<A: Algorithm> Device for CpuDevice<A> {
         if !after_phase.is_empty() {
             self.install(|| after_phase.iter().for_each(|one| self.make(one)))?;
         }
-        Ok(StepEnd { summary, ..StepEnd::default() })
+        Ok(StepEnd { summary, vertex_ns: begun.elapsed().as_nanos() as u64, ..StepEnd::default() })
     }
 
     fn save(&mut self, _next: &Step, look: &mut dyn FnMut(&State)) -> Result<()> {

@@ -209,6 +209,10 @@ impl Device for GpuDevice {
         self.messages.send(DriverMessage::Defer(step.direction, bits)).map_err(|_| self.gone())
     }
 
+    fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
+        self.ask(|reply| DriverMessage::Missing(pages, reply)).unwrap_or_default()
+    }
+
     fn start_resident(&mut self, pages: Vec<PageRef>, policy: Policy) -> Vec<PageRef> {
         self.ask(|reply| DriverMessage::Resident(pages, policy, reply)).unwrap_or_default()
     }

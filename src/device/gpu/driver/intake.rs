@@ -18,6 +18,7 @@ use super::timing::DeviceSpan;
 use crate::device::gpu::adapter::transfer::{Copy, TransferTicket, TransferTime};
 use crate::device::gpu::compose::units;
 use crate::device::gpu::memory::arena::Arena;
+use crate::device::settings::CachePolicy;
 use crate::device::workers::panic_message;
 use crate::device::{PageDone, PageTask, PageWork, Workers};
 use crate::error::Result;
@@ -85,6 +86,11 @@ impl Intake {
         &self.arena
     }
 
+    /// Whether a superstep would find a page in the arena.
+    pub fn has(&self, context: &Context, page: PageRef) -> bool {
+        context.plan.slots > context.plan.stream_slots && self.arena.slot_of(page).is_some()
+    }
+
     /// Begins a superstep over some pages. Those that are in the arena are ready; the others are returned beside them,
     /// in order.
     pub fn start_resident(
@@ -94,7 +100,8 @@ impl Intake {
         policy: Policy,
     ) -> (Vec<Job>, Vec<PageRef>) {
         // Where a page can be read in place, none has to leave the arena for it.
-        self.policy = if context.plan.in_place { Policy::Scan } else { policy };
+        let fixed = context.plan.in_place && context.home.settings.cache_policy == CachePolicy::Fixed;
+        self.policy = if fixed { Policy::Scan } else { policy };
         let direction = pages.first().map(|page| page.direction);
         self.arena.begin(self.policy, |page| Some(page.direction) == direction);
         let (mut ready, mut others) = (Vec::new(), Vec::new());

@@ -240,7 +240,7 @@ impl Launches {
             }
         }
         let bound: Vec<_> = (0..kernel.groups()).map(|group| &self.groups[&(name, group, place, ring)]).collect();
-        let stamps = context.timing.next(&context.home.gpu, name.name());
+        let stamps = context.timing.next(&context.home.gpu, timed_as(name, in_place));
         kernel.dispatch(encoder, &bound, groups, stamps);
         Ok(())
     }
@@ -296,6 +296,16 @@ impl Launches {
     pub fn into_parts(self) -> (Vec<Job>, UnitRows) {
         let under_way = self.under_way.into_iter().flat_map(|launch| launch.jobs);
         (under_way.chain(self.ready.into_values().flatten()).collect(), self.rows)
+    }
+}
+
+/// The name of a kernel over pages in the timeline.
+fn timed_as(name: KernelName, in_place: bool) -> &'static str {
+    match name {
+        KernelName::Lists if in_place => "lists in place",
+        KernelName::Segments if in_place => "segments in place",
+        KernelName::Hubs if in_place => "hubs in place",
+        name => name.name(),
     }
 }
 

@@ -36,6 +36,8 @@ pub enum DriverMessage {
     Defer(Direction, Vec<u32>),
     /// Runs supersteps from this one on, as long as the device can do so by itself.
     Ahead(Step, Sender<AheadDone>),
+    /// Asks which of the pages are not in device memory.
+    Missing(Vec<PageRef>, Sender<Vec<PageRef>>),
     /// Starts on those of the pages that are in device memory; the answer is the others.
     Resident(Vec<PageRef>, Policy, Sender<Vec<PageRef>>),
     /// A page to be worked on.

@@ -178,6 +178,10 @@ impl Driver {
                 self.failed |= result.is_err();
                 drop(reply.send(self.explained(result)));
             }
+            DriverMessage::Missing(mut pages, reply) => {
+                pages.retain(|&page| !self.intake.has(&self.context, page));
+                drop(reply.send(pages));
+            }
             DriverMessage::Resident(pages, policy, reply) => {
                 let (ready, others) = self.intake.start_resident(&self.context, pages, policy);
                 ready.into_iter().for_each(|job| self.launches.add(&self.context, job));

@@ -11,7 +11,7 @@ use super::context::Context;
 use super::message::NextPages;
 use super::notes::Notes;
 use super::tally::Tally;
-use super::timing::{DeviceSpan, overlap_ns, union_ns};
+use super::timing::{DeviceSpan, IN_PLACE, overlap_ns, union_ns};
 use super::values;
 use crate::device::StepEnd;
 use crate::device::gpu::adapter::readback::{READBACK, read_buffer, uniform};
@@ -255,7 +255,7 @@ impl Superstep {
             work.edges += counters.edges();
         }
         let spans = context.timing.spans(rest);
-        let over_pages = |span: &DeviceSpan| OVER_PAGES.contains(&span.name);
+        let over_pages = |span: &DeviceSpan| OVER_PAGES.contains(&span.name.trim_end_matches(IN_PLACE));
         let (mut kernels, mut others): (Vec<_>, Vec<_>) = spans.into_iter().partition(over_pages);
         if let Some(timeline) = &context.trace {
             context.timing.tell(timeline, Lane::Kernels, &kernels);
@@ -263,10 +263,13 @@ impl Superstep {
             context.timing.tell(timeline, Lane::Copies, &copies);
         }
         work.compute_ns += union_ns(&mut kernels) as u64;
+        let in_place = kernels.iter().filter(|span| span.name.ends_with(IN_PLACE));
+        transfer.in_place_ns = union_ns(&mut in_place.copied().collect::<Vec<_>>()) as u64;
         transfer.vertex_kernels_ns = union_ns(&mut others) as u64;
         transfer.overlap_ns = overlap_ns(&kernels, &copies) as u64;
         transfer.copy_ns = union_ns(&mut copies) as u64;
-        let end = StepEnd { summary, work, transfer, ..StepEnd::default() };
+        let vertex_ns = transfer.vertex_kernels_ns;
+        let end = StepEnd { summary, work, transfer, vertex_ns, ..StepEnd::default() };
         Ok(Found { end, next_pages, hubs_wanted: counters.hub_wanted })
     }
 

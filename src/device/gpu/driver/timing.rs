@@ -6,6 +6,8 @@ use crate::error::Result;
 use crate::trace::{Detail, Lane, Timeline};
 use std::time::Instant;
 
+/// The end of the names of kernels that read pages in main memory.
+pub const IN_PLACE: &str = " in place";
 /// Timestamps of one query set: two for each launch.
 const QUERIES: u32 = 4096;
 /// What a timestamp takes in memory.

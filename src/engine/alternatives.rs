@@ -1,0 +1,122 @@
+//! The choice between supersteps that lead to the same answer, by predicted time, where pages have to be read.
+//!
+//! ```text
+//!  time  =  max( bytes that are neither in the page buffer nor on the device  ÷  disk rate,  edges  ÷  edge rate )
+//! ```
+//!
+//! Rates are those of the run so far. Until supersteps with enough work have run, they are those that `calibrate` has
+//! measured, or defaults. The engine chooses once for all devices. If nothing has to be read for the superstep that the
+//! algorithm has returned, that one runs: then its own rule, which counts edges, is the better one.
+
+use super::session::Session;
+use super::{EngineOptions, declared};
+use crate::error::Result;
+use crate::model::algorithm::{Alternative, Step, Summary};
+use crate::pages::PagePlan;
+use crate::predict::{Kernel, disks};
+use crate::report::StepReport;
+use topostream_formats::Store;
+
+/// Assumed bytes per second of a disk that has not been measured.
+const DISK_BYTES_PER_S: f64 = 1.5e9;
+/// Assumed edges per second of a thread, and of a GPU.
+const THREAD_EDGES_PER_S: f64 = 5e7;
+const GPU_EDGES_PER_S: f64 = 5e9;
+/// How long an assumed rate of edges counts as measured: small supersteps alone say little.
+const ASSUMED_NS: f64 = 2e7;
+/// The pages that a superstep must read for its rate to count.
+const READS_MIN: u64 = 32;
+/// Another superstep runs only if its predicted time is below this part of the time of the algorithm's own choice.
+const MARGIN: f64 = 0.97;
+
+/// The rates of a run so far.
+#[derive(Clone, Debug)]
+pub(super) struct RatesSoFar {
+    page_bytes: f64,
+    disk_bytes_per_ns: f64,
+    /// Whether the disk's rate has been measured in this run.
+    disk_measured: bool,
+    /// Edges and the time of their kernels.
+    edges: f64,
+    edges_ns: f64,
+    lanes: f64,
+}
+
+impl RatesSoFar {
+    /// Creates the rates of a run that has not begun, on a device with a name and a number of lanes.
+    pub fn new(store: &Store, options: &EngineOptions, frame_bytes: u64, (device, lanes): (&str, u32)) -> Self {
+        let measured = options.rates.as_deref();
+        let disk = measured.map_or(DISK_BYTES_PER_S, |rates| rates.disk_bytes_per_s * disks(store));
+        let assumed = match device.starts_with("cpu, ") {
+            true => THREAD_EDGES_PER_S * f64::from(lanes),
+            false => GPU_EDGES_PER_S,
+        };
+        let device = measured.and_then(|rates| rates.device(device));
+        let edges = device.map_or(assumed, |of| of.at(store.vertices() as f64, |of| of.edges_per_s(Kernel::TopDown)));
+        Self {
+            page_bytes: frame_bytes as f64,
+            disk_bytes_per_ns: disk / 1e9,
+            disk_measured: false,
+            edges: edges / 1e9 * ASSUMED_NS,
+            edges_ns: ASSUMED_NS,
+            lanes: f64::from(lanes.max(1)),
+        }
+    }
+
+    /// Takes the figures of a superstep into account, in which `requested_bytes` were read. The disk's rate is the best
+    /// so far: in other supersteps, reads waited for frames.
+    pub fn learn(&mut self, step: &StepReport, requested_bytes: u64) {
+        self.edges += step.edges as f64;
+        self.edges_ns += step.compute_ns as f64 / self.lanes;
+        if step.disk_ns > 0 && requested_bytes as f64 >= READS_MIN as f64 * self.page_bytes {
+            let rate = requested_bytes as f64 / step.disk_ns as f64;
+            self.disk_bytes_per_ns = if self.disk_measured { rate.max(self.disk_bytes_per_ns) } else { rate };
+            self.disk_measured = true;
+        }
+    }
+
+    /// Returns the predicted time of a superstep that reads `reads` pages and processes `edges` edges, in nanoseconds.
+    pub fn predicted_ns(&self, reads: usize, edges: f64) -> f64 {
+        let disk_ns = reads as f64 * self.page_bytes / self.disk_bytes_per_ns;
+        disk_ns.max(edges * self.edges_ns / self.edges)
+    }
+}
+
+/// Returns which of several supersteps to run, given their predicted times; the first one is the algorithm's choice.
+fn fastest(predicted_ns: &[f64]) -> usize {
+    let best = (1..predicted_ns.len()).min_by(|&a, &b| predicted_ns[a].total_cmp(&predicted_ns[b]));
+    best.filter(|&best| predicted_ns[best] < MARGIN * predicted_ns[0]).unwrap_or(0)
+}
+
+impl Session<'_> {
+    /// Returns the superstep to run next: `step`, or one of its alternatives. `before` is the summary of the superstep
+    /// before, if it ran in this session.
+    pub(super) fn choose(&mut self, step: Step, before: Option<&Summary>) -> Result<Step> {
+        let Some(before) = before.filter(|_| !self.is_asynchronous()) else { return Ok(step) };
+        let alternatives = self.algorithm.alternatives(&self.graph, &step, before);
+        if alternatives.len() < 2 {
+            return Ok(step);
+        }
+        let (mut plans, mut predicted_ns) = (Vec::new(), Vec::new());
+        for Alternative { step, edges } in &alternatives {
+            declared::check_step(&*self.algorithm, &self.graph, step)?;
+            let plan = self.device.pages(step)?;
+            let reads = self.reads(&plan);
+            predicted_ns.push(self.rates.predicted_ns(reads, *edges));
+            plans.push(plan);
+            if reads == 0 && plans.len() == 1 {
+                break;
+            }
+        }
+        let chosen = fastest(&predicted_ns);
+        let step = alternatives[chosen].step;
+        self.planned = Some((step, plans.swap_remove(chosen)));
+        Ok(step)
+    }
+
+    /// Returns the number of pages that would have to be read.
+    fn reads(&mut self, plan: &PagePlan) -> usize {
+        let missing: Vec<_> = plan.pages.iter().copied().filter(|&page| !self.pages.contains(page)).collect();
+        if missing.is_empty() { 0 } else { self.device.missing(missing).len() }
+    }
+}

@@ -1,0 +1,152 @@
+//! Supersteps that may run in the place of others: the engine takes the one with the least predicted time where pages
+//! have to be read, and the algorithm's own choice where nothing has to be.
+
+use crate::common::*;
+use crate::reference::*;
+use std::ops::ControlFlow;
+use topostream::Direction;
+use topostream::model::algorithm::{
+    Algorithm, Alternative, Answer, Graph, Kernel, List, Seed, Seeds, State, Step, Summary, Visit,
+};
+use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Role};
+use topostream::model::bits::Bits;
+use topostream::pages::fetch::{Faults, FetcherKind};
+use topostream::report::StepReport;
+use topostream_formats::Encoding;
+
+const TOP_DOWN: (Direction, Visit) = (Direction::Out, Visit::Frontier);
+const BOTTOM_UP: (Direction, Visit) = (Direction::In, Visit::Without(0));
+
+/// Hops from vertex 0. It asks for `asked` supersteps and says that they have immeasurably more edges than the others.
+struct Hops {
+    asked: (Direction, Visit),
+}
+
+struct Hop<'a> {
+    visited: &'a Bits,
+    frontier: &'a Bits,
+    next: &'a Bits,
+    bottom_up: bool,
+}
+
+impl Kernel for Hop<'_> {
+    type Record = u32;
+
+    fn open(&self, list: List) -> Option<u32> {
+        (!self.bottom_up || !self.visited.contains(list.vertex)).then_some(list.vertex)
+    }
+
+    fn edge(&self, vertex: &mut u32, neighbour: u32, _weight: u32) -> ControlFlow<()> {
+        let reached = if self.bottom_up { *vertex } else { neighbour };
+        if (!self.bottom_up || self.frontier.contains(neighbour)) && self.visited.insert(reached) {
+            self.next.insert(reached);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Algorithm for Hops {
+    type Kernel<'a> = Hop<'a>;
+
+    fn name(&self) -> &'static str {
+        "hops"
+    }
+
+    fn attributes(&self, _has_in_lists: bool) -> Vec<Attribute> {
+        let (of, role, merge, initial) = (AttributeType::Bit, Role::Accumulated, Merge::Or, Initial::Bits(0));
+        vec![Attribute { name: "visited", of, role, merge, initial }]
+    }
+
+    fn keeps_activations(&self) -> bool {
+        true
+    }
+
+    fn seeds(&self) -> Seeds {
+        Seeds { active: vec![0], values: vec![Seed { attribute: 0, vertex: 0, bits: 1 }] }
+    }
+
+    fn visits(&self, _has_in_lists: bool) -> Vec<(Direction, Visit)> {
+        vec![TOP_DOWN, BOTTOM_UP]
+    }
+
+    fn kernel<'a>(&'a self, state: &'a State, step: &Step) -> Hop<'a> {
+        Hop {
+            visited: state.attributes.bits(0),
+            frontier: state.frontier(step.superstep),
+            next: state.next_frontier(step.superstep),
+            bottom_up: step.direction == Direction::In,
+        }
+    }
+
+    fn next(&self, _graph: &Graph, step: &Step, summary: &Summary) -> Option<Step> {
+        (summary.activated > 0).then_some(Step::new(step.superstep + 1, self.asked.0, self.asked.1))
+    }
+
+    fn alternatives(&self, _graph: &Graph, step: &Step, _summary: &Summary) -> Vec<Alternative> {
+        let (direction, visit) = other(self.asked);
+        let cheap = Alternative { step: Step { direction, visit, ..*step }, edges: 0.0 };
+        vec![Alternative { step: *step, edges: 1e30 }, cheap]
+    }
+
+    fn answers<'a>(&'a self, state: &'a State) -> Vec<Answer<'a>> {
+        vec![Answer::integer("level", |vertex| state.first_active(vertex).map(u64::from))]
+    }
+}
+
+fn other(visit: (Direction, Visit)) -> (Direction, Visit) {
+    if visit == TOP_DOWN { BOTTOM_UP } else { TOP_DOWN }
+}
+
+#[test]
+fn the_faster_superstep_runs_where_pages_have_to_be_read() {
+    let graph = EdgeList::new(200_000, random_edges(0..200_000, 500_000, 71));
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    let expected = levels(&graph, 0);
+    let faults = Faults { io_errors: 50, short_reads: 50, ..Faults::none(3) };
+    for asked in [TOP_DOWN, BOTTOM_UP] {
+        for fetcher in [FetcherKind::Auto, FetcherKind::Simulated(faults)] {
+            // With few frames, every superstep reads pages; with many, none does once both directions were read.
+            for (buffer, in_memory) in [(Some(13), false), (None, true)] {
+                let engine = store.engine(engine_options(buffer, 2, fetcher));
+                engine.run(Hops { asked: other(asked) }).unwrap();
+                engine.run(Hops { asked }).unwrap();
+                for direction in [Direction::Out, Direction::In] {
+                    ranks(&engine, scan(direction)).unwrap();
+                }
+                let run = engine.run(Hops { asked }).unwrap();
+                let what = format!("{asked:?}, {fetcher:?}, {buffer:?}");
+                let found: Vec<_> = column(&engine, &run, "level", integer).unwrap();
+                assert!(found.iter().map(|(_, level)| *level).eq(expected.iter().copied()), "{what}");
+                assert_eq!(run.report.total.disk_bytes == 0, in_memory, "{what}");
+                let steps = &run.report.steps[1..];
+                let (asked, others): (Vec<&StepReport>, Vec<_>) =
+                    steps.iter().partition(|step| step.direction == Some(asked.0));
+                assert!(asked.iter().all(|step| step.disk_bytes == 0), "{what}: {asked:?}");
+                assert_eq!(others.len() > 5, !in_memory, "{what}: {} of {}", others.len(), steps.len());
+            }
+        }
+    }
+}
+
+/// A pass over all lists of a direction.
+fn scan(direction: Direction) -> topostream::algorithms::PageRank {
+    use topostream::algorithms::Traffic;
+    pagerank(1, Dangling::Lost, if direction == Direction::Out { Traffic::Push } else { Traffic::Pull })
+}
+
+/// A search from disk over a store with in-lists gives the levels of one that may not read them.
+#[test]
+fn levels_do_not_depend_on_the_choice() {
+    let graph = EdgeList::new(5000, random_edges(0..5000, 60_000, 72));
+    let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
+    for buffer in [Some(13), Some(40), None] {
+        let engine = store.engine(engine_options(buffer, 2, FetcherKind::Auto));
+        for source in [0, 17, 4999] {
+            for _ in 0..2 {
+                let found = search(&engine, source, true, true).unwrap();
+                assert_eq!(found.levels.dense(), levels(&graph, source as u32), "{buffer:?}, source {source}");
+                check_tree(&graph, source as u32, &found.levels.dense(), &found.parents.unwrap()).unwrap();
+            }
+        }
+    }
+}
