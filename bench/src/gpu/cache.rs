@@ -24,7 +24,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let columns =
         ["graph", "work", "cached share", "hit rate", "ms", "G edges/s", "over the bus MB", "kernels ms", "copies ms"];
     let mut table = Table::new("Device cache, every page in main memory", &columns);
-    for (_, case) in bench.graphs()? {
+    for case in bench.graphs()? {
         for work in [Work::Push, Work::Pull, Work::TopDown(case.hub), Work::Optimizing(case.hub)] {
             for share in SHARES {
                 let cache = if share == 0.0 { Share::Nothing } else { Share::Part(share) };
