@@ -78,8 +78,9 @@ impl Case {
         Ok(self.run_with_report(rig)?.0)
     }
 
-    /// Does a rig's work twice, and measures the second time: an answer is checked for long enough that the device lowers
-    /// its clock (345 MHz instead of 1,980 on an H200), which it raises again only after some milliseconds of work.
+    /// Does a rig's work twice, and measures the second time: an answer is checked for long enough that the device
+    /// lowers its clock (345 MHz instead of 1,980 on an H200), which it raises again only after some milliseconds of
+    /// work.
     ///
     /// # Errors
     /// As of [`run`](Self::run).
