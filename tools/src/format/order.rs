@@ -12,20 +12,21 @@ use super::sorter::{Collected, Sorter, sort};
 use super::{FormatOptions, Formatter};
 use crate::progress::Unit;
 use rayon::prelude::*;
-use rdst::RadixSort;
 use topostream_formats::{Result, VertexOrder};
 
 /// Records that a thread processes at a time.
 const RECORDS_PER_TASK: usize = 1 << 14;
 /// Records between two reports of progress.
 const RECORDS_PER_STEP: usize = 1 << 17;
-/// The maximum number of tables of counts. They exist before keys and numbers do, which take as much as four of them.
+/// The maximum number of tables of counts. They are added up before the numberings are made.
 const TABLES_MAX: usize = 4;
+/// Degrees below this are sorted by counting.
+const COUNTED_DEGREES: usize = 1 << 16;
 /// The memory of blocks of edges that are read from unsorted runs.
 const READ_BYTES: u64 = 8 << 20;
 
-/// Maximum main memory of renumbering, in bytes: the keys (8 per vertex) and the two numberings (4 each), and the
-/// original ids if they are listed individually.
+/// Maximum main memory of renumbering, in bytes: tables of counts (4 per vertex each), then counts and both numberings
+/// (4 each), and the original ids (8) beside an order if they are listed individually.
 pub fn memory_bytes(vertices: u64, listed: bool) -> u64 {
     if listed { 24 * vertices } else { 16 * vertices }
 }
@@ -70,21 +71,36 @@ impl Degrees {
         sum
     }
 
-    /// Returns the order (`order[new] = old`) and its inverse (`numbers[old] = new`).
+    /// Returns the order (`order[new] = old`) and its inverse (`numbers[old] = new`), by a counting sort. Vertices of
+    /// larger degrees are few, and are sorted by comparison.
     fn finish(self) -> (Vec<u32>, Vec<u32>) {
-        let class = |count: u32| match self.order {
-            VertexOrder::Degree => u32::MAX - count,
-            VertexOrder::OutFirst => u32::from(count == 0),
+        let (kind, counts) = (self.order, Self::sum(self.tables));
+        let is_large = |count: u32| kind == VertexOrder::Degree && count as usize >= COUNTED_DEGREES;
+        let class = |count: u32| match kind {
+            VertexOrder::Degree => COUNTED_DEGREES - 1 - count as usize,
+            VertexOrder::OutFirst => usize::from(count == 0),
             VertexOrder::Natural => 0,
         };
-        let counts = Self::sum(self.tables).into_par_iter().enumerate();
-        let mut keys: Vec<u64> = counts.map(|(v, count)| u64::from(class(count)) << 32 | v as u64).collect();
-        keys.radix_sort_builder().with_low_mem_tuner().sort();
-        let order: Vec<u32> = keys.par_iter().map(|&key| key as u32).collect();
-        drop(keys);
-        let mut numbers = vec![0; order.len()];
-        for (new, &old) in order.iter().enumerate() {
-            numbers[old as usize] = new as u32;
+        let (mut large, mut next) = (Vec::new(), vec![0usize; COUNTED_DEGREES]);
+        for (vertex, &count) in (0u32..).zip(&counts) {
+            if is_large(count) {
+                large.push((u32::MAX - count, vertex));
+            } else {
+                next[class(count)] += 1;
+            }
+        }
+        large.sort_unstable();
+        let mut order: Vec<u32> = large.iter().map(|&(_, vertex)| vertex).collect();
+        let mut begin = large.len();
+        next.iter_mut().for_each(|next| begin += std::mem::replace(next, begin));
+        order.resize(counts.len(), 0);
+        let mut numbers = vec![0; counts.len()];
+        (0u32..).zip(&large).for_each(|(new, &(_, vertex))| numbers[vertex as usize] = new);
+        for (vertex, &count) in counts.iter().enumerate().filter(|&(_, &count)| !is_large(count)) {
+            let next = &mut next[class(count)];
+            order[*next] = vertex as u32;
+            numbers[vertex] = *next as u32;
+            *next += 1;
         }
         (order, numbers)
     }
@@ -221,5 +237,50 @@ impl<R: Record> Formatter<'_, R> {
         }
         self.progress.end();
         Ok(dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::cmp::Reverse;
+
+    proptest! {
+        #[test]
+        fn orders_are_those_of_a_stable_sort(
+            counts in prop::collection::vec(prop_oneof![
+                4 => 0u32..5,
+                1 => COUNTED_DEGREES as u32 - 2..COUNTED_DEGREES as u32 + 2,
+                1 => u32::MAX - 1..=u32::MAX,
+            ], 0..60),
+            tables in 1usize..4,
+        ) {
+            for kind in [VertexOrder::Natural, VertexOrder::Degree, VertexOrder::OutFirst] {
+                let mut degrees = Degrees { tables: vec![vec![0; counts.len()]; tables], order: kind };
+                // Any division of a count is the same sum, saturated or not.
+                for (vertex, &count) in counts.iter().enumerate() {
+                    degrees.tables[vertex % tables][vertex] = count / 2;
+                    degrees.tables[(vertex + 1) % tables][vertex] += count.div_ceil(2);
+                }
+                let (order, numbers) = degrees.finish();
+                let mut expected: Vec<u32> = (0..counts.len() as u32).collect();
+                match kind {
+                    VertexOrder::Natural => {}
+                    VertexOrder::Degree => expected.sort_by_key(|&vertex| Reverse(counts[vertex as usize])),
+                    VertexOrder::OutFirst => expected.sort_by_key(|&vertex| counts[vertex as usize] == 0),
+                }
+                prop_assert_eq!(&order, &expected);
+                prop_assert!(order.iter().enumerate().all(|(new, &old)| numbers[old as usize] == new as u32));
+            }
+        }
+    }
+
+    #[test]
+    fn counts_saturate() {
+        let mut table = vec![u32::MAX - 1, 0];
+        (0..3).for_each(|_| Degrees::count(&mut table, VertexOrder::Degree, 0, 1));
+        assert_eq!(table, [u32::MAX, 3]);
+        assert_eq!(Degrees::sum(vec![table.clone(), table]), [u32::MAX, 6]);
     }
 }
