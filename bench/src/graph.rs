@@ -4,7 +4,9 @@ use crate::Result;
 use crate::answers::hash;
 use std::path::{Path, PathBuf};
 use topostream_formats::write::Layout;
-use topostream_formats::{Direction, Edge, EdgeSource, Encoding, SourceInfo, Store, VertexId, WeightType, readers};
+use topostream_formats::{
+    Direction, Edge, EdgeSource, Encoding, SourceInfo, Store, VertexId, VertexOrder, WeightType, readers,
+};
 use topostream_tools::format::{FormatOptions, OpenSource, format};
 use topostream_tools::generate::{Grid, RandomWeights, Rmat, Uniform};
 use topostream_tools::progress::{Cancel, Quiet};
@@ -18,6 +20,34 @@ const WHOLE_MIN: u32 = 1;
 const WHOLE_MAX: u32 = 255;
 /// The least of those that are not; the largest is 1.
 const FLOAT_MIN: f32 = 1.0 / 16.0;
+
+/// The order of vertices in stores that are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub enum Order {
+    /// By original id
+    #[default]
+    Natural,
+    /// By descending degree
+    Degree,
+}
+
+impl Order {
+    /// The formatter's name for it.
+    pub fn vertices(self) -> VertexOrder {
+        match self {
+            Self::Natural => VertexOrder::Natural,
+            Self::Degree => VertexOrder::Degree,
+        }
+    }
+
+    /// The name in tables, file names and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Natural => "natural",
+            Self::Degree => "degree",
+        }
+    }
+}
 
 /// A store that a benchmark wants.
 #[derive(Clone, Debug)]
@@ -41,6 +71,8 @@ pub struct Wanted {
     pub undirected: bool,
     /// Whether repeated edges and loops are left out.
     pub distinct: bool,
+    /// How vertices are numbered.
+    pub order: Order,
 }
 
 impl Default for Wanted {
@@ -56,6 +88,7 @@ impl Default for Wanted {
             weights: None,
             undirected: false,
             distinct: false,
+            order: Order::Natural,
         }
     }
 }
@@ -75,6 +108,7 @@ impl Wanted {
             remove_duplicates,
             remove_self_loops,
             in_edges,
+            order: self.order.vertices(),
             shards,
             memory_bytes,
             ..FormatOptions::default()
@@ -94,7 +128,9 @@ impl Wanted {
         };
         let undirected = if self.undirected { "-undirected" } else { "" };
         let distinct = if self.distinct { "-distinct" } else { "" };
-        format!("{}k-{encoding}{in_edges}{stripes}{shards}{undirected}{distinct}{weights}", self.page_bytes >> 10)
+        let order = if self.order == Order::Degree { "-degree" } else { "" };
+        let graph = format!("{undirected}{distinct}{weights}{order}");
+        format!("{}k-{encoding}{in_edges}{stripes}{shards}{graph}", self.page_bytes >> 10)
     }
 
     fn random_weights(&self) -> Option<RandomWeights> {

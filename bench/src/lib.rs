@@ -22,6 +22,7 @@ mod devices;
 mod export;
 mod fetchers;
 mod format;
+mod gate;
 mod gpu;
 mod graph;
 mod machine;

@@ -1,10 +1,10 @@
 //! Everything, at sizes that take minutes: what the results in the repository are made with.
 
-use crate::{Bench, Result};
+use crate::{Bench, Result, gate};
 use clap::Parser;
 use std::path::PathBuf;
 
-/// Everything at smaller sizes, into one file a benchmark
+/// Everything at smaller sizes, into one file per benchmark; ratios are compared with the accepted ones
 #[derive(Debug, Clone, clap::Args)]
 pub struct Options {
     /// Where the outcomes go
@@ -13,6 +13,15 @@ pub struct Options {
     /// The largest scale; the others follow from it
     #[arg(long, default_value_t = 22, value_parser = clap::value_parser!(u32).range(4..=28))]
     pub scale: u32,
+    /// Only these benchmarks
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub only: Vec<String>,
+    /// bench/cuda/baseline.cu, compiled: adds `gpu --only vram,cuda`
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Accept this run's ratios: later runs on this machine are compared with them
+    #[arg(long)]
+    pub accept: bool,
     /// Further arguments of `peers`, behind `--`; without them there are no peers
     #[arg(last = true)]
     pub peers: Vec<String>,
@@ -34,10 +43,10 @@ struct Line {
     bench: Bench,
 }
 
-/// Runs everything.
+/// Runs everything, then compares the ratios with those accepted on this machine.
 ///
 /// # Errors
-/// The first failure.
+/// The first failure; ratios that fell by more than 15%.
 pub fn run(options: &Options) -> Result<()> {
     let scale = options.scale.to_string();
     let smaller = (options.scale - 1).to_string();
@@ -53,20 +62,59 @@ pub fn run(options: &Options) -> Result<()> {
     if !options.peers.is_empty() {
         lines.push(std::iter::once("peers").chain(options.peers.iter().map(String::as_str)).collect());
     }
-    for line in lines {
-        let bench = Line::try_parse_from(complete(&line, options))?.bench;
+    if options.baseline.is_some() {
+        lines.push(vec!["gpu", "--scale", &scale, "--only", "vram,cuda"]);
+    }
+    if let Some(unknown) = options.only.iter().find(|name| !lines.iter().any(|line| line[0] == **name)) {
+        let names: Vec<&str> = lines.iter().map(|line| line[0]).collect();
+        return Err(format!("--only {unknown}: there are {}", names.join(", ")).into());
+    }
+    lines.retain(|line| options.only.is_empty() || options.only.iter().any(|name| name == line[0]));
+    for line in &lines {
+        let bench = Line::try_parse_from(complete(line, options))?.bench;
         crate::run(bench).map_err(|error| format!("{}: {error}", line[0]))?;
     }
-    Ok(())
+    let done: Vec<&str> = lines.iter().map(|line| if line[0] == "gpu" { "gpu-cuda" } else { line[0] }).collect();
+    compare(options, &done)
 }
 
-/// A command line with what all benchmarks are given.
+/// Compares the ratios of the benchmarks that are done with the accepted ones, and accepts them if requested.
+fn compare(options: &Options, done: &[&str]) -> Result<()> {
+    let (results, scale) = (&options.results, options.scale);
+    let ratios = gate::collect(results, done)?;
+    let comparison = gate::compare(results, scale, &ratios)?;
+    let accepted_before = comparison.is_some();
+    let gate::Comparison { fell, notes } = comparison.unwrap_or_default();
+    // Ratios of benchmarks that were not asked for are not missing.
+    let of_done = |note: &&String| done.iter().any(|name| note.starts_with(&format!("{name}, ")));
+    notes.iter().filter(of_done).for_each(|note| println!("ratio: {note}"));
+    let fell: Vec<String> = fell.into_iter().filter(|fall| of_done(&fall)).collect();
+    if options.accept {
+        fell.iter().for_each(|fall| println!("accepted: {fall}"));
+        println!("{} ratios accepted for scale {scale} on this machine", ratios.len());
+        return gate::accept(results, scale, ratios);
+    }
+    if !accepted_before {
+        println!("no ratios accepted for scale {scale} on this machine: nothing compared; --accept accepts these");
+    }
+    match &fell[..] {
+        [] => Ok(()),
+        fell => Err(format!("ratios that fell by more than 15%:\n  {}", fell.join("\n  ")).into()),
+    }
+}
+
+/// A command line with the options of all benchmarks.
 fn complete(line: &[&str], options: &Options) -> Vec<String> {
     let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
     let mut words = vec!["topostream-bench".to_owned()];
     words.extend(line.iter().map(|&word| word.to_owned()));
     words.extend(["--runs".into(), options.runs.to_string(), "--dir".into(), path(&options.dir)]);
     words.extend(["--page-size".into(), options.page_size.clone()]);
-    words.extend(["--json".into(), path(&options.results.join(format!("{}.json", line[0])))]);
+    match &options.baseline {
+        Some(baseline) if line[0] == "gpu" => {
+            words.extend(["--baseline".into(), path(baseline), "--results".into(), path(&options.results)]);
+        }
+        _ => words.extend(["--json".into(), path(&options.results.join(format!("{}.json", line[0])))]),
+    }
     words
 }

@@ -10,6 +10,7 @@
 pub(crate) mod entry;
 pub(crate) mod run_options;
 
+use crate::graph::{Order, Wanted};
 use crate::measure::{Spread, ratio, timed, wake};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 use crate::{Result, arrays};
@@ -49,6 +50,9 @@ pub struct Options {
     /// Only these algorithms
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub only: Vec<String>,
+    /// The orders of vertices in new stores, measured one after another
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "natural")]
+    pub order: Vec<Order>,
     #[command(flatten)]
     pub run_options: RunOptions,
 }
@@ -75,15 +79,26 @@ impl Options {
     /// The file for results: partial results do not replace the complete ones.
     fn file_name(&self) -> String {
         let parts = [vec!["algorithms".into(), self.graph_name(), self.run_options.device_name()], self.only.clone()];
-        parts.concat().join("-") + ".json"
+        let orders = match self.order[..] {
+            [Order::Natural] => Vec::new(),
+            _ => self.order.iter().map(|order| order.name().to_owned()).collect(),
+        };
+        [parts.concat(), orders].concat().join("-") + ".json"
     }
 
     /// The graph in a store of some kind; a given store is used as it is.
-    fn store(&self, needs: &Needs) -> Result<Store> {
-        let (wanted, folder) = (self.run_options.wanted(needs), &self.run_options.dir);
+    fn store(&self, needs: &Needs, order: Order) -> Result<Store> {
+        let wanted = Wanted { order, ..self.run_options.wanted(needs) };
+        let folder = &self.run_options.dir;
         match &self.graph {
             None => wanted.rmat(folder, self.scale),
-            Some(path) if path.join("graph.json").exists() => Ok(Store::open(path)?),
+            Some(path) if path.join("graph.json").exists() => {
+                let store = Store::open(path)?;
+                match order == Order::Natural || store.manifest().order == order.vertices() {
+                    true => Ok(store),
+                    false => Err(format!("{}: --order is for stores that are made", path.display()).into()),
+                }
+            }
             Some(file) => wanted.file(folder, file),
         }
     }
@@ -92,18 +107,19 @@ impl Options {
 /// A graph in one kind of store, and as arrays.
 struct Case {
     needs: Needs,
+    order: Order,
     store: Store,
     graph: Graph,
 }
 
 impl Case {
-    fn new(options: &Options, needs: Needs) -> Result<Self> {
-        let store = options.store(&needs)?;
+    fn new(options: &Options, needs: Needs, order: Order) -> Result<Self> {
+        let store = options.store(&needs, order)?;
         let graph = arrays::graph(&store)?;
         if graph.vertices() < 2 {
             return Err(format!("{}: a graph of two vertices at least", store.path().display()).into());
         }
-        Ok(Self { needs, store, graph })
+        Ok(Self { needs, order, store, graph })
     }
 }
 
@@ -116,10 +132,11 @@ pub fn run(options: &Options) -> Result<()> {
     eprintln!("expected: {EXPECTATION}");
     let mut bench = Bench::new(options);
     let mut case: Option<Case> = None;
-    for row in rows {
-        let now = match case.take().filter(|case| case.needs.same_store(&row.sample.needs)) {
+    for (order, row) in options.order.iter().flat_map(|&order| rows.iter().map(move |&row| (order, row))) {
+        let same = |case: &Case| case.order == order && case.needs.same_store(&row.sample.needs);
+        let now = match case.take().filter(same) {
             Some(case) => case,
-            None => Case::new(options, row.sample.needs)?,
+            None => Case::new(options, row.sample.needs, order)?,
         };
         match row.sample.needs.obstacle(&now.store, || now.graph.is_distinct()) {
             Some(obstacle) => bench.outcome.notes.push(format!("{}: left out: {obstacle}", row.name)),
@@ -131,8 +148,10 @@ pub fn run(options: &Options) -> Result<()> {
         }
         case = Some(now);
     }
+    let orders = (options.order.len() > 1).then(|| bench.orders());
     let Bench { mut outcome, times, memory, .. } = bench;
     outcome.tables.extend([times, memory]);
+    outcome.tables.extend(orders);
     outcome.publish(Some(&options.run_options.results.join(options.file_name())))
 }
 
@@ -141,6 +160,8 @@ struct Bench<'a> {
     outcome: Outcome,
     times: Table,
     memory: Table,
+    /// Milliseconds with all pages buffered and from disk, by algorithm, for each order.
+    by_order: Vec<(&'static str, Order, Spread, Spread)>,
 }
 
 /// Runs measured side by side.
@@ -170,6 +191,7 @@ impl<'a> Bench<'a> {
         let columns = [
             "algorithm",
             "store",
+            "order",
             "supersteps",
             "read MB",
             "buffered ms",
@@ -194,7 +216,7 @@ impl<'a> Bench<'a> {
             "tables",
         ];
         let memory = Table::new("Bytes of a vertex", &columns);
-        Self { options, outcome, times, memory }
+        Self { options, outcome, times, memory, by_order: Vec::new() }
     }
 
     fn measure(&mut self, row: Row, case: &Case) -> Result<()> {
@@ -274,6 +296,7 @@ impl<'a> Bench<'a> {
         self.times.row(vec![
             row.name.into(),
             row.sample.needs.name.into(),
+            case.order.name().into(),
             streamed.report.steps.len().to_string().into(),
             (streamed.report.total.disk_bytes as f64 / 1e6).into(),
             over(|round| round.buffered_ns / 1e6).into(),
@@ -285,9 +308,17 @@ impl<'a> Bench<'a> {
             over(|round| ratio(round.baseline_ns, round.disk_ns)).into(),
             compared.into(),
         ]);
-        self.memory.row(memory_row(row, &buffered.footprint));
+        let (buffered_ms, disk_ms) = (over(|round| round.buffered_ns / 1e6), over(|round| round.disk_ns / 1e6));
+        self.by_order.push((row.name, case.order, buffered_ms, disk_ms));
+        if case.order == self.options.order[0] {
+            self.memory.row(memory_row(row, &buffered.footprint));
+        }
         let target = TARGETS.iter().find(|(edges, _)| *edges == row.sample.edges).map_or(1.0, |&(_, target)| target);
-        self.outcome.claim(format!("{}: times as fast, buffered", row.name), Goal::AtLeast, target, speed_up);
+        let name = match case.order {
+            Order::Natural => row.name.to_owned(),
+            other => format!("{}, {} order", row.name, other.name()),
+        };
+        self.outcome.claim(format!("{name}: times as fast, buffered"), Goal::AtLeast, target, speed_up);
         if !streamed.report.direct_io {
             self.outcome.notes.push(format!("{}: page files were not read past the system's cache", row.name));
         }
@@ -295,8 +326,24 @@ impl<'a> Bench<'a> {
             let mut report = finished.report.clone();
             // The supersteps of a long run would fill the file.
             report.steps.truncate(STEPS_MAX);
-            self.outcome.report(format!("{}, {how}", row.name), &report);
+            self.outcome.report(format!("{name}, {how}"), &report);
         }
+    }
+
+    /// The orders beside each other: how many times as fast the others are as the first.
+    fn orders(&self) -> Table {
+        let first = self.options.order[0];
+        let columns = ["algorithm", "order", "buffered ms", "from disk ms", "times as fast, buffered", "from disk"];
+        let mut table = Table::new(format!("Orders, beside {}", first.name()), &columns);
+        for &(name, order, buffered, disk) in &self.by_order {
+            let beside = self.by_order.iter().find(|row| row.0 == name && row.1 == first);
+            let times = |of: fn(&(&str, Order, Spread, Spread)) -> f64, now: Spread| {
+                Cell::from(beside.map_or(0.0, |beside| ratio(of(beside), now.median)))
+            };
+            let faster = [times(|row| row.2.median, buffered), times(|row| row.3.median, disk)];
+            table.row([vec![name.into(), order.name().into(), buffered.into(), disk.into()], faster.into()].concat());
+        }
+        table
     }
 }
 

@@ -23,7 +23,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         ["graph", "work", "pages of a launch", "launches", "ms", "kernels ms", "G edges/s", "speed of the fastest's"];
     let mut table = Table::new("Pages of a launch, everything in device memory", &columns);
     // One graph is enough: launch costs do not depend on its size.
-    let (_, case) = bench.graphs()?.swap_remove(0);
+    let case = bench.graphs()?.swap_remove(0);
     for work in [Work::Push, Work::Pull, Work::TopDown(case.hub)] {
         let measure = |batch| {
             let setup = Setup { batch_pages: Some(batch), ..bench.setup() };

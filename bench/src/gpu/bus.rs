@@ -45,7 +45,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         let walls = cuda::walls(baseline)?;
         outcome.notes.push(format!("the CUDA baseline copies pinned memory to the device at {walls:.1} GB/s"));
     }
-    for (_, case) in bench.graphs()? {
+    for case in bench.graphs()? {
         for work in [Work::Push, Work::Pull, Work::TopDown(case.hub)] {
             for (transfer, name) in [(PageTransfer::InPlace, "read in place"), (PageTransfer::Copy, "copied")] {
                 let setup = Setup { buffer: Share::All, cache: Share::Nothing, transfer, ..bench.setup() };

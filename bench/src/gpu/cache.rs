@@ -36,7 +36,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         "copies ms",
     ];
     let mut table = Table::new("Device cache, every page in main memory", &columns);
-    for (_, case) in bench.graphs()? {
+    for case in bench.graphs()? {
         for work in [Work::Push, Work::Pull, Work::TopDown(case.hub), Work::Optimizing(case.hub)] {
             for (share, policy) in SHARES.into_iter().flat_map(|share| policies(work, share)) {
                 let cache = if share == 0.0 { Share::Nothing } else { Share::Part(share) };

@@ -6,7 +6,7 @@ use crate::answers::hash;
 use crate::graph;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use topostream::algorithms::{Bfs, PageRank};
 use topostream::model::algorithm::{Algorithm, AnswerValues};
 use topostream::report::RunReport;
@@ -54,8 +54,11 @@ impl Case {
             return Err("a graph without edges".into());
         }
         let vertices = store.vertices();
-        let random = (0u64..).map(|draw| (hash(draw, 1) % vertices) as u32);
-        let sources = random.filter(|&vertex| degrees.values()[vertex as usize] > 0).take(sources).map(VertexId);
+        // The same vertices in any order: drawn by original id, which are 0 to vertices - 1.
+        let ids = store.ids()?;
+        let random = (0u64..).map(|draw| hash(draw, 1) % vertices);
+        let random = random.map(|id| ids.vertex(id).unwrap_or(VertexId(id as u32)));
+        let sources = random.filter(|vertex| degrees.values()[vertex.0 as usize] > 0).take(sources);
         Ok(Self {
             name,
             path: store.path().to_owned(),
@@ -180,11 +183,6 @@ impl Case {
             expected.insert(source.0, levels(&run, self.vertices).collect());
         }
         Ok(expected)
-    }
-
-    /// The folder of its store.
-    pub fn folder(&self) -> &Path {
-        self.path.parent().unwrap_or(Path::new("."))
     }
 }
 

@@ -68,10 +68,10 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     ];
     let mut table = Table::new("Beside CUDA, everything in device memory (G edges/s; searches: GTEPS)", &columns);
     let mut bounds = Table::new("The baseline's own measurements", &["graph", "what", "ms", "G edges/s, GB/s, GTEPS"]);
-    for (scale, case) in bench.graphs()? {
+    for case in bench.graphs()? {
         // Ours run first: the baseline is checked against the vertices that they reach.
-        let ours = all_work(&case).map(|work| bench.in_vram(scale, &case, work));
-        let figures = figures(bench, scale, &case)?;
+        let ours = all_work(&case).map(|work| bench.in_vram(&case, work));
+        let figures = figures(bench, &case)?;
         for figure in figures.iter().filter(|figure| figure.ms > 0.0) {
             bounds.row(vec![
                 case.name.as_str().into(),
@@ -136,13 +136,13 @@ pub fn walls(baseline: &Path) -> Result<f64> {
     Ok(copy.ok_or("the baseline has no figure for copies")?.gb_per_s)
 }
 
-/// Runs the baseline on a graph, once per process, with the sources of our searches.
-fn figures(bench: &Bench, scale: u32, case: &Case) -> Result<Rc<Figures>> {
-    if let Some(figures) = bench.cuda.borrow().get(&scale) {
+/// Runs the baseline on a graph, in the order of its store, once per process, with the sources of our searches.
+fn figures(bench: &Bench, case: &Case) -> Result<Rc<Figures>> {
+    if let Some(figures) = bench.cuda.borrow().get(&case.name) {
         return Ok(Rc::clone(figures));
     }
     let baseline = bench.options.baseline.as_deref().ok_or("no --baseline")?;
-    let dump = case.folder().join(format!("rmat-{scale}.arrays"));
+    let dump = case.path.with_extension("arrays");
     export(&Store::open(&case.path)?, &dump)?;
     let sources: Vec<String> = case.sources.iter().map(|source| source.0.to_string()).collect();
     let mut command = Command::new(baseline);
@@ -151,7 +151,7 @@ fn figures(bench: &Bench, scale: u32, case: &Case) -> Result<Rc<Figures>> {
     std::fs::remove_file(&dump)?;
     let figures = Rc::new(figures?);
     check_reached(case, &figures)?;
-    bench.cuda.borrow_mut().insert(scale, Rc::clone(&figures));
+    bench.cuda.borrow_mut().insert(case.name.clone(), Rc::clone(&figures));
     Ok(figures)
 }
 

@@ -22,7 +22,7 @@ mod sums;
 mod vram;
 mod work;
 
-use crate::graph::Wanted;
+use crate::graph::{Order, Wanted};
 use crate::machine::Machine;
 use crate::measure::{Spread, timed};
 use crate::outcome::Outcome;
@@ -47,6 +47,9 @@ pub struct Options {
     /// Only these experiments
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<Experiment>,
+    /// The orders of vertices in the graphs of edge factor 16, measured one after another
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "natural")]
+    pub order: Vec<Order>,
     /// Small graphs and few runs, as a functional check
     #[arg(long)]
     pub quick: bool,
@@ -124,11 +127,11 @@ type Measurements = Rc<Vec<Measured>>;
 /// The shared state of all experiments.
 struct Bench {
     options: Options,
-    cases: RefCell<HashMap<(u32, u64), Rc<Case>>>,
-    /// The measurements with everything in device memory, by scale and work.
-    in_vram: RefCell<HashMap<(u32, Work), Measurements>>,
-    /// The output of the CUDA baseline, by scale.
-    cuda: RefCell<HashMap<u32, Rc<cuda::Figures>>>,
+    cases: RefCell<HashMap<(u32, u64, Order), Rc<Case>>>,
+    /// The measurements with everything in device memory, by graph and work.
+    in_vram: RefCell<HashMap<(String, Work), Measurements>>,
+    /// The output of the CUDA baseline, by graph.
+    cuda: RefCell<HashMap<String, Rc<cuda::Figures>>>,
 }
 
 impl Bench {
@@ -167,34 +170,38 @@ impl Bench {
         Setup::new(self.options.device.clone(), self.threads())
     }
 
-    /// The R-MAT graph of a scale, with this many edges per vertex.
-    fn case(&self, scale: u32, edge_factor: u64) -> Result<Rc<Case>> {
-        if let Some(case) = self.cases.borrow().get(&(scale, edge_factor)) {
+    /// The R-MAT graph of a scale, with this many edges per vertex and its vertices in an order.
+    fn case(&self, scale: u32, edge_factor: u64, order: Order) -> Result<Rc<Case>> {
+        if let Some(case) = self.cases.borrow().get(&(scale, edge_factor, order)) {
             return Ok(Rc::clone(case));
         }
         let Options { page_size, format_memory, dir, .. } = &self.options;
         let quarter = (Machine::this().memory_bytes / 4).max(FORMAT_MEMORY_MIN);
         let memory_bytes = format_memory.unwrap_or(quarter);
-        let wanted = Wanted { page_bytes: *page_size, memory_bytes, ..Wanted::default() };
+        let wanted = Wanted { page_bytes: *page_size, memory_bytes, order, ..Wanted::default() };
         let store = wanted.rmat_of(dir, scale, edge_factor)?;
-        let name = format!("R-MAT {scale}, 1:{edge_factor}");
+        let ordered = if order == Order::Degree { ", degree order" } else { "" };
+        let name = format!("R-MAT {scale}, 1:{edge_factor}{ordered}");
         let case = Rc::new(Case::new(&store, name, self.sources(), self.threads())?);
-        self.cases.borrow_mut().insert((scale, edge_factor), Rc::clone(&case));
+        self.cases.borrow_mut().insert((scale, edge_factor, order), Rc::clone(&case));
         Ok(case)
     }
 
     /// The graphs of edge factor 16.
-    fn graphs(&self) -> Result<Vec<(u32, Rc<Case>)>> {
-        self.scales().into_iter().map(|scale| Ok((scale, self.case(scale, crate::graph::EDGE_FACTOR)?))).collect()
+    fn graphs(&self) -> Result<Vec<Rc<Case>>> {
+        let orders = &self.options.order;
+        let graphs = self.scales().into_iter().flat_map(|scale| orders.iter().map(move |&order| (scale, order)));
+        graphs.map(|(scale, order)| self.case(scale, crate::graph::EDGE_FACTOR, order)).collect()
     }
 
     /// Work with everything in device memory, measured once per process.
-    fn in_vram(&self, scale: u32, case: &Case, work: Work) -> Result<Measurements> {
-        if let Some(measured) = self.in_vram.borrow().get(&(scale, work)) {
+    fn in_vram(&self, case: &Case, work: Work) -> Result<Measurements> {
+        let key = (case.name.clone(), work);
+        if let Some(measured) = self.in_vram.borrow().get(&key) {
             return Ok(Rc::clone(measured));
         }
         let measured = Rc::new(case.measure(&self.setup(), work, self.runs())?);
-        self.in_vram.borrow_mut().insert((scale, work), Rc::clone(&measured));
+        self.in_vram.borrow_mut().insert(key, Rc::clone(&measured));
         Ok(measured)
     }
 

@@ -37,7 +37,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     ];
     let mut table = Table::new("From the SSD", &columns);
     let mut best: Option<RawRead> = None;
-    for (_, case) in bench.graphs()? {
+    for case in bench.graphs()? {
         let store = Store::open(&case.path)?;
         // The shape of requests is found on the first graph; larger ones would take minutes.
         let shape = match best {

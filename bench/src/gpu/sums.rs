@@ -30,7 +30,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         "largest error of a rank",
     ];
     let mut table = Table::new("Sums of ranks, everything in device memory", &columns);
-    for (_, case) in bench.graphs()? {
+    for case in bench.graphs()? {
         for work in [Work::Push, Work::Pull] {
             let mut native = f64::NAN;
             for sums in ALL {

@@ -33,9 +33,9 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         "launches",
     ];
     let mut table = Table::new("Everything in device memory", &columns);
-    for (scale, case) in bench.graphs()? {
+    for case in bench.graphs()? {
         for work in all_work(&case) {
-            let measured = bench.in_vram(scale, &case, work)?;
+            let measured = bench.in_vram(&case, work)?;
             check_resident(&measured, bench)?;
             table.row(row(&case, work.name().into(), &measured));
             claim(&mut outcome, &case, work, over(&measured, Measured::gedges_per_s));

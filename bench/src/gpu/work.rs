@@ -3,6 +3,7 @@
 use super::api::{Distribution, Measured, Setup, Work};
 use super::{Bench, over};
 use crate::Result;
+use crate::graph::Order;
 use crate::measure::{Spread, ratio};
 use crate::outcome::{Cell, Goal, Outcome, Table};
 
@@ -38,7 +39,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     let mut table =
         Table::new(format!("Kernels, ms; scale {}, everything in device memory", bench.density_scale()), &columns);
     for density in DENSITIES {
-        let case = bench.case(bench.density_scale(), density)?;
+        let case = bench.case(bench.density_scale(), density, Order::Natural)?;
         for work in [Work::Push, Work::Pull, Work::TopDown(case.hub), Work::Optimizing(case.hub)] {
             let mut kernels_ms = Vec::new();
             for distribution in DISTRIBUTIONS.into_iter().chain([Distribution::Auto]) {

@@ -172,6 +172,10 @@ fn results_are_used() {
         .collect();
     for entry in std::fs::read_dir(root().join("bench/results")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
+        // The accepted ratios of `topostream-bench suite`, which reads them itself.
+        if name == "ratios.json" {
+            continue;
+        }
         assert!(used.contains(&name), "no table of the docs has figures of bench/results/{name}");
     }
 }

@@ -160,7 +160,39 @@ fn suite() {
     command.args(["suite", "--scale", "9", "--runs", "1", "--page-size", "64KiB"]).arg("--dir").arg(folder.path());
     let output = command.arg("--results").arg(folder.path().join("results")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("no ratios accepted for scale 9 on this machine"));
     assert_eq!(std::fs::read_dir(folder.path().join("results")).unwrap().count(), 7);
+}
+
+/// Accepted ratios, some changed by hand: one fell, one is not measured, the others rose.
+#[test]
+fn the_suite_names_ratios_that_fell() {
+    let folder = folder();
+    let results = folder.path().join("results");
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_topostream-bench"));
+        command.args(["suite", "--scale", "9", "--runs", "1", "--page-size", "64KiB", "--only", "buffered"]);
+        command.args(more).arg("--dir").arg(folder.path()).arg("--results").arg(&results);
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, text, error) = run(&["--accept"]);
+    assert!(code == Some(0) && text.contains("3 ratios accepted for scale 9"), "{text}{error}");
+    let file = results.join("ratios.json");
+    let mut accepted: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let ratios = accepted["machines"][0]["ratios"].as_object_mut().unwrap();
+    ratios.values_mut().for_each(|ratio| *ratio = 1e-9.into());
+    ratios["buffered, BFS top-down"] = 1e9.into();
+    ratios.insert("buffered, another".into(), 1.into());
+    ratios.insert("overlap, another".into(), 1.into());
+    std::fs::write(&file, accepted.to_string()).unwrap();
+    let (code, text, error) = run(&[]);
+    assert_eq!(code, Some(1), "{text}{error}");
+    assert!(error.contains("fell by more than 15%:\n  buffered, BFS top-down: 1000000000 → "), "{error}");
+    assert!(!error.contains("PageRank") && !error.contains("optimizing") && !text.contains("overlap, "), "{error}");
+    assert!(text.contains("ratio: buffered, another: accepted at 1.00, not measured"), "{text}");
+    assert_eq!(std::fs::read(&file).unwrap(), accepted.to_string().into_bytes(), "only --accept writes");
 }
 
 /// On the CPU device: whether it runs is seen on any machine, what it measures only on a GPU.
@@ -218,6 +250,20 @@ fn every_algorithm() {
     assert!(rows(&value, 0) > 20 && rows(&value, 0) == rows(&value, 1), "{value}");
     assert!(!value["notes"].to_string().contains("left out"), "{}", value["notes"]);
     assert_eq!(value["claims"].as_array().unwrap().len(), rows(&value, 0));
+}
+
+#[test]
+fn algorithms_in_both_orders() {
+    let folder = folder();
+    let arguments = ["--scale", "8", "--runs", "1", "--only", "bfs,pagerank", "--order", "natural,degree"];
+    let file = "algorithms-rmat-8-cpu-bfs-pagerank-natural-degree.json";
+    let value = results(folder.path(), "algorithms", &arguments, file);
+    assert_eq!((rows(&value, 0), rows(&value, 1), rows(&value, 2)), (4, 2, 4), "{value}");
+    let orders: Vec<_> = value["tables"][2]["rows"].as_array().unwrap().iter().map(|row| row[1].clone()).collect();
+    assert_eq!(orders, ["natural", "natural", "degree", "degree"]);
+    // Two kinds of store would be the same without the order in their names.
+    let stores = std::fs::read_dir(folder.path()).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
+    assert!(stores.count() >= 2);
 }
 
 #[test]

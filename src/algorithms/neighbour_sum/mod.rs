@@ -108,6 +108,17 @@ impl<'a, const SIGNED: bool> NeighbourSum<'a, Stored<SIGNED>> {
     }
 }
 
+impl<W> NeighbourSum<'_, W> {
+    /// Adds a vertex to the set of those with a rejected weight. Not inlined: the loop over edges is faster without it.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&self, vertex: u32) {
+        if let Some(refused) = self.refused {
+            refused.insert(vertex);
+        }
+    }
+}
+
 impl<W: Weights + Sync> Kernel for NeighbourSum<'_, W> {
     type Record = Carried;
 
@@ -119,15 +130,12 @@ impl<W: Weights + Sync> Kernel for NeighbourSum<'_, W> {
 
     #[inline(always)]
     fn edge(&self, carried: &mut Carried, neighbour: u32, weight: u32) -> ControlFlow<()> {
-        match (self.weights.decode(weight), self.refused) {
-            (Some(weight), _) if self.pull => {
+        match self.weights.decode(weight) {
+            Some(weight) if self.pull => {
                 carried.received += f64::from(weight) * f64::from(self.value.get(neighbour));
             }
-            (Some(weight), _) => self.sum.add(neighbour, weight * carried.given),
-            (None, Some(refused)) => {
-                refused.insert(if self.pull { carried.list.vertex } else { neighbour });
-            }
-            (None, None) => {}
+            Some(weight) => self.sum.add(neighbour, weight * carried.given),
+            None => self.refuse(if self.pull { carried.list.vertex } else { neighbour }),
         }
         ControlFlow::Continue(())
     }

@@ -11,7 +11,7 @@ use super::id_map::{IdCollector, IdMap};
 use super::memory::BASE_BYTES;
 use super::record::{Record, sortable};
 use super::reverses::{self, Balance};
-use super::sorter::{Sorted, Sorter};
+use super::sorter::{Collected, Sorter};
 use super::spool::Spool;
 use super::{FormatOptions, IdPolicy, OpenSource};
 use crate::progress::{Cancel, Progress, Unit};
@@ -21,7 +21,7 @@ use topostream_formats::{Edge, EdgeSource, Error, IdSpace, Result, SourceInfo, W
 /// The ingested input.
 pub struct Ingested<R> {
     /// The edges, without loops and mirrored if requested.
-    pub edges: Sorted<R>,
+    pub edges: Collected<R>,
     /// How the ids in `edges` name vertices.
     pub naming: Naming,
     /// The number of edges in the source.
@@ -414,11 +414,10 @@ impl<R: Record> Ingest<'_, R> {
         let memory_bytes = self.collector.memory_bytes();
         let map = std::mem::replace(&mut self.collector, IdCollector::new(memory_bytes)).finish()?;
         let before = self.sorter.renewed();
-        let mut before = std::mem::replace(&mut self.sorter, before).finish()?;
-        // The sorter's edges are already mirrored and without loops. The map is ascending, so their order does not
-        // change.
+        let before = std::mem::replace(&mut self.sorter, before).finish()?;
+        // The sorter's edges are already mirrored and without loops.
         let mut numbered = Spool::new(self.sorter.folder(), spool.input().to_owned())?;
-        before.for_each(|records| {
+        before.for_each_unordered(|records| {
             records.iter().try_for_each(|record| {
                 let (source, dest, weight) = record.parts();
                 numbered.push(&Edge { source: map.vertex(source.into()), dest: map.vertex(dest.into()), weight })
@@ -456,9 +455,9 @@ impl<R: Record> Ingest<'_, R> {
         if self.space != IdSpace::Named && !insisted {
             check_proportion(input, self.space, naming.vertices(), self.input_edges)?;
         }
-        let mut edges = self.sorter.finish()?;
+        let edges = self.sorter.finish()?;
         if self.balance.is_some_and(|balance| !balance.is_even()) {
-            return Err(reverses::error(&mut edges, &naming, self.weights, &input.place, open, self.cancel));
+            return Err(reverses::error(&edges, &naming, self.weights, &input.place, open, self.cancel));
         }
         Ok(Ingested { edges, naming, input_edges: self.input_edges, self_loops_removed: self.self_loops_removed })
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  ingest      program · reading · ids that occur (a third) · the sort
-//!  renumber    program · ids · degrees, numbers · sorted edges · the sort by new numbers
+//!  renumber    program · ids · degrees, numbers · edges · the sort by new numbers, where edges are not sorted in place
 //!  shards      program · ids · sorted edges · the edges of each shard · pages, directory
 //!  out-lists   program · ids · sorted edges · pages, directory
 //!  in-lists    program · ids · sorted edges · the sort of reversed edges; then pages, directory
@@ -49,6 +49,10 @@ pub struct Budget {
     page_bytes: u64,
     collects_ids: bool,
     ordered: bool,
+    /// Whether edges are sorted once, in place if they fit in memory.
+    sorts_once: bool,
+    /// The tables of an order, if the number of vertices is declared.
+    order_bytes: Option<u64>,
     shards: u64,
     in_edges: bool,
 }
@@ -82,6 +86,11 @@ impl Budget {
             page_bytes: options.layout.page_bytes.into(),
             collects_ids: ingest::needs_id_map(info, options),
             ordered: options.order != VertexOrder::Natural,
+            sorts_once: order::is_before_sorting(options) && !options.in_edges && options.shards == 1,
+            order_bytes: match ingest::id_space(info, options) {
+                IdSpace::Range { count, .. } => Some(order::memory_bytes(count.min(VERTICES_MAX), false)),
+                _ => None,
+            },
             shards: options.shards.into(),
             in_edges: options.in_edges,
         }
@@ -116,7 +125,14 @@ impl Budget {
 
     /// The memory of the first sort.
     pub fn sort_bytes(&self) -> u64 {
-        self.memory_bytes.saturating_sub(self.fixed_bytes()) / self.shares()
+        let bytes = self.memory_bytes.saturating_sub(self.fixed_bytes());
+        let share = bytes / self.shares();
+        if !self.sorts_once {
+            return share;
+        }
+        // The tables of the order come beside these edges, and no second set of edges does.
+        let beside_tables = self.order_bytes.map_or(bytes / 4 * 3, |tables| bytes.saturating_sub(tables));
+        share.max(beside_tables / (1 + u64::from(self.collects_ids)))
     }
 
     /// The memory left beside the program and something else.

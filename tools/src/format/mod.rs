@@ -1,10 +1,11 @@
 //! The formatter: any stream of edges becomes a store, in bounded memory.
 //!
 //! ```text
-//!  EdgeSource ─▶ ingest: loops, mirror ─▶ Sorter ─▶ Sorted (by source, dest) ─┬─▶ (order: renumber, sort again)
-//!                  └─ which ids occur ─▶ IdMap                                ├─▶ (shards: by dest) ─▶ out-lists
-//!                                                                             └─▶ reversed, sorted ─▶ in-lists
+//!  EdgeSource ─▶ ingest: loops, mirror ─▶ Sorter ─▶ sorted by source, dest ─┬─▶ (shards: by dest) ─▶ out-lists
+//!                  └─ which ids occur ─▶ IdMap                              └─▶ reversed, sorted ─▶ in-lists
 //! ```
+//!
+//! With another order than the natural one the sorter only collects; edges are sorted once vertices are renumbered.
 //!
 //! Every stage uses all cores; stages run one after another, so each has the whole budget.
 
@@ -23,7 +24,7 @@ use crate::progress::{Cancel, Progress, Unit};
 use ingest::{Ingested, Naming, ingest};
 use memory::{Budget, Known};
 use record::{Plain, Record, Weighted, unsortable};
-use sorter::{Sorted, Sorter};
+use sorter::{Collected, Sorter};
 use std::path::{Path, PathBuf};
 use topostream_formats::checksum::crc32c;
 use topostream_formats::manifest::{Ids, TopologyManifest};
@@ -175,7 +176,7 @@ struct Formatter<'a, R> {
     progress: &'a dyn Progress,
     cancel: &'a Cancel,
     budget: Budget,
-    edges: Sorted<R>,
+    edges: Collected<R>,
     naming: Naming,
     duplicates_removed: u64,
 }
@@ -196,6 +197,7 @@ impl<'a, R: Record> Formatter<'a, R> {
         let writer = StoreWriter::create(path, options.layout.clone(), tag)?;
         let folder = options.temporary.clone().unwrap_or_else(|| writer.temporary().to_owned());
         let sorter = Sorter::new(&folder, budget.sort_bytes(), cancel.clone());
+        let sorter = if order::is_before_sorting(options) { sorter.unsorted() } else { sorter };
         let Ingested { edges, naming, input_edges, self_loops_removed } =
             ingest::<R>(source, open, options, sorter, progress, cancel)?;
         let vertices = naming.vertices();
@@ -255,24 +257,6 @@ impl<'a, R: Record> Formatter<'a, R> {
         Ok(Ids::File { crc, ascending: false })
     }
 
-    /// Sorts the edges again under new vertex numbers; `result[new] = old`.
-    fn reorder(&mut self) -> Result<Vec<u32>> {
-        let vertices = self.naming.vertices();
-        let sort_bytes = self.sort_beside(order::memory_bytes(vertices, self.naming.first().is_none()))?;
-        let mut degrees = order::Degrees::new(vertices, self.options.order);
-        self.each_edge("count degrees", |source, dest, _| {
-            degrees.count(source, dest);
-            Ok(())
-        })?;
-        let (order, numbers) = degrees.finish();
-        let mut sorter = Sorter::new(&self.folder, sort_bytes, self.cancel.clone());
-        self.each_edge("sort by new numbers", |source, dest, weight| {
-            sorter.push(R::new(numbers[source as usize], numbers[dest as usize], weight))
-        })?;
-        self.edges = sorter.finish()?;
-        Ok(order)
-    }
-
     /// What is known about the vertices and edges at this point.
     fn known(&self) -> Known {
         let (vertices, records) = (self.naming.vertices(), self.edges.records());
@@ -292,7 +276,7 @@ impl<'a, R: Record> Formatter<'a, R> {
 
     /// Limits the memory of the sorted edges.
     fn shrink_edges(&mut self, memory_bytes: u64) -> Result<()> {
-        let edges = std::mem::replace(&mut self.edges, Sorted::Memory(Vec::new()));
+        let edges = std::mem::replace(&mut self.edges, Collected::Memory(Vec::new()));
         self.edges = edges.shrink(memory_bytes, &self.folder, self.cancel)?;
         Ok(())
     }

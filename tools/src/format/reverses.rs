@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  each edge ─▶ + hash of its ends and weight, from the smaller end; − from the larger ─▶ 0 in the end, or an error:
-//!  six passes over the sorted edges, 16 bits of (smaller, larger, weight) each ─▶ an edge that lacks its reverse ─▶
+//!  six passes over the edges, 16 bits of (smaller, larger, weight) each ─▶ an edge that lacks its reverse ─▶
 //!  the input once more ─▶ its line
 //! ```
 //!
@@ -11,7 +11,7 @@
 use super::OpenSource;
 use super::ingest::Naming;
 use super::record::{Record, unsortable};
-use super::sorter::Sorted;
+use super::sorter::Collected;
 use crate::progress::Cancel;
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, RandomState};
@@ -63,7 +63,7 @@ fn hash(key: u64, smaller: u32, larger: u32, weight: u32) -> u64 {
 
 /// The error about an edge without its reverse, located in the input. `place` is the input as a whole.
 pub fn error<R: Record>(
-    edges: &mut Sorted<R>,
+    edges: &Collected<R>,
     naming: &Naming,
     weights: Option<WeightType>,
     place: &str,
@@ -105,13 +105,13 @@ struct Lonely {
 }
 
 /// The least edge, by its smaller end, whose directions occur differently often.
-fn find<R: Record>(edges: &mut Sorted<R>) -> Result<Option<Lonely>> {
+fn find<R: Record>(edges: &Collected<R>) -> Result<Option<Lonely>> {
     let hash_key = RandomState::new().hash_one(0);
     let mut known = 0u128;
     for pass in 1..=KEY_BITS / PASS_BITS {
         let below = KEY_BITS - pass * PASS_BITS;
         let mut sums = vec![0u64; 1 << PASS_BITS];
-        edges.for_each(|records| {
+        edges.for_each_unordered(|records| {
             for &record in records {
                 let (source, dest, weight) = record.parts();
                 let key = key(source, dest, weight);
@@ -129,7 +129,7 @@ fn find<R: Record>(edges: &mut Sorted<R>) -> Result<Option<Lonely>> {
     }
     let (smaller, larger, weight) = ((known >> 64) as u32, (known >> 32) as u32, known as u32);
     let (mut up, mut down) = (0, 0);
-    edges.for_each(|records| {
+    edges.for_each_unordered(|records| {
         for &record in records {
             up += u64::from(record.parts() == (smaller, larger, weight));
             down += u64::from(record.parts() == (larger, smaller, weight));
@@ -190,9 +190,8 @@ mod tests {
             let mut balance = Balance::default();
             edges.iter().for_each(|&(s, d, w)| balance.add(s, d, w));
             prop_assert_eq!(balance.is_even(), expected.is_none());
-            let mut sorted: Vec<Weighted> = edges.iter().map(|&(s, d, w)| Weighted::new(s, d, w)).collect();
-            sorted.sort_unstable();
-            let found = find(&mut Sorted::Memory(sorted)).unwrap();
+            let records: Vec<Weighted> = edges.iter().map(|&(s, d, w)| Weighted::new(s, d, w)).collect();
+            let found = find(&Collected::Memory(records)).unwrap();
             prop_assert_eq!(found.as_ref().map(|edge| (edge.source, edge.dest, edge.weight)), expected.copied());
             if let Some(Lonely { source, dest, weight, along, against }) = found {
                 prop_assert_eq!((along, against), (count((source, dest, weight)), count((dest, source, weight))));

@@ -1,7 +1,7 @@
 //! Grouping edges by destination: where shards end, and the edges of each shard in the order of its lists.
 //!
 //! ```text
-//!  Sorted (by source, dest) ─▶ Histogram ─▶ ends
+//!  edges (by source, dest) ─▶ Histogram ─▶ ends
 //!                           └▶ ShardBuffers ── full ─▶ the temporary file ─▶ shard after shard, in input order
 //! ```
 //!

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //!  push ─▶ one buffer, as large as the budget allows ── full: radix sort, in place, all cores ─▶ a run on disk
-//!  finish: everything still fits ─▶ Sorted::Memory          else ─▶ Sorted::Runs
+//!  finish: everything still fits ─▶ Collected::Memory       else ─▶ Collected::Runs
 //!  Runs: a block of each run in memory; records below the smallest last key of the blocks are complete: collect
 //!        them, sort, pass on, refill. No comparison tree, and all cores work.
 //! ```
+//!
+//! Edges that will be sorted under other numbers are only collected: runs are then in input order.
 
 use super::record::Record;
 use crate::progress::Cancel;
@@ -20,6 +22,8 @@ use topostream_formats::{Error, Result};
 pub const RECORDS_MIN: usize = 1 << 16;
 /// The smallest block of a run that is read.
 const BLOCK_RECORDS_MIN: usize = 1 << 7;
+/// The largest block that is passed on from memory.
+const BLOCK_RECORDS_MAX: usize = 1 << 18;
 /// Records that are written at a time.
 const WRITE_RECORDS: usize = 1 << 20;
 
@@ -30,30 +34,32 @@ pub struct Sorter<R> {
     records_max: usize,
     /// All runs, one after another. The file has no name: it disappears with the process.
     file: Option<File>,
-    runs: Vec<SortedRun>,
+    runs: Vec<DiskRun>,
+    /// Whether records are sorted, not only collected.
+    sorts: bool,
     cancel: Cancel,
 }
 
-/// A sorted run in the temporary file.
-struct SortedRun {
+/// A run in the temporary file.
+struct DiskRun {
     /// Its first byte in the file.
     start: u64,
     records: u64,
 }
 
 /// Sorted records, which can be read any number of times.
-pub enum Sorted<R> {
+pub enum Collected<R> {
     /// All of them in memory.
     Memory(Vec<R>),
     /// In several runs on disk.
-    Runs(SortedRuns),
+    Runs(DiskRuns),
 }
 
-/// Sorted runs on disk.
-pub struct SortedRuns {
+/// Runs on disk.
+pub struct DiskRuns {
     folder: PathBuf,
     file: File,
-    runs: Vec<SortedRun>,
+    runs: Vec<DiskRun>,
     block_records: usize,
     cancel: Cancel,
 }
@@ -62,7 +68,13 @@ impl<R: Record> Sorter<R> {
     /// Creates a sorter that takes at most `memory_bytes` and keeps its runs in `folder`.
     pub fn new(folder: &Path, memory_bytes: u64, cancel: Cancel) -> Self {
         let records_max = (memory_bytes as usize / size_of::<R>()).max(RECORDS_MIN);
-        Self { folder: folder.to_owned(), buffer: Vec::new(), records_max, file: None, runs: Vec::new(), cancel }
+        let (folder, buffer, runs) = (folder.to_owned(), Vec::new(), Vec::new());
+        Self { folder, buffer, records_max, file: None, runs, sorts: true, cancel }
+    }
+
+    /// Only collects the records: the result is unsorted.
+    pub fn unsorted(self) -> Self {
+        Self { sorts: false, ..self }
     }
 
     /// The folder of its runs.
@@ -95,6 +107,29 @@ impl<R: Record> Sorter<R> {
         Ok(())
     }
 
+    /// Adds records.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub fn extend(&mut self, mut records: &[R]) -> Result<()> {
+        while !records.is_empty() {
+            if self.buffer.len() == self.buffer.capacity() {
+                self.grow()?;
+            }
+            let (some, rest) = records.split_at(records.len().min(self.buffer.capacity() - self.buffer.len()));
+            self.buffer.extend_from_slice(some);
+            records = rest;
+        }
+        Ok(())
+    }
+
+    /// Sorts the buffer, unless records are only collected.
+    fn sort(&mut self) {
+        if self.sorts {
+            sort(&mut self.buffer);
+        }
+    }
+
     /// Discards everything.
     pub fn clear(&mut self) {
         self.buffer.clear();
@@ -112,7 +147,7 @@ impl<R: Record> Sorter<R> {
             return Ok(());
         }
         self.cancel.check()?;
-        self.buffer.radix_sort_builder().with_low_mem_tuner().sort();
+        self.sort();
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(
@@ -121,7 +156,7 @@ impl<R: Record> Sorter<R> {
         };
         file.write_all(bytemuck::cast_slice(&self.buffer)).map_err(Error::io(&self.folder, "write a sorted run in"))?;
         let start = self.runs.last().map_or(0, |last| last.start + last.records * size_of::<R>() as u64);
-        self.runs.push(SortedRun { start, records: full as u64 });
+        self.runs.push(DiskRun { start, records: full as u64 });
         self.buffer.clear();
         Ok(())
     }
@@ -130,21 +165,26 @@ impl<R: Record> Sorter<R> {
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Interrupted`].
-    pub fn finish(mut self) -> Result<Sorted<R>> {
+    pub fn finish(mut self) -> Result<Collected<R>> {
         self.cancel.check()?;
         self.records_max = self.buffer.len();
         if !self.runs.is_empty() && self.records_max > 0 {
             self.grow()?;
         }
         let Some(file) = self.file else {
-            self.buffer.radix_sort_builder().with_low_mem_tuner().sort();
-            return Ok(Sorted::Memory(self.buffer));
+            self.sort();
+            return Ok(Collected::Memory(self.buffer));
         };
         let bytes = self.buffer.capacity() * size_of::<R>();
         drop(std::mem::take(&mut self.buffer));
         let block_records = block_records::<R>(bytes as u64, self.runs.len());
-        Ok(Sorted::Runs(SortedRuns { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel }))
+        Ok(Collected::Runs(DiskRuns { folder: self.folder, file, runs: self.runs, block_records, cancel: self.cancel }))
     }
+}
+
+/// Sorts records in place, on all cores.
+pub fn sort<R: Record>(records: &mut [R]) {
+    records.radix_sort_builder().with_low_mem_tuner().sort();
 }
 
 /// The number of records of each run in memory: half of the memory is for blocks, half for collected records.
@@ -153,7 +193,7 @@ fn block_records<R>(memory_bytes: u64, runs: usize) -> usize {
     (records / 2 / runs.max(1)).clamp(BLOCK_RECORDS_MIN, (4 << 20) / size_of::<R>())
 }
 
-impl<R: Record> Sorted<R> {
+impl<R: Record> Collected<R> {
     /// Main memory in use while runs are read, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         match self {
@@ -179,14 +219,8 @@ impl<R: Record> Sorted<R> {
                     cancel.check()?;
                     file.write_all(bytemuck::cast_slice(some)).map_err(Error::io(folder, "write a sorted run in"))
                 })?;
-                let run = SortedRun { start: 0, records: records.len() as u64 };
-                SortedRuns {
-                    folder: folder.to_owned(),
-                    file,
-                    runs: vec![run],
-                    block_records: 0,
-                    cancel: cancel.clone(),
-                }
+                let run = DiskRun { start: 0, records: records.len() as u64 };
+                DiskRuns { folder: folder.to_owned(), file, runs: vec![run], block_records: 0, cancel: cancel.clone() }
             }
         };
         runs.block_records = block_records::<R>(memory_bytes, runs.runs.len());
@@ -201,13 +235,24 @@ impl<R: Record> Sorted<R> {
         }
     }
 
-    /// Passes all records in ascending order, in blocks.
+    /// Passes all records in blocks, run after run: unsorted if they are in several.
+    ///
+    /// # Errors
+    /// As for [`for_each`](Self::for_each).
+    pub fn for_each_unordered(&self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
+        match self {
+            Self::Memory(records) => records.chunks(BLOCK_RECORDS_MAX).try_for_each(take),
+            Self::Runs(runs) => runs.read(&mut take),
+        }
+    }
+
+    /// Passes all records in ascending order, in blocks. They must be sorted.
     ///
     /// # Errors
     /// [`Error::Io`] if a run cannot be read, [`Error::Interrupted`], and the errors of `take`.
-    pub fn for_each(&mut self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
+    pub fn for_each(&self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         match self {
-            Self::Memory(records) => records.chunks(1 << 18).try_for_each(take),
+            Self::Memory(records) => records.chunks(BLOCK_RECORDS_MAX).try_for_each(take),
             Self::Runs(runs) => runs.merge(&mut take),
         }
     }
@@ -241,10 +286,28 @@ impl<R: Record> Cursor<'_, R> {
     }
 }
 
-impl SortedRuns {
+impl DiskRuns {
+    /// Reads run after run, in blocks that together take no more memory than a merge.
+    fn read<R: Record>(&self, take: &mut impl FnMut(&[R]) -> Result<()>) -> Result<()> {
+        let block_records = (self.block_records * self.runs.len()).min(BLOCK_RECORDS_MAX);
+        let mut block = Vec::new();
+        for run in &self.runs {
+            let mut cursor = Cursor { file: &self.file, next: run.start, left: run.records, block, at: 0 };
+            while cursor.left > 0 {
+                self.cancel.check()?;
+                cursor.at = cursor.block.len();
+                cursor.refill(block_records, &self.folder)?;
+                take(&cursor.block)?;
+            }
+            block = cursor.block;
+            block.clear();
+        }
+        Ok(())
+    }
+
     fn merge<R: Record>(&self, take: &mut impl FnMut(&[R]) -> Result<()>) -> Result<()> {
         let cursor =
-            |run: &SortedRun| Cursor { file: &self.file, next: run.start, left: run.records, block: Vec::new(), at: 0 };
+            |run: &DiskRun| Cursor { file: &self.file, next: run.start, left: run.records, block: Vec::new(), at: 0 };
         let mut cursors: Vec<Cursor<'_, R>> = self.runs.iter().map(cursor).collect();
         let mut collected: Vec<R> = Vec::new();
         loop {
@@ -265,7 +328,7 @@ impl SortedRuns {
             if collected.is_empty() {
                 return Ok(());
             }
-            collected.radix_sort_builder().with_low_mem_tuner().sort();
+            sort(&mut collected);
             take(&collected)?;
         }
     }
@@ -286,12 +349,20 @@ mod tests {
         if shrunk {
             let most = sorted.memory_bytes() / 3;
             sorted = sorted.shrink(most, folder.path(), &Cancel::default()).unwrap();
-            let least = |runs: &SortedRuns| 2 * runs.runs.len() * BLOCK_RECORDS_MIN * size_of::<R>();
-            let is_small = |runs: &SortedRuns| sorted.memory_bytes() <= most.max(least(runs) as u64);
-            assert!(matches!(&sorted, Sorted::Runs(runs) if is_small(runs)) || most == 0);
+            let least = |runs: &DiskRuns| 2 * runs.runs.len() * BLOCK_RECORDS_MIN * size_of::<R>();
+            let is_small = |runs: &DiskRuns| sorted.memory_bytes() <= most.max(least(runs) as u64);
+            assert!(matches!(&sorted, Collected::Runs(runs) if is_small(runs)) || most == 0);
         }
-        let spilled = matches!(sorted, Sorted::Runs(_));
+        let spilled = matches!(sorted, Collected::Runs(_));
         let mut all = Vec::new();
+        sorted
+            .for_each_unordered(|some| {
+                all.extend_from_slice(some);
+                Ok(())
+            })
+            .unwrap();
+        all.sort_unstable();
+        let unordered = all.clone();
         for _ in 0..2 {
             all.clear();
             sorted
@@ -301,7 +372,28 @@ mod tests {
                 })
                 .unwrap();
         }
+        assert!(all == unordered, "the same records in input order");
         (all, spilled)
+    }
+
+    #[test]
+    fn records_that_are_only_collected_keep_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let records: Vec<Plain> = (0..5000u32).map(|at| Plain::new(at.wrapping_mul(2_654_435_761), at, 0)).collect();
+        for records_max in [700, 5000, 6000] {
+            let mut sorter = Sorter::new(folder.path(), 0, Cancel::default()).unsorted();
+            sorter.records_max = records_max;
+            records.chunks(999).for_each(|some| sorter.extend(some).unwrap());
+            let (collected, mut all) = (sorter.finish().unwrap(), Vec::new());
+            collected
+                .for_each_unordered(|some| {
+                    all.extend_from_slice(some);
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(matches!(collected, Collected::Runs(_)), records_max < records.len());
+            assert_eq!(all, records);
+        }
     }
 
     proptest! {
