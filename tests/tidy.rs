@@ -23,6 +23,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "src/device/gpu/adapter/vulkan/mod.rs",
     "src/pages/fetch/pool.rs",
     "src/pages/fetch/uring.rs",
+    "src/pages/fetch/uring/registration.rs",
     "src/pages/fetch/uring/tests.rs",
     "src/model/huge.rs",
     "src/model/shader.rs",
