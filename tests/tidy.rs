@@ -17,6 +17,7 @@ const UNSAFE_ALLOWED: &[&str] = &[
     "formats/src/buffer.rs",
     "src/cli/memory.rs",
     "src/device/gpu/adapter/import.rs",
+    "src/device/gpu/adapter/pipeline_cache.rs",
     "src/device/gpu/adapter/transfer.rs",
     "src/device/gpu/adapter/vulkan/lanes.rs",
     "src/device/gpu/adapter/vulkan/memory.rs",

@@ -31,6 +31,7 @@ mod overlap;
 mod peers;
 mod raw;
 mod runs;
+mod start;
 mod stripes;
 mod suite;
 
@@ -92,6 +93,7 @@ enum Bench {
     Checks(checks::Options),
     Fetchers(fetchers::Options),
     Stripes(stripes::Options),
+    Start(start::Options),
     Suite(suite::Options),
     Gpu(gpu::Options),
     Devices(devices::Options),
@@ -129,6 +131,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Checks(options) => publish(checks::run(&options), &options.common),
         Bench::Fetchers(options) => publish(fetchers::run(&options), &options.common),
         Bench::Stripes(options) => publish(stripes::run(&options), &options.common),
+        Bench::Start(options) => publish(start::run(&options), &options.common),
         Bench::Suite(options) => suite::run(&options),
         Bench::Gpu(options) => gpu::run(&options),
         Bench::Devices(options) => devices::run(&options),

@@ -182,6 +182,15 @@ impl Context {
         self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
     }
 
+    /// Composes kernels of this run side by side.
+    pub fn prepare_kernels(&mut self, kernels: &[(KernelName, Direction, Visit, bool)]) {
+        let options = |&(name, direction, visit, in_place): &(KernelName, Direction, Visit, bool)| {
+            (name, self.with_levels(name, ModuleOptions { in_place, ..self.options(direction, visit) }))
+        };
+        let wanted = kernels.iter().map(options).collect();
+        self.home.kernels.prepare(&self.home.gpu, &self.declared, wanted);
+    }
+
     /// A kernel of this run for supersteps that the device runs by itself: its census clears the old frontier.
     ///
     /// # Errors

@@ -142,6 +142,7 @@ impl Launches {
 
     fn launch_batch(&mut self, context: &mut Context, place: Place, mut jobs: Vec<Job>) -> Result<()> {
         let ring = self.free_rings.pop().expect("asked by the caller");
+        context.home.rest();
         let table = self.table(context, place, &mut jobs);
         let mut encoder = context.encoder();
         self.encode_copies(context, &mut encoder, &jobs)?;

@@ -7,6 +7,7 @@ use super::pool_import::PoolImport;
 use super::rows::UnitRows;
 use crate::device::exchange::ExchangeMemory;
 use crate::device::gpu::adapter::adapters::Adapter;
+use crate::device::gpu::adapter::awake::Awake;
 use crate::device::gpu::adapter::import::HostImport;
 use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
 use crate::device::gpu::adapter::transfer::TransferQueue;
@@ -23,7 +24,8 @@ use topostream_formats::Store;
 
 /// An open adapter and what outlives a run on it.
 pub struct Home {
-    // Buffers and queue go before the device does.
+    // Threads, buffers and queue go before the device does.
+    awake: Option<Awake>,
     pub(in crate::device::gpu) transfer: Option<TransferQueue>,
     pub(in crate::device::gpu) import: Option<PoolImport>,
     pub(in crate::device::gpu) arena: Option<Arena>,
@@ -52,13 +54,16 @@ impl Home {
             float_atomics: allowed.float_atomics,
             wide_atomics: allowed.wide_integers,
             subgroups: allowed.subgroups,
+            pipelines: settings.pipelines.clone(),
         };
         let gpu = Arc::new(Gpu::open(adapter, &options)?);
         let transfer = match settings.copies_on_compute_queue {
             true => Some(TransferQueue::beside_wgpu(&gpu)?),
             false => gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?,
         };
+        let awake = if gpu.is_discrete() { Awake::begin(&gpu) } else { None };
         Ok(Self {
+            awake,
             transfer,
             import: None,
             arena: None,
@@ -70,6 +75,13 @@ impl Home {
             settings: settings.clone(),
             gpu,
         })
+    }
+
+    /// There is work for the device now: it need not be kept awake any more.
+    pub(in crate::device::gpu) fn rest(&self) {
+        if let Some(awake) = &self.awake {
+            awake.end();
+        }
     }
 
     /// The adapter's name.
