@@ -50,6 +50,7 @@ pub fn run(options: &Options) -> Result<Outcome> {
         None => std::env::current_exe()?.with_file_name("topostream"),
     };
     let mut outcome = Outcome::new("start", EXPECTATION);
+    outcome.verified("reports only: `overlap`, `gpu` and the tests check the answers of these runs");
     outcome.notes.push("processes alternate between devices, sizes of the pool and algorithms within a round".into());
     let columns = ["graph", "device", "work", "pool MB", "run ms", "process ms", "beyond ms"];
     let mut table = Table::new("Time of a process beyond its run", &columns);

@@ -188,6 +188,7 @@ fn every_fast_path_can_be_switched_off() {
         float_atomics: false,
         wide_atomics: false,
         subgroups: false,
+        pipelines: None,
     };
     let gpu = gpu_or_return!(off);
     let caps = gpu.caps();

@@ -84,6 +84,11 @@ impl Home {
         }
     }
 
+    /// As [`rest`](Self::rest), and waits for the thread: before devices go, of which others may be in use.
+    pub(crate) fn rest_at_last(&mut self) {
+        self.awake = None;
+    }
+
     /// The adapter's name.
     pub fn name(&self) -> String {
         self.gpu.name().to_owned()

@@ -55,17 +55,15 @@ impl Registration {
     /// piece is registered.
     pub fn count(&mut self, ring: &IoUring, pool: &PagePool, frame: u32) {
         let Some(number) = (frame as usize).checked_div(self.frames_per_piece) else { return };
-        let piece = &mut self.pieces[number];
-        piece.reads += 1;
-        if piece.is_registered || piece.reads <= FILLS * self.frames_per_piece {
-            return;
-        }
         let (memory, piece_bytes) = (pool.memory(), self.frames_per_piece * pool.frame_bytes());
         let start = number * piece_bytes;
-        let part = libc::iovec {
-            iov_base: memory.as_mut_ptr().wrapping_add(start).cast(),
-            iov_len: piece_bytes.min(memory.len() - start),
-        };
+        let bytes = piece_bytes.min(memory.len() - start);
+        let piece = &mut self.pieces[number];
+        piece.reads += 1;
+        if piece.is_registered || piece.reads <= FILLS * (bytes / pool.frame_bytes()) {
+            return;
+        }
+        let part = libc::iovec { iov_base: memory.as_mut_ptr().wrapping_add(start).cast(), iov_len: bytes };
         #[allow(unsafe_code)]
         // SAFETY: the range lies within the pool, which outlives every request (frames hold it), and the kernel keeps
         // registered pages pinned by itself. No request in flight names this entry of the table: it was empty.
