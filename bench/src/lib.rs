@@ -32,6 +32,7 @@ mod overlap;
 mod peers;
 mod raw;
 mod runs;
+mod start;
 mod stripes;
 mod suite;
 
@@ -93,6 +94,7 @@ enum Bench {
     Checks(checks::Options),
     Fetchers(fetchers::Options),
     Stripes(stripes::Options),
+    Start(start::Options),
     Suite(suite::Options),
     Gpu(gpu::Options),
     Devices(devices::Options),
@@ -130,6 +132,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Checks(options) => publish(checks::run(&options), &options.common),
         Bench::Fetchers(options) => publish(fetchers::run(&options), &options.common),
         Bench::Stripes(options) => publish(stripes::run(&options), &options.common),
+        Bench::Start(options) => publish(start::run(&options), &options.common),
         Bench::Suite(options) => suite::run(&options),
         Bench::Gpu(options) => gpu::run(&options),
         Bench::Devices(options) => devices::run(&options),

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::memory;
 use memmap2::MmapMut;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 
 /// The alignment of [`SharedMemory`] and of an [`AlignedBuffer`], in bytes: a memory page, and a multiple of any disk's
 /// logical block.
@@ -18,7 +18,7 @@ pub const ALIGNMENT: usize = 4096;
 #[derive(Debug)]
 pub struct SharedMemory {
     /// Owns the memory, if there is any; never used for access.
-    _map: Option<MmapMut>,
+    map: Option<MmapMut>,
     start: *mut u8,
     bytes: usize,
 }
@@ -37,14 +37,14 @@ impl SharedMemory {
     /// [`Error::Allocation`](crate::Error::Allocation) if the system refuses them.
     pub fn new(what: &str, bytes: u64) -> Result<Self> {
         if bytes == 0 {
-            return Ok(Self { _map: None, start: std::ptr::without_provenance_mut(ALIGNMENT), bytes: 0 });
+            return Ok(Self { map: None, start: std::ptr::without_provenance_mut(ALIGNMENT), bytes: 0 });
         }
         let mut map = memory::map(what, bytes)?;
         #[cfg(target_os = "linux")]
         // A hint: without huge pages everything works, only slower.
         map.advise(memmap2::Advice::HugePage).ok();
         let start = map.as_mut_ptr();
-        Ok(Self { _map: Some(map), start, bytes: bytes as usize })
+        Ok(Self { map: Some(map), start, bytes: bytes as usize })
     }
 
     /// The address of the memory.
@@ -60,6 +60,17 @@ impl SharedMemory {
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
+    }
+
+    /// Faults in a part of the memory: the system provides it now, on this thread, and not when it is first accessed.
+    /// Changes no contents, whoever accesses them meanwhile. Returns whether the system has done so (Linux 5.14).
+    pub fn fault_in(&self, part: Range<usize>) -> bool {
+        assert!(part.start <= part.end && part.end <= self.bytes, "a part of {} bytes: {part:?}", self.bytes);
+        #[cfg(target_os = "linux")]
+        if let Some(map) = &self.map {
+            return map.advise_range(memmap2::Advice::PopulateWrite, part.start, part.len()).is_ok();
+        }
+        false
     }
 }
 
@@ -135,8 +146,18 @@ mod tests {
     /// Empty buffers are placeholders: they allocate nothing, so the system cannot refuse them.
     #[test]
     fn no_bytes_need_no_memory() {
-        assert!(SharedMemory::new("a test", 0).unwrap()._map.is_none());
-        assert!(SharedMemory::new("a test", 1).unwrap()._map.is_some());
+        assert!(SharedMemory::new("a test", 0).unwrap().map.is_none());
+        assert!(SharedMemory::new("a test", 1).unwrap().map.is_some());
+    }
+
+    #[test]
+    fn memory_that_is_faulted_in_keeps_its_contents() {
+        let mut buffer = AlignedBuffer::new(8 << 20);
+        buffer[5 << 20] = 7;
+        let done = buffer.shared().fault_in(4 << 20..8 << 20);
+        assert!(done || !cfg!(target_os = "linux"), "MADV_POPULATE_WRITE is in Linux from 5.14 on");
+        assert!(buffer.iter().enumerate().all(|(at, &byte)| byte == if at == 5 << 20 { 7 } else { 0 }));
+        assert!(!AlignedBuffer::new(0).shared().fault_in(0..0));
     }
 
     #[test]

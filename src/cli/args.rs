@@ -3,6 +3,7 @@
 use super::Failure;
 use super::memory::memory_bytes;
 use clap::{Args, ValueEnum};
+use etcetera::BaseStrategy as _;
 use std::path::PathBuf;
 pub use topostream::algorithms::command::size;
 use topostream::device::DeviceChoice;
@@ -236,6 +237,8 @@ enum FastPathName {
     Subgroups,
     /// Supersteps that the GPU runs by itself; instead, the host starts each of them
     DeviceLoop,
+    /// Compiled kernels in the user's cache folder; instead, every process compiles them
+    PipelineCache,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -279,6 +282,7 @@ impl ResourceArgs {
         GpuSettings {
             memory_bytes: self.device_memory,
             cache_bytes: self.device_cache,
+            pipelines: if allowed(FastPathName::PipelineCache) { pipelines() } else { None },
             distribution: self.distribution,
             batch_pages: self.batch_pages,
             transfer: match self.transfer {
@@ -296,5 +300,16 @@ impl ResourceArgs {
             },
             ..GpuSettings::default()
         }
+    }
+}
+
+/// The environment variable with the folder of compiled kernels; empty for none.
+const PIPELINES: &str = "TOPOSTREAM_PIPELINES";
+
+/// The folder where compiled kernels are kept: that of the environment, else one in the user's cache folder.
+fn pipelines() -> Option<PathBuf> {
+    match std::env::var_os(PIPELINES) {
+        Some(folder) => (!folder.is_empty()).then(|| folder.into()),
+        None => Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("topostream").join("pipelines")),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Options of GPUs for a run.
@@ -11,6 +12,9 @@ pub struct GpuSettings {
     pub memory_bytes: Option<u64>,
     /// The page cache's share of it, in bytes; by default all that the attributes leave, 0 for no cache.
     pub cache_bytes: Option<u64>,
+    /// The folder where compiled kernels are kept between processes, where the driver allows it; by default they are
+    /// not.
+    pub pipelines: Option<PathBuf>,
     /// How work is shared out within a batch of pages.
     #[doc(hidden)]
     pub distribution: Distribution,
@@ -39,6 +43,7 @@ impl Default for GpuSettings {
         Self {
             memory_bytes: None,
             cache_bytes: None,
+            pipelines: None,
             distribution: Distribution::Auto,
             batch_pages: BATCH_PAGES_DEFAULT,
             transfer: PageTransfer::Auto,

@@ -43,8 +43,10 @@ impl KeptBuffer {
         match kept.filter(|kept| (kept.frames, kept.frame_bytes) == (frames, frame_bytes)) {
             Some(kept) => Ok(kept.cache),
             None => {
-                let memory = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes)?;
-                Ok(PageCache::new(memory, plan.stream_frames()))
+                let mut frames = PagePool::frames(frames, page_bytes, frame_bytes as u32 - page_bytes)?;
+                // The cache takes free frames from the back. The first ones in memory come first.
+                frames.reverse();
+                Ok(PageCache::new(frames, plan.stream_frames()))
             }
         }
     }

@@ -188,6 +188,22 @@ impl Roster {
     }
 }
 
+/// No device is in use when the first of them is closed: drivers hang at times otherwise.
+#[cfg(feature = "gpu")]
+impl Drop for Roster {
+    fn drop(&mut self) {
+        let devices = self.devices.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for device in devices {
+            if let OpenDevice::Gpu { home, .. } = device
+                && let Ok(mut home) = home.lock()
+                && let Some(home) = &mut *home
+            {
+                home.rest_at_last();
+            }
+        }
+    }
+}
+
 impl OpenDevice {
     fn binding_bytes_max(&self) -> u64 {
         match self {

@@ -122,6 +122,7 @@ impl Setting {
 
     pub fn gpu(&self) -> GpuSettings {
         GpuSettings {
+            pipelines: None,
             memory_bytes: Some(1 << 30),
             cache_bytes: (self.cache == Cache::Off).then_some(0),
             distribution: self.distribution,
@@ -164,7 +165,7 @@ pub fn needed_bytes<T>(store: &TestStore, options: &EngineOptions, work: impl Fn
 
 /// The same with this much device memory.
 pub fn with_memory(options: EngineOptions, memory_bytes: u64) -> EngineOptions {
-    let gpu = GpuSettings { memory_bytes: Some(memory_bytes), ..options.gpu };
+    let gpu = GpuSettings { memory_bytes: Some(memory_bytes), ..options.gpu.clone() };
     options.with_gpu(gpu)
 }
 

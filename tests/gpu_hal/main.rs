@@ -60,6 +60,7 @@ macro_rules! gpu_or_return {
 }
 
 // After the macro that it uses.
+mod start;
 #[cfg(target_os = "linux")]
 mod transfer;
 
@@ -187,6 +188,7 @@ fn every_fast_path_can_be_switched_off() {
         float_atomics: false,
         wide_atomics: false,
         subgroups: false,
+        pipelines: None,
     };
     let gpu = gpu_or_return!(off);
     let caps = gpu.caps();

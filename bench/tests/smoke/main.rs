@@ -312,3 +312,18 @@ fn checkpoint() {
     assert_eq!((rows(&value, 0), value["claims"].as_array().unwrap().len()), (3, 6));
     assert!(value["tables"][0].to_string().contains("components"), "{value}");
 }
+
+/// The program itself belongs to another package: a script stands in for it.
+#[test]
+fn start() {
+    let folder = folder();
+    let program = folder.path().join("program");
+    let report = r#"{"wall_ns": 1000000, "buffer_bytes": 4096, "device": "cpu, 2 threads"}"#;
+    std::fs::write(&program, format!("#!/bin/sh\necho '{report}'\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let program = program.to_str().unwrap();
+    let (text, value) =
+        bench(folder.path(), "start", &["--scale", "10", "--device", "cpu", "--part", "1", "--program", program]);
+    assert_eq!(value["tables"][0]["rows"].as_array().unwrap().len(), 2);
+    assert!(text.contains("process beyond the run"), "{text}");
+}

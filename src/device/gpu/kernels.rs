@@ -2,6 +2,7 @@
 
 use super::adapter::import::shader_module;
 use super::adapter::open::Gpu;
+use super::adapter::pipeline_cache::DiskCache;
 use super::compose::{self, Access, Binding, Declared, KernelName, ModuleOptions, Resource};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
@@ -37,6 +38,50 @@ impl Kernels {
         if let Some((_, kernel)) = known.iter().find(|(known, _)| known == declared) {
             return Ok(Arc::clone(kernel));
         }
+        let kernel = Arc::new(Kernel::compose(gpu, declared, name, options)?);
+        known.push((declared.clone(), Arc::clone(&kernel)));
+        Ok(kernel)
+    }
+
+    /// Writes the compiled kernels to disk, where they are kept there. Failures cost time in the next process only.
+    pub fn save(&self, gpu: &Gpu) {
+        gpu.pipelines().map(DiskCache::save);
+    }
+
+    /// Composes kernels that are not known yet, side by side. Errors are left to [`get`](Self::get): perhaps none of the
+    /// kernels concerned is used.
+    pub fn prepare(&mut self, gpu: &Gpu, declared: &Declared, wanted: Vec<(KernelName, ModuleOptions)>) {
+        let mut missing: Vec<(KernelName, ModuleOptions)> = Vec::new();
+        for key in wanted {
+            let is_known = self.0.get(&key).is_some_and(|known| known.iter().any(|(known, _)| known == declared));
+            if !is_known && !missing.contains(&key) {
+                missing.push(key);
+            }
+        }
+        let made: Vec<_> = std::thread::scope(|scope| {
+            let start = |(name, options): &(KernelName, ModuleOptions)| {
+                let (name, options) = (*name, options.clone());
+                let work = move || Kernel::compose(gpu, declared, name, &options).ok();
+                std::thread::Builder::new().name("gpu kernel".into()).spawn_scoped(scope, work).ok()
+            };
+            let threads: Vec<_> = missing.iter().map(start).collect();
+            threads.into_iter().map(|thread| thread.and_then(|thread| thread.join().ok().flatten())).collect()
+        });
+        for (key, kernel) in missing.into_iter().zip(made) {
+            if let Some(kernel) = kernel {
+                self.0.entry(key).or_default().push((declared.clone(), Arc::new(kernel)));
+            }
+        }
+    }
+}
+
+fn module_label(declared: &Declared, name: KernelName) -> String {
+    format!("{} {name}", declared.name)
+}
+
+impl Kernel {
+    /// Composes a module and makes it a pipeline.
+    fn compose(gpu: &Gpu, declared: &Declared, name: KernelName, options: &ModuleOptions) -> Result<Self> {
         let module = compose::compose(declared, name, options);
         compose::check(&module).map_err(|error| Error::Shader(error.to_string()))?;
         let storage = module.bindings.iter().filter(|binding| binding.access != Access::Uniform).count();
@@ -46,17 +91,9 @@ impl Kernels {
         }
         // Kernels without hooks have nothing of the algorithm's text.
         let trusted = !declared.shader.is_checked() || !name.has_hooks();
-        let kernel = Arc::new(Kernel::new(gpu, &module_label(declared, name), &module, trusted)?);
-        known.push((declared.clone(), Arc::clone(&kernel)));
-        Ok(kernel)
+        Self::new(gpu, &module_label(declared, name), &module, trusted)
     }
-}
 
-fn module_label(declared: &Declared, name: KernelName) -> String {
-    format!("{} {name}", declared.name)
-}
-
-impl Kernel {
     fn new(gpu: &Gpu, label: &str, module: &compose::Module, trusted: bool) -> Result<Self> {
         let groups = module.bindings.iter().map(|binding| binding.group + 1).max().unwrap_or(0);
         let layouts: Vec<_> = (0..groups).map(|group| layout(gpu, label, &module.bindings, group)).collect();
@@ -80,7 +117,7 @@ impl Kernel {
                     zero_initialize_workgroup_memory: false,
                     ..Default::default()
                 },
-                cache: None,
+                cache: gpu.pipelines().map(DiskCache::cache),
             })
         })?;
         Ok(Self { pipeline, layouts, bindings: module.bindings.clone() })

@@ -27,6 +27,7 @@ mod kernels;
 mod memory;
 
 pub use adapter::adapters::{Adapter, AdapterReport};
+pub use adapter::awake::Awake;
 pub use adapter::import::{HostImport, HostMemory, SharedBuffer};
 pub use adapter::open::{Caps, Gpu, GpuOptions};
 pub use adapter::transfer::{Copy, TransferQueue, TransferTicket};

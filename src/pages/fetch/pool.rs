@@ -2,10 +2,20 @@
 //!
 //! A [`Frame`] has one owner at a time (cache, fetcher or device) and is moved between them, so a frame cannot be read
 //! while the kernel still writes to it.
+//!
+//! The system provides memory when it is first accessed, which takes about 0.1 s per GB on one thread. The shared
+//! threads do it ahead of the reads, in pieces. They need only be faster than the disk: a run does not wait for them,
+//! since memory that a read finds missing is faulted in by the read.
 
-use std::sync::Arc;
-use topostream_formats::Result;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use topostream_formats::buffer::{ALIGNMENT, SharedMemory};
+use topostream_formats::{Result, threads};
+
+/// The size of a part that one thread faults in at once.
+const PIECE_BYTES: usize = 16 << 20;
+/// The largest distance from the frames in use to the memory that is faulted in ahead of them.
+const AHEAD_BYTES: usize = 256 << 20;
 
 /// One allocation, divided into frames.
 #[derive(Debug)]
@@ -13,6 +23,8 @@ pub struct PagePool {
     memory: SharedMemory,
     page_bytes: usize,
     frame_bytes: usize,
+    /// The memory that has been faulted in, or will soon be: this many bytes from the start.
+    faulted_in: AtomicUsize,
 }
 
 /// Memory for one page and, if the run reads weights, its page of weights.
@@ -32,7 +44,7 @@ impl PagePool {
         let (page_bytes, frame_bytes) = (page_bytes as usize, page_bytes as usize + weight_page_bytes as usize);
         assert!(page_bytes.is_multiple_of(ALIGNMENT) && frame_bytes.is_multiple_of(ALIGNMENT));
         let memory = SharedMemory::new("the page buffer", (frame_bytes as u64).saturating_mul(frames.into()))?;
-        let pool = Arc::new(Self { memory, page_bytes, frame_bytes });
+        let pool = Arc::new(Self { memory, page_bytes, frame_bytes, faulted_in: AtomicUsize::new(0) });
         Ok((0..frames).map(|index| Frame { pool: Arc::clone(&pool), index }).collect())
     }
 
@@ -46,6 +58,43 @@ impl PagePool {
     pub fn frame_bytes(&self) -> usize {
         self.frame_bytes
     }
+
+    /// Has half of the shared threads fault in all of the memory, in the order of addresses. Returns at once.
+    pub fn fault_in_all(self: &Arc<Self>) {
+        if threads::start_shared_pool().is_err() {
+            return;
+        }
+        for _ in 0..rayon::current_num_threads().div_ceil(2) {
+            let pool = Arc::downgrade(self);
+            rayon::spawn(move || while fault_in_piece(&pool) {});
+        }
+    }
+
+    /// Has the shared threads fault in memory beyond a frame that comes into use: as much as is in use, within limits.
+    /// Frames come into use in the order of addresses, so a pool that is larger than its use stays mostly untouched.
+    pub fn fault_in_beyond(self: &Arc<Self>, frame: u32) {
+        let used = (frame as usize + 1) * self.frame_bytes;
+        let wanted = (used + used.clamp(PIECE_BYTES, AHEAD_BYTES)).min(self.memory.len());
+        while self.faulted_in.load(Ordering::Relaxed) < wanted && threads::start_shared_pool().is_ok() {
+            let Some(piece) = self.next_piece() else { return };
+            let pool = Arc::downgrade(self);
+            rayon::spawn(move || {
+                pool.upgrade().map(|pool| pool.memory.fault_in(piece));
+            });
+        }
+    }
+
+    /// The next part to be faulted in, which belongs to the caller then.
+    fn next_piece(&self) -> Option<std::ops::Range<usize>> {
+        let start = self.faulted_in.fetch_add(PIECE_BYTES, Ordering::Relaxed);
+        (start < self.memory.len()).then(|| start..self.memory.len().min(start + PIECE_BYTES))
+    }
+}
+
+/// Faults in the next part of a pool. Returns whether to go on: the pool still exists, parts are left, and the system
+/// does it.
+fn fault_in_piece(pool: &Weak<PagePool>) -> bool {
+    pool.upgrade().is_some_and(|pool| pool.next_piece().is_some_and(|piece| pool.memory.fault_in(piece)))
 }
 
 impl Frame {
@@ -107,6 +156,25 @@ mod tests {
             assert!(frame.page().len() == 8192 && frame.weights().len() == 4096);
             assert!(frame.page().iter().chain(frame.weights()).all(|&byte| byte == number));
         }
+    }
+
+    /// The threads stop at the end of the pool, or when it is freed, and change no contents.
+    #[test]
+    fn pools_are_faulted_in_once() {
+        let mut frames = PagePool::frames(40, 1 << 20, 0).unwrap();
+        frames.iter_mut().for_each(|frame| frame.bytes_mut()[7] = frame.index() as u8);
+        let pool = Arc::clone(frames[0].pool());
+        pool.fault_in_beyond(0);
+        assert_eq!(pool.faulted_in.load(Ordering::Relaxed), 2 * PIECE_BYTES, "as much as is used, in whole pieces");
+        pool.fault_in_all();
+        pool.fault_in_beyond(39);
+        while pool.faulted_in.load(Ordering::Relaxed) < pool.memory.len() {
+            std::thread::yield_now();
+        }
+        assert!(frames.iter().all(|frame| frame.page()[7] == frame.index() as u8 && frame.page()[8] == 0));
+        let weak = Arc::downgrade(&pool);
+        drop((frames, pool));
+        while fault_in_piece(&weak) {}
     }
 
     /// The total size exceeds the address space, and would be small modulo 2^64.

@@ -1,4 +1,5 @@
-//! The io_uring fetcher: direct I/O from registered files into registered buffers.
+//! The io_uring fetcher: direct I/O from registered files into frames, which are registered where that pays
+//! (`registration`).
 //!
 //! Completions signal an eventfd that tokio watches. They are first collected into a queue and then processed.
 //!
@@ -7,6 +8,9 @@
 //! has taken may still write to their frames. `shut_down` waits for them on the eventfd, which needs no system call on
 //! the ring. Frames whose requests do not complete are never freed.
 
+mod registration;
+
+use self::registration::Registration;
 use super::open::FileRange;
 use super::{Fetcher, Frame, IN_FLIGHT_MAX, PageFiles, PageFilled, PagePool, PageRead, PageRef, SHUT_DOWN_TIMEOUT};
 use crate::error;
@@ -22,8 +26,6 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::Sleep;
 use topostream_formats::patience::{Patience, is_transient, lasting};
 
-/// The kernel's limit on the size of one registered buffer.
-const REGISTERED_BYTES_MAX: usize = 1 << 30;
 /// The maximum size of one request. A page of 64 MiB becomes several requests.
 const REQUEST_BYTES_MAX: usize = 2 << 20;
 /// The maximum number of requests in the ring.
@@ -38,8 +40,7 @@ pub struct UringFetcher {
     submit: fn(&IoUring) -> Result<usize>,
     event: AsyncFd<OwnedFd>,
     files: PageFiles,
-    /// Frames in one registered buffer; 0 if the buffers could not be registered (locked-memory limit).
-    frames_per_buffer: usize,
+    registration: Registration,
     reads: Vec<Option<ReadInFlight>>,
     requests: Vec<Option<Request>>,
     /// Requests that wait for room in the ring.
@@ -84,7 +85,7 @@ impl UringFetcher {
         let mut ring = IoUring::new(ENTRIES)?;
         let fds: Vec<i32> = files.files.iter().map(|open| open.file.as_raw_fd()).collect();
         ring.submitter().register_files(&fds)?;
-        let frames_per_buffer = register_buffers(&ring, pool);
+        let registration = Registration::new(&ring, pool);
         round_trip(&mut ring)?;
         let event = eventfd()?;
         ring.submitter().register_eventfd(event.as_raw_fd())?;
@@ -96,7 +97,7 @@ impl UringFetcher {
             submit: |ring| ring.submit(),
             event,
             files,
-            frames_per_buffer,
+            registration,
             reads: Vec::new(),
             requests: Vec::new(),
             waiting: Vec::new(),
@@ -184,8 +185,8 @@ impl UringFetcher {
         let frame = &self.reads[*read].as_ref().expect("the read has requests").frame;
         let (file, start) = (types::Fixed(range.file as u32), frame.as_mut_ptr().wrapping_add(range.at));
         let bytes = range.bytes as u32;
-        let entry = match (frame.index() as usize).checked_div(self.frames_per_buffer) {
-            Some(buffer) => opcode::ReadFixed::new(file, start, bytes, buffer as u16).offset(range.offset).build(),
+        let entry = match self.registration.buffer(frame.index()) {
+            Some(buffer) => opcode::ReadFixed::new(file, start, bytes, buffer).offset(range.offset).build(),
             None => opcode::Read::new(file, start, bytes).offset(range.offset).build(),
         };
         entry.user_data(slot as u64)
@@ -259,7 +260,7 @@ impl UringFetcher {
 
 impl Fetcher for UringFetcher {
     fn name(&self) -> &'static str {
-        if self.frames_per_buffer > 0 { "io_uring" } else { "io_uring, buffers not registered" }
+        if self.registration.is_possible() { "io_uring" } else { "io_uring, buffers not registered" }
     }
 
     fn direct(&self) -> bool {
@@ -274,6 +275,8 @@ impl Fetcher for UringFetcher {
             let result = Err(Error::new(ErrorKind::InvalidInput, "the frame is smaller than the page"));
             return self.filled.push(PageFilled { page, frame, result });
         }
+        frame.pool().fault_in_beyond(frame.index());
+        self.registration.count(&self.ring, frame.pool(), frame.index());
         let read = ReadInFlight { page, frame, requests_left: ranges.len(), result: Ok(()) };
         let read = insert(&mut self.reads, read);
         // The ring takes waiting requests from the back.
@@ -401,25 +404,6 @@ fn insert<T>(slots: &mut Vec<Option<T>>, value: T) -> usize {
     }
     slots[slot] = Some(value);
     slot
-}
-
-/// Registers the pool with the ring as buffers of at most 1 GiB. Returns the number of frames in a buffer, or 0 if the
-/// kernel refuses.
-fn register_buffers(ring: &IoUring, pool: &PagePool) -> usize {
-    let frames_per_buffer = REGISTERED_BYTES_MAX / pool.frame_bytes();
-    let buffer_bytes = frames_per_buffer * pool.frame_bytes();
-    let memory = pool.memory();
-    let buffers: Vec<libc::iovec> = (0..memory.len())
-        .step_by(buffer_bytes)
-        .map(|start| libc::iovec {
-            iov_base: memory.as_mut_ptr().wrapping_add(start).cast(),
-            iov_len: buffer_bytes.min(memory.len() - start),
-        })
-        .collect();
-    #[allow(unsafe_code)]
-    // SAFETY: the pool outlives every request (frames hold it), and the kernel keeps registered pages pinned by itself.
-    let registered = unsafe { ring.submitter().register_buffers(&buffers) };
-    if registered.is_ok() { frames_per_buffer } else { 0 }
 }
 
 fn eventfd() -> Result<OwnedFd> {

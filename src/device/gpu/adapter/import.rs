@@ -33,7 +33,7 @@ use super::open::Gpu;
 use super::vulkan;
 use crate::device::exchange::ExchangeMemory;
 use crate::error::{Error, GpuError};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 use topostream_formats::buffer::AlignedBuffer;
 use wgpu::BufferUsages;
@@ -127,13 +127,25 @@ impl HostImport {
     }
 
     fn import(gpu: &Gpu, memory: &Arc<dyn HostMemory>, chunk_bytes: u64, usage: BufferUsages) -> Result<Self, Error> {
+        Self::check(gpu, &**memory, chunk_bytes)?;
+        let bytes = memory.memory().len() as u64;
+        let chunk = |offset| import_part(gpu, memory, offset..bytes.min(offset + chunk_bytes), usage);
+        let chunks = (0..bytes).step_by(chunk_bytes as usize).map(chunk).collect::<Result<_, _>>()?;
+        Ok(Self { chunks, chunk_bytes })
+    }
+
+    /// Checks that memory can be imported in chunks of this size, as far as is known before it is tried.
+    ///
+    /// # Errors
+    /// [`GpuError::Unavailable`] with the reason; what [`Gpu::check`] says.
+    pub fn check(gpu: &Gpu, memory: &dyn HostMemory, chunk_bytes: u64) -> Result<(), GpuError> {
         gpu.check()?;
-        let refusal = |message: &str| Err(gpu.health().unavailable("host memory import", message).into());
+        let refusal = |message: &str| Err(gpu.health().unavailable("host memory import", message));
         let (caps, bytes) = (gpu.caps(), memory.memory().len() as u64);
         let address = memory.memory().as_mut_ptr() as u64;
-        let Some(vulkan) = gpu.vulkan().filter(|_| caps.host_import) else {
+        if gpu.vulkan().is_none() || !caps.host_import {
             return refusal("the driver has no VK_EXT_external_memory_host, or it may not be used");
-        };
+        }
         if chunk_bytes == 0 || [chunk_bytes, bytes, address].iter().any(|at| !at.is_multiple_of(caps.import_alignment))
         {
             let alignment = caps.import_alignment;
@@ -145,12 +157,15 @@ impl HostImport {
         if chunk_bytes > most {
             return refusal(&format!("chunks of {chunk_bytes} bytes: a kernel reaches at most {most} at once"));
         }
-        let mut chunks = Vec::new();
-        for offset in (0..bytes).step_by(chunk_bytes as usize) {
-            let raw = vulkan.import(Arc::clone(memory), offset, chunk_bytes.min(bytes - offset), gpu.health())?;
-            chunks.push(wrap(gpu, vulkan, "imported host memory", raw, usage)?);
-        }
-        Ok(Self { chunks, chunk_bytes })
+        Ok(())
+    }
+
+    /// Imports one chunk of memory that has passed [`check`](Self::check), for reading.
+    ///
+    /// # Errors
+    /// The errors of [`HostImport::new`].
+    pub fn chunk(gpu: &Gpu, memory: &Arc<dyn HostMemory>, part: Range<u64>) -> Result<SharedBuffer, GpuError> {
+        import_part(gpu, memory, part, BufferUsages::STORAGE | BufferUsages::COPY_SRC)
     }
 
     /// The buffers, in the order of the memory.
@@ -167,6 +182,19 @@ impl HostImport {
     pub fn locate(&self, offset: u64) -> (usize, u64) {
         ((offset / self.chunk_bytes) as usize, offset % self.chunk_bytes)
     }
+}
+
+fn import_part(
+    gpu: &Gpu,
+    memory: &Arc<dyn HostMemory>,
+    part: Range<u64>,
+    usage: BufferUsages,
+) -> Result<SharedBuffer, GpuError> {
+    gpu.check()?;
+    let missing = || gpu.health().unavailable("host memory import", "the device is not driven by Vulkan");
+    let vulkan = gpu.vulkan().ok_or_else(missing)?;
+    let raw = vulkan.import(Arc::clone(memory), part.start, part.end - part.start, gpu.health())?;
+    wrap(gpu, vulkan, "imported host memory", raw, usage)
 }
 
 /// A buffer of device memory that kernels may read and write, and both queues may copy from and to. Its contents are

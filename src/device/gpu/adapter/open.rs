@@ -1,8 +1,10 @@
 //! An open GPU: device and queue, features and limits, and waits that end.
 
 use super::health::{Health, caught};
+use super::pipeline_cache::DiskCache;
 use super::vulkan;
 use crate::error::{Error, GpuError};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,6 +23,8 @@ pub struct GpuOptions {
     pub wide_atomics: bool,
     /// Whether kernels may use subgroup operations.
     pub subgroups: bool,
+    /// The folder where compiled kernels are kept; none if they are not.
+    pub pipelines: Option<PathBuf>,
 }
 
 impl Default for GpuOptions {
@@ -32,6 +36,7 @@ impl Default for GpuOptions {
             float_atomics: true,
             wide_atomics: true,
             subgroups: true,
+            pipelines: None,
         }
     }
 }
@@ -84,6 +89,8 @@ pub struct Gpu {
     pub(super) caps: Caps,
     pub(super) health: Arc<Health>,
     pub(super) is_vulkan: bool,
+    pub(super) is_discrete: bool,
+    pub(super) pipelines: Option<DiskCache>,
 }
 
 /// How long a wait sleeps before it looks whether the device is still there.
@@ -111,6 +118,16 @@ impl Gpu {
     /// Whether the system's interface to it is Vulkan.
     pub fn is_vulkan(&self) -> bool {
         self.is_vulkan
+    }
+
+    /// Whether it is a card with memory of its own.
+    pub fn is_discrete(&self) -> bool {
+        self.is_discrete
+    }
+
+    /// Compiled kernels on disk, if they are kept.
+    pub fn pipelines(&self) -> Option<&DiskCache> {
+        self.pipelines.as_ref()
     }
 
     /// wgpu's queue.

@@ -3,6 +3,7 @@
 use super::adapters::{Adapter, AdapterKind, TIMESTAMPS, WIDE_ATOMICS};
 use super::health::Health;
 use super::open::{Caps, Gpu, GpuOptions};
+use super::pipeline_cache::DiskCache;
 use super::{rounds, vulkan};
 use crate::error::Error;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ impl Gpu {
         features.set(Features::SHADER_FLOAT32_ATOMIC, options.float_atomics);
         features.set(WIDE_ATOMICS, options.wide_atomics);
         features.set(Features::SUBGROUP, options.subgroups);
+        features.set(Features::PIPELINE_CACHE, options.pipelines.is_some());
         features &= adapter.raw.features();
         let mut limits = adapter.raw.limits();
         if let Some(bytes) = options.binding_bytes_max {
@@ -47,7 +49,10 @@ impl Gpu {
         let (device, queue, vulkan) = opened.map_err(|message| health.unavailable("the device", &message))?;
         listen(&device, &health);
         let is_vulkan = adapter.report.backend == "vulkan";
-        let mut gpu = Self { vulkan, queue, device, caps, health, is_vulkan };
+        let is_discrete = adapter.report.kind == AdapterKind::Discrete;
+        let mut gpu = Self { vulkan, queue, device, caps, health, is_vulkan, is_discrete, pipelines: None };
+        let folder = options.pipelines.as_deref();
+        gpu.pipelines = folder.and_then(|folder| DiskCache::open(&gpu, &adapter.raw.get_info(), folder));
         // Drivers of cards are known to run loops to their end.
         if !matches!(adapter.report.kind, AdapterKind::Discrete | AdapterKind::Integrated) {
             gpu.caps.loops_limited = rounds::are_limited(&gpu)?;

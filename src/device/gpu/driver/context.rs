@@ -7,13 +7,14 @@
 use super::timing::Timing;
 use crate::device::Workers;
 use crate::device::exchange::{ExchangeMemory, packs};
-use crate::device::gpu::adapter::import::{HostImport, SharedBuffer};
+use crate::device::gpu::adapter::import::SharedBuffer;
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::compose::{Declared, KernelName, ModuleOptions, Resource};
 use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::buffers::{GraphBuffers, RunBuffers, Span, level_vertices};
 use crate::device::gpu::memory::home::Home;
 use crate::device::gpu::memory::plan::{DevicePlan, Request, exchange_bytes};
+use crate::device::gpu::memory::pool_import::PoolImport;
 use crate::error::{Error, Result};
 use crate::model::Part;
 use crate::model::algorithm::{Algorithm, Graph, Step, Visit};
@@ -127,8 +128,8 @@ impl Context {
     ///
     /// # Panics
     /// Where it is not imported.
-    pub fn import(&self) -> &HostImport {
-        &self.home.import.as_ref().expect("frames are read in place only where they are imported").1
+    pub fn import(&self) -> &PoolImport {
+        self.home.import.as_ref().expect("frames are read in place only where they are imported")
     }
 
     /// The buffer of the import that a frame lies in, and the byte where it begins there.
@@ -179,6 +180,15 @@ impl Context {
     ) -> Result<Arc<Kernel>> {
         let options = self.with_levels(name, ModuleOptions { in_place, ..self.options(direction, visit) });
         self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
+    }
+
+    /// Composes kernels of this run side by side.
+    pub fn prepare_kernels(&mut self, kernels: &[(KernelName, Direction, Visit, bool)]) {
+        let options = |&(name, direction, visit, in_place): &(KernelName, Direction, Visit, bool)| {
+            (name, self.with_levels(name, ModuleOptions { in_place, ..self.options(direction, visit) }))
+        };
+        let wanted = kernels.iter().map(options).collect();
+        self.home.kernels.prepare(&self.home.gpu, &self.declared, wanted);
     }
 
     /// A kernel of this run for supersteps that the device runs by itself: its census clears the old frontier.

@@ -226,17 +226,17 @@ impl Intake {
 
     fn start_copies(&mut self, context: &mut Context) -> Result<()> {
         let Context { home, plan, arena_buffers, .. } = context;
-        let (Some(transfer), Some((_, import))) = (&mut home.transfer, &home.import) else { return Ok(()) };
+        let (Some(transfer), Some(import)) = (&mut home.transfer, &home.import) else { return Ok(()) };
         let (bytes, by_submission) = (plan.slot_bytes, (COPY_BYTES / plan.slot_bytes).max(1) as usize);
         while !self.to_copy.is_empty() && self.copying.len() < COPIES_MAX {
             let jobs: Vec<Job> = self.to_copy.drain(..self.to_copy.len().min(by_submission)).collect();
-            let copy = |job: &Job| {
+            let copy = |job: &Job| -> Result<Copy<'_>> {
                 let (frame, slot) = (job.frame.as_ref().expect("not copied yet"), job.slot.as_ref().expect("has one"));
                 let (chunk, source_offset) = import.locate(u64::from(frame.index()) * bytes);
-                let (source, dest) = (&import.chunks()[chunk], &arena_buffers[slot.buffer as usize]);
-                Copy { source, source_offset, dest, dest_offset: self.arena.offset(slot), bytes }
+                let (source, dest) = (import.chunk(chunk)?, &arena_buffers[slot.buffer as usize]);
+                Ok(Copy { source, source_offset, dest, dest_offset: self.arena.offset(slot), bytes })
             };
-            let ticket = transfer.submit(&jobs.iter().map(copy).collect::<Vec<_>>())?;
+            let ticket = transfer.submit(&jobs.iter().map(copy).collect::<Result<Vec<_>>>()?)?;
             self.tally.transfer.copied_bytes += bytes * jobs.len() as u64;
             self.copying.push_back((ticket, jobs));
         }

@@ -147,9 +147,10 @@ impl Launches {
 
     fn launch_batch(&mut self, context: &mut Context, place: Place, mut jobs: Vec<Job>) -> Result<()> {
         let ring = self.free_rings.pop().expect("asked by the caller");
+        context.home.rest();
         let table = self.table(context, place, &mut jobs);
         let mut encoder = context.encoder();
-        self.encode_copies(context, &mut encoder, &jobs);
+        self.encode_copies(context, &mut encoder, &jobs)?;
         context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes());
         let (x, y) = table.groups();
         if x > 0 {
@@ -200,14 +201,14 @@ impl Launches {
     }
 
     /// Copies pages that have a slot but are still in their frames, before the kernel of the same launch.
-    fn encode_copies(&mut self, context: &Context, encoder: &mut wgpu::CommandEncoder, jobs: &[Job]) {
+    fn encode_copies(&mut self, context: &Context, encoder: &mut wgpu::CommandEncoder, jobs: &[Job]) -> Result<()> {
         let bytes = context.plan.slot_bytes;
         for job in jobs {
             let (Some(frame), Some(slot)) = (&job.frame, &job.slot) else { continue };
             let (dest, to) = (&context.arena_buffers[slot.buffer as usize], u64::from(slot.index) * bytes);
             if context.home.import.is_some() {
                 let (chunk, from) = context.frame_place(frame.index());
-                encoder.copy_buffer_to_buffer(&context.import().chunks()[chunk as usize], from, dest, to, bytes);
+                encoder.copy_buffer_to_buffer(context.import().chunk(chunk as usize)?, from, dest, to, bytes);
             } else {
                 let size = NonZeroU64::new(bytes).expect("pages have bytes");
                 if let Some(mut view) = context.gpu().queue().write_buffer_with(dest, to, size) {
@@ -218,6 +219,7 @@ impl Launches {
             }
             self.tally.transfer.copied_bytes += bytes;
         }
+        Ok(())
     }
 
     /// Encodes one pass of a kernel over a batch.
@@ -235,7 +237,7 @@ impl Launches {
         for group in 0..kernel.groups() {
             let key = (name, group, place, ring);
             if !self.groups.contains_key(&key) {
-                let made = self.bind(context, &kernel, group, place, ring);
+                let made = self.bind(context, &kernel, group, place, ring)?;
                 self.groups.insert(key, made);
             }
         }
@@ -245,18 +247,26 @@ impl Launches {
         Ok(())
     }
 
-    fn bind(&self, context: &Context, kernel: &Kernel, group: u32, place: Place, ring: usize) -> wgpu::BindGroup {
+    fn bind(
+        &self,
+        context: &Context,
+        kernel: &Kernel,
+        group: u32,
+        place: Place,
+        ring: usize,
+    ) -> Result<wgpu::BindGroup> {
         let (graph, Step { superstep, direction, .. }) = (context.graph_buffers(), context.step);
-        kernel.bind(context.gpu(), group, |resource| match resource {
-            Resource::Pages => match place {
-                Place::Arena(buffer) => &context.arena_buffers[buffer as usize],
-                Place::Frames(chunk) => &context.import().chunks()[chunk as usize],
-            },
+        let pages: &wgpu::Buffer = match place {
+            Place::Arena(buffer) => &context.arena_buffers[buffer as usize],
+            Place::Frames(chunk) => context.import().chunk(chunk as usize)?,
+        };
+        Ok(kernel.bind(context.gpu(), group, |resource| match resource {
+            Resource::Pages => pages,
             Resource::Batch => &self.batch_buffers[ring],
             Resource::Rows => self.rows.buffer(),
             Resource::HubQueue => &self.hubs.buffer,
             other => context.buffers.find(graph, superstep, direction, other),
-        })
+        }))
     }
 
     /// The pages of a launch that is done.

@@ -18,7 +18,7 @@
 //! | `context` | nothing that changes in a superstep: adapter, attributes, plan; all four are passed it |
 //!
 //! The five know the context and the values that are handed on ([`batch::Job`], `tally`), and not each other: only this
-//! file calls all of them. `initial` and `values` set and read attributes, `notes` and `timing` are parts of
+//! file calls all of them. `initial` and `values` set and read attributes, `likely` names kernels to compile early, `notes` and `timing` are parts of
 //! `superstep` and `context`, `message` is the channel's.
 //!
 //! Created and called by [`GpuDevice`](super::GpuDevice), by messages only. The thread sleeps on one channel; while
@@ -32,6 +32,7 @@ mod exchange;
 mod initial;
 mod intake;
 mod launches;
+mod likely;
 mod message;
 mod notes;
 mod superstep;
@@ -108,6 +109,7 @@ impl Driver {
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
         let mut context = Context::new(home, &setup)?;
+        context.prepare_kernels(&likely::kernels(&context));
         let RunSetup { workers, exchange, runs_ahead, .. } = setup;
         let exchange = exchange.map(|memory| Exchange::new(&mut context, memory)).transpose()?;
         let arena = context.home.arena.take().expect("prepared with the run");
@@ -348,6 +350,7 @@ impl Driver {
         let (arena, rows) = (self.intake.arena(), self.launches.rows());
         let ahead = self.device_loop.run(&mut self.context, (arena, rows), step, &self.found)?;
         if let Some(last) = ahead.supersteps.last() {
+            self.context.home.rest();
             self.found = last.end.summary;
             return Ok((ahead, None));
         }
@@ -454,6 +457,8 @@ impl Driver {
             }
         }
         let Self { mut context, intake, launches, device_loop, failed, .. } = self;
+        context.home.rest();
+        context.home.kernels.save(&context.home.gpu);
         context.home.left = device_loop.into_left();
         let (launched, rows) = launches.into_parts();
         context.home.rows = Some(rows);

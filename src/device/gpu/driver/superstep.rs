@@ -324,7 +324,7 @@ pub(super) fn visits(context: &Context) -> Vec<(Direction, Visit)> {
 }
 
 /// The possible supersteps that visit some of a traversal's pages; the others visit all.
-fn partial(context: &Context) -> Vec<(Direction, Visit)> {
+pub(super) fn partial(context: &Context) -> Vec<(Direction, Visit)> {
     let some = |&(_, visit): &(Direction, Visit)| match visit {
         Visit::All | Visit::None => false,
         Visit::Within(_) => true,

@@ -3,9 +3,11 @@
 use super::arena::Arena;
 use super::buffers::GraphBuffers;
 use super::plan::DevicePlan;
+use super::pool_import::PoolImport;
 use super::rows::UnitRows;
 use crate::device::exchange::ExchangeMemory;
 use crate::device::gpu::adapter::adapters::Adapter;
+use crate::device::gpu::adapter::awake::Awake;
 use crate::device::gpu::adapter::import::HostImport;
 use crate::device::gpu::adapter::open::{Gpu, GpuOptions};
 use crate::device::gpu::adapter::transfer::TransferQueue;
@@ -22,9 +24,10 @@ use topostream_formats::Store;
 
 /// An open adapter and what outlives a run on it.
 pub struct Home {
-    // Buffers and queue go before the device does.
+    // Threads, buffers and queue go before the device does.
+    awake: Option<Awake>,
     pub(in crate::device::gpu) transfer: Option<TransferQueue>,
-    pub(in crate::device::gpu) import: Option<(Arc<PagePool>, HostImport)>,
+    pub(in crate::device::gpu) import: Option<PoolImport>,
     pub(in crate::device::gpu) arena: Option<Arena>,
     pub(in crate::device::gpu) rows: Option<UnitRows>,
     /// What the driver of one run leaves to the next: tables of the pages in the arena.
@@ -34,7 +37,7 @@ pub struct Home {
     pub(in crate::device::gpu) graph: Option<GraphBuffers>,
     pub(in crate::device::gpu) kernels: Kernels,
     pub(in crate::device::gpu) settings: GpuSettings,
-    pub(in crate::device::gpu) gpu: Gpu,
+    pub(in crate::device::gpu) gpu: Arc<Gpu>,
 }
 
 impl Home {
@@ -51,13 +54,16 @@ impl Home {
             float_atomics: allowed.float_atomics,
             wide_atomics: allowed.wide_integers,
             subgroups: allowed.subgroups,
+            pipelines: settings.pipelines.clone(),
         };
-        let gpu = Gpu::open(adapter, &options)?;
+        let gpu = Arc::new(Gpu::open(adapter, &options)?);
         let transfer = match settings.copies_on_compute_queue {
             true => Some(TransferQueue::beside_wgpu(&gpu)?),
             false => gpu.caps().transfer_family.map(|_| TransferQueue::new(&gpu)).transpose()?,
         };
+        let awake = if gpu.is_discrete() { Awake::begin(&gpu) } else { None };
         Ok(Self {
+            awake,
             transfer,
             import: None,
             arena: None,
@@ -69,6 +75,18 @@ impl Home {
             settings: settings.clone(),
             gpu,
         })
+    }
+
+    /// There is work for the device now: it need not be kept awake any more.
+    pub(in crate::device::gpu) fn rest(&self) {
+        if let Some(awake) = &self.awake {
+            awake.end();
+        }
+    }
+
+    /// As [`rest`](Self::rest), and waits for the thread: before devices go, of which others may be in use.
+    pub(crate) fn rest_at_last(&mut self) {
+        self.awake = None;
     }
 
     /// The adapter's name.
@@ -97,6 +115,14 @@ impl Home {
         frames: u32,
         part: &Part,
     ) -> Result<()> {
+        if self.import.as_ref().is_some_and(|import| !import.is_of(pool)) {
+            self.import = None;
+            self.gpu.poll()?;
+        }
+        // It goes on in the background, so it begins before all else.
+        if self.import.is_none() && self.gpu.caps().host_import {
+            self.import = Some(PoolImport::begin(&self.gpu, pool)?);
+        }
         let shape = (plan.slots, plan.slot_bytes, plan.stream_slots);
         if self.arena.as_ref().is_none_or(|arena| arena.shape() != shape) {
             // The old one goes first: both may not fit.
@@ -110,18 +136,6 @@ impl Home {
             self.graph = None;
             self.gpu.poll()?;
             self.graph = Some(GraphBuffers::new(&self.gpu, store, graph, log2, degrees, packs)?);
-        }
-        if self.import.as_ref().is_some_and(|(imported, _)| !Arc::ptr_eq(imported, pool)) {
-            self.import = None;
-            self.gpu.poll()?;
-        }
-        if self.import.is_none() && self.gpu.caps().host_import {
-            let frame_bytes = pool.frame_bytes() as u64;
-            let chunk =
-                self.gpu.caps().binding_bytes_max.min(self.gpu.caps().buffer_bytes_max) / frame_bytes * frame_bytes;
-            let memory = Arc::clone(pool) as Arc<dyn crate::device::gpu::adapter::import::HostMemory>;
-            let import = HostImport::new(&self.gpu, memory, chunk.min(pool.memory().len() as u64))?;
-            self.import = Some((Arc::clone(pool), import));
         }
         Ok(())
     }

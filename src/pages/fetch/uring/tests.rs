@@ -65,6 +65,31 @@ fn run(test: impl AsyncFnOnce(Rig)) {
     });
 }
 
+/// Frames that are filled again and again are registered, and reads into them stay right.
+#[test]
+fn frames_are_registered_once_they_have_been_filled_twice() {
+    run(async |mut rig| {
+        if !rig.fetcher.registration.is_possible() {
+            eprintln!("skipped: the kernel registers no buffers");
+            return;
+        }
+        for fills in 1..6 {
+            let mut filled = Vec::new();
+            while rig.fetcher.in_flight() > 0 {
+                poll_fn(|context| rig.fetcher.poll_filled(context, &mut filled)).await.unwrap();
+            }
+            let topology = rig.store.topology(Direction::Out).unwrap();
+            let refused = !rig.fetcher.registration.is_possible();
+            assert!(refused || rig.fetcher.registration.buffer(0).is_some() == (fills > 2), "{fills} fills");
+            for PageFilled { page, frame, result } in filled {
+                result.unwrap();
+                topology.check(page.page, frame.page(), None, &rig.store.page_context(topology)).unwrap();
+                rig.fetcher.submit(PageRead { page, frame });
+            }
+        }
+    });
+}
+
 fn refuse(number: i32) -> Result<usize> {
     Err(Error::from_raw_os_error(number))
 }

@@ -1,0 +1,106 @@
+//! Compiled kernels on disk, from one process to the next (Vulkan's pipeline cache).
+//!
+//! A file for each kind of adapter and driver, in a folder that the user's settings name:
+//!
+//! ```text
+//!   8 bytes  "topopipe"
+//!   4 bytes  version of this layout, little-endian
+//!   4 bytes  CRC-32C of the rest
+//!   …        what wgpu gave: a header of its own, which names adapter and driver, and the driver's data
+//! ```
+//!
+//! A file that is missing, damaged or of another driver is ignored and replaced. It is written under a temporary name and
+//! then renamed, without waiting for the disk: the checksum finds what a loss of power leaves. Errors of the folder are
+//! no errors of a run.
+
+use super::open::Gpu;
+use std::fs;
+use std::path::{Path, PathBuf};
+use topostream_formats::checksum::crc32c;
+use wgpu::Features;
+
+const MAGIC: &[u8; 8] = b"topopipe";
+const VERSION: u32 = 1;
+const HEADER_BYTES: usize = 16;
+/// A larger file is not read: it is replaced by what this process compiles.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// The pipeline cache of an open adapter.
+#[derive(Debug)]
+pub struct DiskCache {
+    cache: wgpu::PipelineCache,
+    path: PathBuf,
+    /// Checksum of the data that was read; `None` if there was none.
+    read: Option<u32>,
+}
+
+impl DiskCache {
+    /// Reads the cache of an adapter from a folder. `None` where the adapter has no pipeline caches.
+    pub fn open(gpu: &Gpu, info: &wgpu::AdapterInfo, folder: &Path) -> Option<Self> {
+        if !gpu.device().features().contains(Features::PIPELINE_CACHE) {
+            return None;
+        }
+        let key = wgpu::util::pipeline_cache_key(info)?;
+        let driver = crc32c(format!("{} {}", info.driver, info.driver_info).as_bytes());
+        let path = folder.join(format!("{key}_{driver:08x}.bin"));
+        let data = fs::metadata(&path).ok().filter(|file| file.len() <= BYTES_MAX).and_then(|_| fs::read(&path).ok());
+        let data = data.as_deref().and_then(contents);
+        let descriptor = wgpu::PipelineCacheDescriptor { label: Some("pipelines"), data, fallback: true };
+        #[allow(unsafe_code)]
+        // SAFETY: the data are what `PipelineCache::get_data` gave to `save`, in this layout and with their checksum;
+        // wgpu checks that they are of this adapter and driver, and starts an empty cache otherwise.
+        let cache = gpu.scoped("the pipeline cache", || unsafe { gpu.device().create_pipeline_cache(&descriptor) });
+        Some(Self { cache: cache.ok()?, path, read: data.map(crc32c) })
+    }
+
+    /// The cache, for the creation of pipelines.
+    pub fn cache(&self) -> &wgpu::PipelineCache {
+        &self.cache
+    }
+
+    /// Writes the cache, if it has more than was read.
+    ///
+    /// # Errors
+    /// What the folder says.
+    pub fn save(&self) -> std::io::Result<()> {
+        let Some(data) = self.cache.get_data().filter(|data| self.read != Some(crc32c(data))) else { return Ok(()) };
+        let (Some(folder), Some(name)) = (self.path.parent(), self.path.file_name()) else { return Ok(()) };
+        fs::create_dir_all(folder)?;
+        let temporary = folder.join(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
+        let written = fs::write(&temporary, file_of(&data)).and_then(|()| fs::rename(&temporary, &self.path));
+        written.inspect_err(|_| drop(fs::remove_file(&temporary)))
+    }
+}
+
+/// A file with these contents.
+fn file_of(data: &[u8]) -> Vec<u8> {
+    let mut file = MAGIC.to_vec();
+    file.extend(VERSION.to_le_bytes());
+    file.extend(crc32c(data).to_le_bytes());
+    file.extend(data);
+    file
+}
+
+/// The contents of a file, if it is whole.
+fn contents(file: &[u8]) -> Option<&[u8]> {
+    let (header, data) = file.split_at_checked(HEADER_BYTES)?;
+    let word = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
+    (header.starts_with(MAGIC) && word(8) == VERSION && word(12) == crc32c(data)).then_some(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_and_foreign_files_are_ignored() {
+        let file = file_of(b"compiled kernels");
+        assert_eq!(contents(&file), Some(&b"compiled kernels"[..]));
+        assert_eq!(contents(&file_of(b"")), Some(&b""[..]));
+        for at in 0..file.len() {
+            let mut damaged = file.clone();
+            damaged[at] ^= 1;
+            assert_eq!((contents(&damaged), contents(&file[..at])), (None, None), "byte {at}");
+        }
+    }
+}

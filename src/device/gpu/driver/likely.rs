@@ -1,0 +1,54 @@
+//! The kernels that a run will probably launch, compiled side by side before its first superstep.
+//!
+//! What is missing here is compiled when it is first launched, as a page waits for it; what is not launched after all has
+//! cost a thread some milliseconds.
+
+use super::context::Context;
+use super::superstep;
+use crate::device::gpu::compose::KernelName;
+use crate::device::settings::Distribution;
+use crate::model::algorithm::Visit;
+use crate::model::attributes::Initial;
+use topostream_formats::Direction;
+
+/// A kernel with the lists that it reads, and whether it reads pages in place.
+pub(super) type Likely = (KernelName, Direction, Visit, bool);
+
+/// The kernels of the first values, of pages, and of the ends of supersteps.
+pub(super) fn kernels(context: &Context) -> Vec<Likely> {
+    let visits = superstep::visits(context);
+    let mut likely = Vec::new();
+    if context.declared.attributes.iter().any(|attribute| attribute.initial != Initial::Bits(0)) {
+        likely.push((KernelName::Fill, Direction::Out, Visit::All, false));
+    }
+    if let Some(&(direction, visit)) = visits.first() {
+        let vertices: &[KernelName] = match context.declared.traversal {
+            true => &[KernelName::Census],
+            false => &[KernelName::Initialise, KernelName::VertexPhase],
+        };
+        likely.extend(vertices.iter().map(|&name| (name, direction, visit, false)));
+    }
+    for (direction, visit) in superstep::partial(context) {
+        likely.push((KernelName::NextPages, direction, visit, false));
+    }
+    let pages: u64 = context.store.topologies().map(|topology| u64::from(topology.page_count())).sum();
+    for &(direction, visit) in visits.iter().filter(|(_, visit)| *visit != Visit::None) {
+        if context.plan.slots > 0 {
+            likely.extend(in_arena(context, direction, visit).iter().map(|&name| (name, direction, visit, false)));
+        }
+        if context.plan.in_place && u64::from(context.plan.slots) < pages {
+            likely.push((KernelName::Segments, direction, visit, true));
+        }
+    }
+    likely
+}
+
+/// The kernels over pages in the arena: as launches choose them.
+fn in_arena(context: &Context, direction: Direction, visit: Visit) -> &'static [KernelName] {
+    match (context.home.settings.distribution, visit) {
+        (Distribution::Segments, _) => &[KernelName::Segments],
+        (Distribution::Auto, _) if direction == Direction::Out => &[KernelName::Segments],
+        (Distribution::Auto, Visit::Without(_)) => &[KernelName::Lists],
+        _ => &[KernelName::Lists, KernelName::Hubs],
+    }
+}
