@@ -222,6 +222,11 @@ pub trait Device: Send {
         Vec::new()
     }
 
+    /// Returns the number of pages that the device keeps in its own memory from one run to the next.
+    fn pages_kept(&self) -> u64 {
+        0
+    }
+
     /// Returns those of the pages that do not lie in the device's own memory, in order. Starts nothing.
     fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {
         pages

@@ -6,7 +6,8 @@
 //!
 //! Rates are those of the run so far. Until supersteps with enough work have run, they are those that `calibrate` has
 //! measured, or defaults. The engine chooses once for all devices. If nothing has to be read for the superstep that the
-//! algorithm has returned, that one runs: then its own rule, which counts edges, is the better one.
+//! algorithm has returned, that one runs: then its own rule, which counts edges, is the better one. So it is from the
+//! second run of an engine on, if memory has room for all lists: what is read once is there for the runs to come.
 
 use super::session::Session;
 use super::{EngineOptions, declared};
@@ -15,7 +16,7 @@ use crate::model::algorithm::{Alternative, Step, Summary};
 use crate::pages::PagePlan;
 use crate::predict::{Kernel, disks};
 use crate::report::StepReport;
-use topostream_formats::Store;
+use topostream_formats::{Direction, Store};
 
 /// Assumed bytes per second of a disk that has not been measured.
 const DISK_BYTES_PER_S: f64 = 1.5e9;
@@ -94,7 +95,7 @@ impl Session<'_> {
     pub(super) fn choose(&mut self, step: Step, before: Option<&Summary>) -> Result<Step> {
         let Some(before) = before.filter(|_| !self.is_asynchronous()) else { return Ok(step) };
         let alternatives = self.algorithm.alternatives(&self.graph, &step, before);
-        if alternatives.len() < 2 {
+        if alternatives.len() < 2 || (self.is_repeated && self.keeps_all(&alternatives)) {
             return Ok(step);
         }
         let (mut plans, mut predicted_ns) = (Vec::new(), Vec::new());
@@ -112,6 +113,19 @@ impl Session<'_> {
         let step = alternatives[chosen].step;
         self.planned = Some((step, plans.swap_remove(chosen)));
         Ok(step)
+    }
+
+    /// Returns whether all pages of all alternatives fit in the page buffer, or in the device's own memory.
+    fn keeps_all(&self, alternatives: &[Alternative]) -> bool {
+        let mut directions: Vec<_> = alternatives
+            .iter()
+            .map(|one| self.store.topology(one.step.direction).expect("algorithms visit topologies that exist"))
+            .map(|topology| (topology.direction(), u64::from(topology.page_count())))
+            .collect();
+        directions.sort_unstable_by_key(|&(direction, _)| direction == Direction::In);
+        directions.dedup();
+        let pages: u64 = directions.iter().map(|(_, pages)| pages).sum();
+        pages <= u64::from(self.plan.frames).max(self.device.pages_kept())
     }
 
     /// Returns the number of pages that would have to be read.

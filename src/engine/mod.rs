@@ -47,6 +47,7 @@ pub use options::EngineOptions;
 use roster::{Kinds, MakeCpu, Roster};
 use session::Session;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use topostream_formats::Store;
 use waits::{Ending, waits, waits_ahead};
@@ -64,6 +65,8 @@ pub struct Engine {
     buffer: KeptBuffer,
     roster: Roster,
     gate: Gate,
+    /// Whether a run has begun.
+    has_run: AtomicBool,
 }
 
 /// A finished run: its report and its results.
@@ -122,6 +125,7 @@ impl Engine {
             buffer: KeptBuffer::default(),
             roster: Roster::default(),
             gate: Gate::default(),
+            has_run: AtomicBool::new(false),
         }
     }
 
@@ -129,6 +133,11 @@ impl Engine {
     #[doc(hidden)]
     pub fn options(&self) -> &EngineOptions {
         &self.options
+    }
+
+    /// Returns whether a run has begun before this one, and notes that this one has.
+    fn has_run(&self) -> bool {
+        self.has_run.swap(true, Ordering::Relaxed)
     }
 
     /// Returns the largest buffer that every device can bind, in bytes.

@@ -22,7 +22,9 @@ use topostream_formats::{Direction, Store};
 pub(super) struct Session<'a> {
     pub(super) store: &'a Store,
     pub(super) options: &'a EngineOptions,
-    plan: &'a MemoryPlan,
+    pub(super) plan: &'a MemoryPlan,
+    /// Whether the engine has run before.
+    pub(super) is_repeated: bool,
     pub(super) algorithm: Arc<dyn Algorithm>,
     pub(super) graph: Arc<Graph>,
     pub pages: PageStream,
@@ -73,7 +75,21 @@ impl<'a> Session<'a> {
         let turns = options.asynchronous.then(|| Turns::new(entries, graph.out_degrees.values(), plan.frames as usize));
         let rates = RatesSoFar::new(store, options, plan.frame_bytes, (&device.name(), device.lanes()));
         let planned = None;
-        Ok(Self { store, options, plan, algorithm, graph, pages, device, sharing, spans, turns, rates, planned })
+        Ok(Self {
+            store,
+            options,
+            plan,
+            is_repeated: engine.has_run(),
+            algorithm,
+            graph,
+            pages,
+            device,
+            sharing,
+            spans,
+            turns,
+            rates,
+            planned,
+        })
     }
 
     /// In asynchronous relaxation, replaces a visit of all lists by one of the lists of a set, if the algorithm

@@ -184,9 +184,14 @@ fn pages_of_the_next_frontier_are_read_ahead() {
     let faults = Faults { io_errors: 100, flipped_bits: 100, short_reads: 100, ..Faults::none(4) };
     for fetcher in [FetcherKind::Auto, FetcherKind::Simulated(Faults::none(4)), FetcherKind::Simulated(faults)] {
         for buffer in [13, 40] {
-            let (trace, report) = traced(&store, search(), engine_options(Some(buffer), 2, fetcher));
-            assert!(trace.read_ahead() > 0, "{fetcher:?}, {buffer} pages");
-            assert_eq!(trace.sum(Lane::DiskReads, "bytes"), report.total.disk_bytes, "{fetcher:?}, {buffer} pages");
+            // Whether anything is known of the next frontier while reads can be added depends on the time of both.
+            let reads_ahead = (0..5).any(|_| {
+                let (trace, report) = traced(&store, search(), engine_options(Some(buffer), 2, fetcher));
+                let bytes = trace.sum(Lane::DiskReads, "bytes");
+                assert_eq!(bytes, report.total.disk_bytes, "{fetcher:?}, {buffer} pages");
+                trace.read_ahead() > 0
+            });
+            assert!(reads_ahead, "{fetcher:?}, {buffer} pages");
         }
     }
     let (trace, _) =

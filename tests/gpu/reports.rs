@@ -140,7 +140,7 @@ gpu_test! {
         let store = TestStore::new(&graph, &small_pages(Encoding::VertexId));
         let expected = levels(&graph, 3);
         let run = |cache_policy| {
-            let setting = Setting { cache_policy, buffer: Some(12), ..Setting::default() };
+            let setting = by_host(&Setting { cache_policy, buffer: Some(12), ..Setting::default() });
             let gpu = GpuSettings { cache_bytes: Some(8 * PAGE), ..setting.gpu() };
             let engine = store.engine(setting.options().with_gpu(gpu));
             let mut copied_bytes = 0;

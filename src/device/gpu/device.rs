@@ -38,6 +38,8 @@ pub struct GpuDevice {
     traversal: bool,
     part: Part,
     next_pages: NextPages,
+    /// Pages that the arena keeps.
+    pages_kept: u64,
     messages: Sender<DriverMessage>,
     /// Answers to come: to a round, and to the end of a superstep.
     round: Option<Receiver<Result<()>>>,
@@ -63,6 +65,7 @@ impl GpuDevice {
         let part = setup.part.clone();
         let activations = wanted.then(|| Arc::new(Activations::new(&setup.part.own)));
         let driver = Driver::new(home, setup, activations.clone(), messages.clone(), report)?;
+        let pages_kept = driver.pages_kept();
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
         let (next_pages, round, ending, driver) = (NextPages::new(), None, None, Some(driver));
@@ -75,6 +78,7 @@ impl GpuDevice {
             traversal,
             part,
             next_pages,
+            pages_kept,
             messages,
             round,
             ending,
@@ -207,6 +211,10 @@ impl Device for GpuDevice {
         let mut bits = vec![0; topology.page_count().div_ceil(32).max(1) as usize];
         pages.iter().for_each(|page| bits[page.page.index() / 32] |= 1 << (page.page.0 % 32));
         self.messages.send(DriverMessage::Defer(step.direction, bits)).map_err(|_| self.gone())
+    }
+
+    fn pages_kept(&self) -> u64 {
+        self.pages_kept
     }
 
     fn missing(&mut self, pages: Vec<PageRef>) -> Vec<PageRef> {

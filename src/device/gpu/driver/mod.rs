@@ -129,6 +129,11 @@ impl Driver {
         Ok(Self { context, intake, launches, superstep, device_loop, found, exchange, done, failed, stopped, failure })
     }
 
+    /// The number of pages that the arena keeps.
+    pub fn pages_kept(&self) -> u64 {
+        self.context.plan.slots.saturating_sub(self.context.plan.stream_slots).into()
+    }
+
     /// Works until it is told to stop; returns the adapter. A panic ends the run with an error, and not the thread:
     /// questions are still answered, and the adapter is not let go of while it reads the page buffer.
     pub fn run(mut self, take: &Messages) -> Home {
