@@ -23,8 +23,8 @@ pub fn in_memory() -> TempDir {
 fn is_roomy() -> bool {
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
     // Device, folder, type, options.
-    let mount = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    let Some(mount) = mount.filter(|mount| mount.len() > 3 && mount[1] == MEMORY && mount[2] == "tmpfs").last() else {
+    let mut mounts = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let Some(mount) = mounts.rfind(|mount| mount.len() > 3 && mount[1] == MEMORY && mount[2] == "tmpfs") else {
         return false;
     };
     // Without a size, half of the memory.

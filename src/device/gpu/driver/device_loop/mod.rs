@@ -36,6 +36,7 @@ use crate::model::algorithm::{Step, Summary, Visit};
 use batch::{BATCHES, Batch, Control};
 use resident::Resident;
 use std::any::Any;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
@@ -49,12 +50,15 @@ const STEPS_MAX: u32 = 64;
 /// The largest graph, in edges, that is tried where the driver ends loops early.
 const LIMITED_EDGES_MAX: u64 = 1 << 20;
 
+/// A kernel and what it binds.
+type Bound = (Arc<Kernel>, Vec<wgpu::BindGroup>);
+
 /// The owner of what the device needs to run supersteps by itself.
 pub(super) struct DeviceLoop {
     resident: Option<Resident>,
     control: Option<Control>,
     /// What supersteps that the host chooses bind, by kernel, direction and place.
-    bound: HashMap<(KernelName, Direction, usize), (Arc<Kernel>, Vec<wgpu::BindGroup>)>,
+    bound: HashMap<(KernelName, Direction, usize), Bound>,
     /// The arena's state before the last superstep.
     seen: Option<u64>,
     /// Whether the engine asks for this.
@@ -232,13 +236,13 @@ impl DeviceLoop {
                 if groups.0 == 0 {
                     continue;
                 }
-                let key = (name, step.direction, at);
-                if !self.bound.contains_key(&key) {
-                    let pages = (place, table);
-                    let made = batch::bind_paced(context, name, (step.direction, step.visit), pages, (rows, hubs))?;
-                    self.bound.insert(key, made);
-                }
-                let (kernel, bound) = &self.bound[&key];
+                let (kernel, bound) = match self.bound.entry((name, step.direction, at)) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(vacant) => {
+                        let visit = (step.direction, step.visit);
+                        vacant.insert(batch::bind_paced(context, name, visit, (place, table), (rows, hubs))?)
+                    }
+                };
                 let stamps = context.timing.next(&context.home.gpu, name.name());
                 kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), groups, stamps);
             }
