@@ -110,6 +110,7 @@ impl Shader {
     }
 
     /// Whether its kernels have checks.
+    #[cfg(feature = "gpu")]
     pub(crate) fn is_checked(&self) -> bool {
         self.checked
     }

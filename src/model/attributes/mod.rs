@@ -63,6 +63,7 @@ impl AttributeType {
     }
 
     /// The number of words for this number of vertices, from vertex 0.
+    #[cfg(feature = "gpu")]
     pub(crate) fn words(self, vertices: u64) -> u64 {
         (vertices * self.bits()).div_ceil(32)
     }
