@@ -185,7 +185,7 @@ fn pages_of_the_next_frontier_are_read_ahead() {
     for fetcher in [FetcherKind::Auto, FetcherKind::Simulated(Faults::none(4)), FetcherKind::Simulated(faults)] {
         for buffer in [13, 40] {
             // Whether anything is known of the next frontier while reads can be added depends on the time of both.
-            let reads_ahead = (0..20).any(|_| {
+            let reads_ahead = (0..5).any(|_| {
                 let (trace, report) = traced(&store, search(), engine_options(Some(buffer), 2, fetcher));
                 let bytes = trace.sum(Lane::DiskReads, "bytes");
                 assert_eq!(bytes, report.total.disk_bytes, "{fetcher:?}, {buffer} pages");

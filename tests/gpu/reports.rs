@@ -25,9 +25,8 @@ fn check_step(step: &StepReport, setting: &Setting) {
     assert_eq!(transfer.resident_pages + here, step.pages, "{setting:?}: {step:?}");
     assert!(transfer.overlap_ns <= transfer.copy_ns, "{setting:?}: {step:?}");
     // The parts of the time add up to it, as far as a thread keeps its core between two looks at the clock.
-    // On a busy machine a thread may wait for a core between two clocks.
     let (sum_ns, wall_ns) = (step.waits.sum_ns(), step.wall_ns);
-    assert!(sum_ns.abs_diff(wall_ns) <= wall_ns / 20 + 2_000_000, "{setting:?}: {step:?}");
+    assert!(sum_ns.abs_diff(wall_ns) <= wall_ns / 20 + 200_000, "{setting:?}: {step:?}");
     // Where the device has a clock, kernels over main memory are the bus.
     assert!(transfer.in_place_ns <= step.compute_ns, "{setting:?}: {step:?}");
     assert_eq!(transfer.in_place_ns > 0, transfer.in_place_bytes > 0 && step.compute_ns > 0, "{setting:?}: {step:?}");
