@@ -236,8 +236,8 @@ impl StepReport {
         self.check_ns += work.check_ns;
     }
 
-    /// Returns the bottleneck: the part of the time that is largest. If that is the disk, and a frame was missing for at
-    /// least half of the wait, it is `Memory`.
+    /// Returns the bottleneck: the part of the time that is largest. If that is the disk, and a frame was missing for
+    /// at least half of the wait, it is `Memory`.
     pub fn bound(&self) -> Bound {
         let Waits { disk_ns, bus_ns, kernels_ns, host_ns, exchange_ns } = self.waits;
         let disk = if self.wait_frames_ns * 2 >= disk_ns { Bound::Memory } else { Bound::Disk };

@@ -1,7 +1,7 @@
 // Census: the number of own vertices that are active in the next superstep, and the number of their out-edges. Numbers
 // of 64 bits, low word first; one result a workgroup. A thread has 32 vertices to itself, so that it can also write
-// down when these were first active (LEVELS), and clear the frontier of the superstep that ends (CLEARS). Where `decide`
-// comes next, which is then, results are added up.
+// down when these were first active (LEVELS), and clear the frontier of the superstep that ends (CLEARS). Where
+// `decide` comes next, which is then, results are added up.
 
 var<workgroup> partial_counts: array<vec4<u32>, WORKGROUP>;
 

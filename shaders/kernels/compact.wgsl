@@ -73,7 +73,8 @@ fn take_words(number: u32, thread: u32, writes: bool, begin: vec3<u32>) -> Share
             let region = select(region_of(length), 2u, page.degree != 0u);
             let entries = select(entries_of(length), (length + HUB_EDGES - 1u) / HUB_EDGES, page.degree != 0u);
             if writes {
-                write_list(number, page, vertex, begin_edge, length, region_begin(region) + at_region(begin + share.entries, region));
+                let entry = region_begin(region) + at_region(begin + share.entries, region);
+                write_list(number, page, vertex, begin_edge, length, entry);
             }
             share = Share(plus(share.entries, region, entries), share.edges + length, true);
         }

@@ -23,7 +23,8 @@ fn main(
     let lists_middle = WORKGROUP / 32u;
     let room = course.queue_vertices_max;
     let middle = Region(room, middle_count, 32u, (short_count + lists_short - 1u) / lists_short);
-    let long = Region(2u * room, long_count, WORKGROUP, middle.first_unit + (middle_count + lists_middle - 1u) / lists_middle);
+    let middle_units = (middle_count + lists_middle - 1u) / lists_middle;
+    let long = Region(2u * room, long_count, WORKGROUP, middle.first_unit + middle_units);
     let units = long.first_unit + long_count;
     let stride = workgroups.x * workgroups.y;
     // rounds: entries of the queue / 2^13.

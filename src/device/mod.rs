@@ -194,8 +194,8 @@ pub trait Device: Send {
     fn pages(&mut self, step: &Step) -> Result<PagePlan>;
 
     /// Runs supersteps from `step` on, as long as every page that they visit is in the device's own memory, and calls
-    /// [`Algorithm::next`](crate::model::algorithm::Algorithm::next) between them. Returns now and then, so that the run
-    /// can be cancelled, and is called again with the superstep that comes next.
+    /// [`Algorithm::next`](crate::model::algorithm::Algorithm::next) between them. Returns now and then, so that the
+    /// run can be cancelled, and is called again with the superstep that comes next.
     ///
     /// # Errors
     /// See [`initialise`](Self::initialise).

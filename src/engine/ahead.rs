@@ -6,8 +6,8 @@
 //!  the next superstep visits the page:                   passed to the device when filled  └ passed as a fresh page
 //! ```
 //!
-//! They are checked when they are visited, like all pages. One that cannot be read is read again if it is visited. Their
-//! bytes count in the superstep that follows.
+//! They are checked when they are visited, like all pages. One that cannot be read is read again if it is visited.
+//! Their bytes count in the superstep that follows.
 
 use crate::pages::cache::PageCache;
 use crate::pages::fetch::{Frame, PageRef};

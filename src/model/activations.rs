@@ -60,8 +60,8 @@ impl Activations {
         self.get(vertex).checked_sub(1)
     }
 
-    /// Adds a device's record: for each vertex from `first` on, the superstep in which it was first active, plus one, or
-    /// 0. The earlier superstep counts. Vertices outside of the range are skipped.
+    /// Adds a device's record: for each vertex from `first` on, the superstep in which it was first active, plus one,
+    /// or 0. The earlier superstep counts. Vertices outside of the range are skipped.
     #[cfg(feature = "gpu")]
     pub fn merge(&self, first: u64, supersteps: &[u16]) {
         supersteps.par_chunks(PIECE as usize).enumerate().for_each(|(piece, supersteps)| {

@@ -102,7 +102,7 @@ gpu_test! {
 }
 
 gpu_test! {
-    /// Distances, widths and components: from the second superstep on at the latest.
+    /// Shortest paths and components have the oracle's answers, and run ahead once all pages are in device memory.
     fn relaxations_are_those_that_the_host_directs() {
         let setting = Setting::default();
         for (graph, float) in [(graphs::dense(), false), (graphs::hubs(), true)] {

@@ -157,9 +157,9 @@ fn check_alone(store: &TestStore, graph: &Graph, what: &str, expected: &mut Hash
     }
 }
 
-/// By default each store takes two teams of CPUs and one with GPUs, the next ones in the list, and each team the next part
-/// of the samples. There are at least as many turns as teams and as parts, so that every team runs, and every sample on
-/// both kinds of team.
+/// By default each store takes two teams of CPUs and one with GPUs, the next ones in the list, and each team the next
+/// part of the samples. There are at least as many turns as teams and as parts, so that every team runs, and every
+/// sample on both kinds of team.
 #[test]
 fn every_algorithm_on_every_team() {
     let (gpus, cpus): (Vec<_>, Vec<_>) = teams().into_iter().partition(|(_, options)| has_gpu(options));

@@ -81,9 +81,9 @@ impl Case {
         Ok(self.run_with_report(rig)?.0)
     }
 
-    /// Runs a rig's work right after a scan of the graph in device memory, and checks the answer. While the answer before
-    /// was checked, the device has lowered its clock (an H200 from 1,980 to 345 MHz); it raises it only after a while at
-    /// work without pauses, which searches do not give it.
+    /// Runs a rig's work right after a scan of the graph in device memory, and checks the answer. While the answer
+    /// before was checked, the device has lowered its clock (an H200 from 1,980 to 345 MHz); it raises it only after a
+    /// while at work without pauses, which searches do not give it.
     ///
     /// # Errors
     /// The errors of [`run`](Self::run).

@@ -47,7 +47,8 @@ fn reach(vertex: u32, source: u32) {
     }
 }
 
-// The next superstep, as in Bfs::next. Its numbers: edges that are not explored yet, and active vertices; the most hops.
+// The next superstep, as in Bfs::next. Its numbers: edges that are not explored yet, and active vertices; the most
+// hops.
 fn step_next(now: Step, visit: u32, found: Found) -> Next {
     if all(found.activated == U64(0u, 0u)) || now.superstep + 1u >= now.integers.x {
         return Next(STOP, now.scalars, now.integers);

@@ -20,8 +20,8 @@ pub(super) const VALUE: usize = 0;
 /// With `f32` weights only.
 const REFUSED: usize = 1;
 
-/// The WGSL of the kernel, appended to the text of an algorithm, which has `value_of`, `extended` and `improve`. It needs
-/// the [`switches`].
+/// The WGSL of the kernel, appended to the text of an algorithm, which has `value_of`, `extended` and `improve`. It
+/// needs the [`switches`].
 macro_rules! relaxation_wgsl {
     () => {
         include_str!("../relaxation/relaxation.wgsl")

@@ -48,8 +48,8 @@ impl Kernels {
         gpu.pipelines().map(DiskCache::save);
     }
 
-    /// Composes kernels that are not known yet, side by side. Errors are left to [`get`](Self::get): perhaps none of the
-    /// kernels concerned is used.
+    /// Composes kernels that are not known yet, side by side. Errors are left to [`get`](Self::get): perhaps none of
+    /// the kernels concerned is used.
     pub fn prepare(&mut self, gpu: &Gpu, declared: &Declared, wanted: Vec<(KernelName, ModuleOptions)>) {
         let mut missing: Vec<(KernelName, ModuleOptions)> = Vec::new();
         for key in wanted {

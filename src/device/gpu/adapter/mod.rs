@@ -13,7 +13,8 @@
 //! | [`awake`] | a card that is kept at work until there is work for it |
 //! | [`pipeline_cache`] | compiled kernels on disk |
 //!
-//! The modules are listed lowest first. Unsafe code of the GPU device is in here, in `import`, `pipeline_cache`, `transfer` and
+//! The modules are listed lowest first. Unsafe code of the GPU device is in here, in `import`, `pipeline_cache`,
+//! `transfer` and
 //! `vulkan`.
 //! Called by everything of the GPU device, by `engine::roster` and by `cli`; it knows nothing of graphs, algorithms and
 //! runs.

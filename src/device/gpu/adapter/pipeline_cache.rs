@@ -9,9 +9,9 @@
 //!   …        what wgpu gave: a header of its own, which names adapter and driver, and the driver's data
 //! ```
 //!
-//! A file that is missing, damaged or of another driver is ignored and replaced. It is written under a temporary name and
-//! then renamed, without waiting for the disk: the checksum finds what a loss of power leaves. Errors of the folder are
-//! no errors of a run.
+//! A file that is missing, damaged or of another driver is ignored and replaced. It is written under a temporary name
+//! and then renamed, without waiting for the disk: the checksum finds what a loss of power leaves. Errors of the folder
+//! are no errors of a run.
 
 use super::open::Gpu;
 use std::fs;

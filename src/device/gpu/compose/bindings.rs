@@ -28,7 +28,8 @@ pub enum Resource {
     Frontier(u32),
     /// The vertices that will be active in the next superstep: a chunk.
     NextFrontier(u32),
-    /// The superstep in which each of the device's own vertices was first active, plus one; two vertices a word: a chunk.
+    /// The superstep in which each of the device's own vertices was first active, plus one; two vertices a word: a
+    /// chunk.
     Levels(u32),
     /// A table, by its place in the declaration.
     Table(usize),

@@ -1,7 +1,7 @@
 //! The kernels that a run will probably launch, compiled side by side before its first superstep.
 //!
-//! What is missing here is compiled when it is first launched, as a page waits for it; what is not launched after all has
-//! cost a thread some milliseconds.
+//! What is missing here is compiled when it is first launched, as a page waits for it; what is not launched after all
+//! has cost a thread some milliseconds.
 
 use super::context::Context;
 use super::superstep;

@@ -16,8 +16,8 @@ use topostream_formats::{Direction, Error as StoreError};
 /// The end of a superstep, and the pages of the next one.
 pub type Ended = Result<(StepEnd, NextPages)>;
 
-/// Supersteps that the device has run by itself; the pages of the next one, if it cannot run that one and nobody knows
-/// them yet.
+/// The supersteps that the device ran ahead, and the pages of the next superstep if it could run none and these pages
+/// had not been determined yet.
 pub type AheadDone = Result<(RunAhead, Option<NextPages>)>;
 
 /// A bit for each page that a possible next superstep visits; no entry for one that visits all pages.

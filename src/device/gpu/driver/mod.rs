@@ -18,7 +18,8 @@
 //! | `context` | nothing that changes in a superstep: adapter, attributes, plan; all four are passed it |
 //!
 //! The five know the context and the values that are handed on ([`batch::Job`], `tally`), and not each other: only this
-//! file calls all of them. `initial` and `values` set and read attributes, `likely` names kernels to compile early, `notes` and `timing` are parts of
+//! file calls all of them. `initial` and `values` set and read attributes, `likely` names kernels to compile early,
+//! `notes` and `timing` are parts of
 //! `superstep` and `context`, `message` is the channel's.
 //!
 //! Created and called by [`GpuDevice`](super::GpuDevice), by messages only. The thread sleeps on one channel; while

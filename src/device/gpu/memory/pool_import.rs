@@ -1,8 +1,8 @@
 //! The page pool as a device reads it: imported in the background, chunk by chunk.
 //!
-//! A driver pins imported memory, page by page, on the thread that asks for it: about 0.1 s per GB. Frames come into use
-//! in the order of addresses, so the first chunk is there when the first page is, and the others follow while pages are
-//! read. A launch that needs a chunk before that waits for it.
+//! A driver pins imported memory, page by page, on the thread that asks for it: about 0.1 s per GB. Frames come into
+//! use in the order of addresses, so the first chunk is there when the first page is, and the others follow while pages
+//! are read. A launch that needs a chunk before that waits for it.
 
 use crate::device::gpu::adapter::import::{HostImport, HostMemory, SharedBuffer};
 use crate::device::gpu::adapter::open::Gpu;
@@ -33,7 +33,8 @@ impl PoolImport {
     /// Begins to import a pool, and to fault it in on the shared threads.
     ///
     /// # Errors
-    /// [`GpuError::Unavailable`] where this memory cannot be imported; [`Error::Store`](crate::Error::Store) where the thread cannot start.
+    /// [`GpuError::Unavailable`] where this memory cannot be imported; [`Error::Store`](crate::Error::Store) where the
+    /// thread cannot start.
     pub fn begin(gpu: &Arc<Gpu>, pool: &Arc<PagePool>) -> Result<Self> {
         let (frame_bytes, pool_bytes) = (pool.frame_bytes() as u64, pool.memory().len() as u64);
         let most = gpu.caps().binding_bytes_max.min(gpu.caps().buffer_bytes_max);

@@ -1,9 +1,9 @@
 //! Registration of the page pool with a ring: piece by piece, and only where it pays.
 //!
-//! The kernel pins the memory of a read while the read is in flight. Memory that is registered stays pinned, which saves
-//! a few microseconds per page of 1 MiB. Registration itself pins the memory once, and faults it in before. To register
-//! the whole pool at the start took longer than the reads that it made cheaper: a run that reads every page once uses
-//! each frame once. So a piece of the pool is registered once it has been filled [`FILLS`] times.
+//! The kernel pins the memory of a read while the read is in flight. Memory that is registered stays pinned, which
+//! saves a few microseconds per page of 1 MiB. Registration itself pins the memory once, and faults it in before. To
+//! register the whole pool at the start took longer than the reads that it made cheaper: a run that reads every page
+//! once uses each frame once. So a piece of the pool is registered once it has been filled [`FILLS`] times.
 
 use super::super::PagePool;
 use io_uring::IoUring;

@@ -12,9 +12,9 @@
 //!
 //! Everything but `decide` is dispatched indirectly: `decide` sets the number of workgroups of each dispatch, which is
 //! zero for what the next superstep does not need, and for everything once the algorithm is done. The host reads the
-//! log once a submission, and calls [`Algorithm::next`](crate::model::algorithm::Algorithm::next) with the same results:
-//! what it says must agree with the algorithm's `step_next` on when to end. The next submission is made before the log
-//! of the last one has arrived.
+//! log once a submission, and calls [`Algorithm::next`](crate::model::algorithm::Algorithm::next) with the same
+//! results: what it says must agree with the algorithm's `step_next` on when to end. The next submission is made before
+//! the log of the last one has arrived.
 //!
 //! Owns the tables of resident pages, the queues and the control buffers. Does not know intake or launches: pages that
 //! are in the arena stay where they are, and nothing else runs at the same time. docs/decisions/0020 has the reasons
@@ -113,8 +113,8 @@ impl DeviceLoop {
         self.resident.map(|resident| Box::new(resident) as Box<dyn Any + Send>)
     }
 
-    /// Runs supersteps from `step` on, for [`TURN`] or until the algorithm is done. `found` is what the superstep before
-    /// has found. None if the device cannot run this superstep by itself.
+    /// Runs supersteps from `step` on, for [`TURN`] or until the algorithm is done. `found` is what the superstep
+    /// before has found. None if the device cannot run this superstep by itself.
     ///
     /// # Errors
     /// What the device says; [`rounds::cut`] where the driver has ended loops early.
