@@ -168,13 +168,13 @@ fn share_at_calls() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full_at_moments() {
     moments(Campaign::full("checkpoints: kill -9 and damage", "checkpoint::full_at_moments", 400, 0.1));
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full_at_calls() {
     calls(Campaign::full("checkpoints: system calls", "checkpoint::full_at_calls", 300, 0.05));
 }

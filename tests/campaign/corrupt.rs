@@ -206,7 +206,7 @@ fn share() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full() {
     campaign(Campaign::full("damaged files", "corrupt::full", 10_000, 0.1));
 }

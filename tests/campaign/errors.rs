@@ -210,7 +210,7 @@ fn share() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full() {
     campaign(Campaign::full("errors of system calls", "errors::full", 4000, 0.12));
 }

@@ -207,7 +207,7 @@ fn share() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full() {
     campaign(Campaign::full("forged files", "forge::full", 10_000, 0.08));
 }

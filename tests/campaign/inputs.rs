@@ -120,7 +120,7 @@ fn share() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full() {
     Campaign::full("changed inputs", "inputs::full", 20_000, 0.1).run(one);
 }

@@ -112,13 +112,13 @@ fn share_at_moments() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full_at_calls() {
     at_calls(Campaign::full("kill -9 at a system call", "kill::full_at_calls", 700, 0.12));
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full_at_moments() {
     at_moments(Campaign::full("kill -9 at a random moment", "kill::full_at_moments", 400, 0.1));
 }

@@ -192,7 +192,7 @@ fn share() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full() {
     // TOPOSTREAM_CAMPAIGN_SCALE: smaller graphs, for a machine with little time or disk (some 10 GB at 22).
     let largest = variable("SCALE").unwrap_or(22);

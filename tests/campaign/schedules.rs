@@ -201,7 +201,7 @@ fn share() {
 }
 
 #[test]
-#[ignore = "minutes"]
+#[ignore = "takes minutes: .ci/slow runs it"]
 fn full() {
     campaign(Campaign::full("schedules of faults", "schedules::full", 10_000, 0.13));
 }

@@ -65,7 +65,8 @@ gpu_test! {
             [(1, FastPaths { device_loop: true, ..SLOW }, None), (0, FastPaths::default(), Some(256 << 10))]
         {
             let store = TestStore::new(&graph.edges, &small_pages(ENCODINGS[encoding]));
-            let setting = Setting { encoding: ENCODINGS[encoding], fast_paths, binding_bytes_max, ..Setting::default() };
+            let encoding = ENCODINGS[encoding];
+            let setting = Setting { encoding, fast_paths, binding_bytes_max, ..Setting::default() };
             check_searches(&store, &graph.edges, graph.source, &setting);
         }
     }
@@ -110,7 +111,10 @@ gpu_test! {
             let store = TestStore::weighted(&weighted, !float, &small_pages(ENCODINGS[0]));
             let weighted = if float { weighted.mirrored() } else { weighted };
             let engine = store.engine(setting.options());
-            let expected = if float { weighted.single_distances(graph.source) } else { weighted.distances(graph.source) };
+            let expected = match float {
+                true => weighted.single_distances(graph.source),
+                false => weighted.distances(graph.source),
+            };
             for run in 0..2 {
                 let found = distances(&engine, graph.source.into()).unwrap();
                 assert!(found.dense() == expected, "{}: other distances", graph.name);

@@ -113,7 +113,9 @@ gpu_test! {
                 within(60, "a scan", move || ranks(&engine, pagerank(4, Dangling::Lost, Traffic::Push)))
             };
             let least =
-                needed_bytes(&store, &setting.options(), |engine| ranks(engine, pagerank(1, Dangling::Lost, Traffic::Push)));
+                needed_bytes(&store, &setting.options(), |engine| {
+                    ranks(engine, pagerank(1, Dangling::Lost, Traffic::Push))
+                });
             for slots in some([10, 16, 24, all + 4], 2) {
                 let options = with_memory(setting.options(), least + slots * (PAGE + 64));
                 let report = run(options).unwrap().report;

@@ -41,9 +41,11 @@ fn vertex_initialise(vertex: u32) -> vec4<f32> {
     return vec4<f32>(given_load(vertex), 0.0, 0.0, 0.0);
 }
 fn vertex_update(vertex: u32) -> vec4<f32> {
-    let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u) && least_claim(vertex, 1u, 2u) && most_or(vertex, 3u);
+    let changed = least_min(vertex, most_load(vertex)) && most_max(vertex, 9u)
+        && least_claim(vertex, 1u, 2u) && most_or(vertex, 3u);
     given_store(vertex, single_take(vertex) + fixed_to_f32(exact_take(vertex)) + f32(count_take(vertex)));
-    return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)), step.scalars.w + f32(step.integers.y), f32(step.superstep));
+    return vec4<f32>(select(0.0, 1.0, changed), fixed_to_f32(exact_load(vertex)),
+        step.scalars.w + f32(step.integers.y), f32(step.superstep));
 }
 ";
 
@@ -69,7 +71,10 @@ const TOLD: &str = "
 struct Record { best: u32 }
 fn list_open(list: List) -> Record { return Record(far_load(list.vertex)); }
 fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool {
-    if near_min(neighbour, near_load(list.vertex)) || !met_test(neighbour) { met_insert(neighbour); activate(neighbour); }
+    if near_min(neighbour, near_load(list.vertex)) || !met_test(neighbour) {
+        met_insert(neighbour);
+        activate(neighbour);
+    }
     mass_add(neighbour, heat_load(list.vertex));
     heat_store(list.vertex, 1.0);
     return list_insert(list.vertex);
