@@ -322,6 +322,8 @@ pub struct Queued {
     pub long: u32,
     /// Pages with a list that is visited.
     pub pages: u32,
+    /// Units with lists to sweep.
+    pub units: u32,
 }
 
 /// The state of a device that runs supersteps by itself. One [`Logged`] for each superstep of a submission follows.

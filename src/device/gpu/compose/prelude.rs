@@ -44,7 +44,7 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         // up what it has counted: where `decide` comes next.
         ("LEVELS", kernel == KernelName::Census && options.levels > 0),
         // Whether there is a table of the page of each unit.
-        ("TABLED", options.tabled && kernel.is_over_pages()),
+        ("TABLED", options.tabled && kernel.has_units()),
         ("CLEARS", kernel == KernelName::Census && options.clears),
         // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
         ("TRAVERSAL", algorithm.traversal),
