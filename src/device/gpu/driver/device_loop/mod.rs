@@ -246,6 +246,8 @@ fn start(
     initial::encode(context, &mut encoder)?;
     superstep::add_begin(context, &step, &mut writes);
     writes.encode(context.gpu(), &mut encoder)?;
+    // It has not begun: where a page is missing, the host looks for those that the next superstep visits.
+    context.step = superstep::before_first();
     Ok(Some(Start { step, commands: encoder.finish() }))
 }
 
