@@ -1,13 +1,13 @@
-// Decide: one workgroup ends a superstep that the device runs by itself, and begins the next one. It adds up what the
-// census or the vertex phase has found, writes it to the log, asks the algorithm for the next superstep, and sets the
-// workgroups of its dispatches.
+// Decide: one workgroup ends a superstep that the device runs without the host, and begins the next one. It adds up the
+// results of the census or the vertex phase, logs them, calls the algorithm's step_next, and sets the workgroup counts
+// of the next dispatches.
 
-// Pages with a visited list, if lists were queued.
+// The number of pages with a visited vertex, if lists were queued.
 var<workgroup> pages_visited: atomic<u32>;
-// What the first thread has decided, for the others.
+// The first thread's decision: done, visit, queued, and the size that scaled dispatches use.
 var<workgroup> decided: array<u32, 4>;
 
-// A sum, and what rounding has taken from it (Knuth's two-sum).
+// A sum and its accumulated rounding error (Knuth's two-sum).
 struct Exact {
     sum: vec4<f32>,
     rounded: vec4<f32>,
@@ -22,7 +22,7 @@ fn exact_with(a: Exact, b: Exact) -> Exact {
     return Exact(sum, a.rounded + b.rounded + rounded);
 }
 
-// The sums of all workgroups of the vertex phase, for the first thread. In uniform control flow.
+// Adds the sums of all workgroups of the vertex phase; the result is in partial[0]. In uniform control flow.
 fn sum_totals(lane: u32) {
     var exact = Exact(vec4<f32>(0.0), vec4<f32>(0.0));
     // rounds: 16.
@@ -39,7 +39,7 @@ fn sum_totals(lane: u32) {
     }
 }
 
-// What the superstep has found.
+// The results of the superstep.
 fn found_now() -> Found {
     if TRAVERSAL {
         let activated = U64(atomicExchange(&course.found[0], 0u), atomicExchange(&course.found[1], 0u));
@@ -50,7 +50,7 @@ fn found_now() -> Found {
     }
 }
 
-// Empties a thread's queue, and counts its pages with a visited list.
+// Empties a queue, and counts its pages with a visited vertex.
 fn empty_queue(number: u32) {
     if number < QUEUES_MAX {
         atomicStore(&course.queues[number].short, 0u);
@@ -97,14 +97,14 @@ fn begin_next(found: Found) {
     let few = found.activated.y == 0u && found.activated.x <= course.queue_vertices_max;
     let short = found.activated_edges.y == 0u && found.activated_edges.x <= course.queue_edges_max;
     course.queued = u32(TRAVERSAL && few && short);
-    // Queued lists are looked for in missing pages one by one.
+    // For queued lists, `absent` has to check missing pages first.
     if (course.complete >> next.visit & 1u) == 0u && course.queued == 0u {
         atomicStore(&course.missing, 1u);
         course.done = 1u;
     }
 }
 
-// The workgroups of a dispatch: Dispatch::groups in src/device/gpu/compose/layout.rs.
+// The workgroups of a dispatch. Same as Dispatch::groups in src/device/gpu/compose/layout.rs.
 fn groups_of(dispatch: Dispatch, visit: u32, queued: bool, size: u32) -> vec2<u32> {
     var fits = queued;
     if dispatch.when == WHEN_WALKED {

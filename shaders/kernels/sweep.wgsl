@@ -1,8 +1,8 @@
-// Sweep: every visited list is searched by one thread, which passes over the rest once the edge function says so. Lists
-// that are longer than ALONE_EDGES, and have not ended by then, are searched on by 32 threads each, until one of
-// them ends the list. A unit is as many lists of a small page as a workgroup has threads, or a chunk of a large page.
+// Sweep: one thread searches each visited list until the edge function skips the rest. If it has not done so after
+// ALONE_EDGES edges, 32 threads continue, until one of them ends the list. A unit is as many lists of a small page as a
+// workgroup has threads, or a chunk of a large page.
 
-// A list that one thread has not come to the end of.
+// The rest of a list, from edge `first` on.
 struct Waiting {
     vertex: u32,
     length: u32,
@@ -15,7 +15,7 @@ var<workgroup> waiting_count: atomic<u32>;
 // Whether a thread has ended a waiting list.
 var<workgroup> ended: array<atomic<u32>, WORKGROUP>;
 
-// Searches the list of a thread's own slot; returns the number of its edges, if it is visited.
+// Searches the list of a slot with one thread; returns the number of its edges, 0 if it is not visited.
 fn take_alone(page: BatchPage, slot: u32) -> u32 {
     if slot >= page.slot_count || !visits(page.start_vertex + slot) {
         return 0u;
