@@ -24,7 +24,7 @@ pub fn uniform(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer> {
 /// Waits for a submission and reads the first bytes of a buffer that it has filled.
 ///
 /// # Errors
-/// [`Lost`](crate::error::GpuError::Lost) where the submission takes longer than [`PATIENCE`]; what the device says.
+/// [`Lost`](crate::error::GpuError::Lost) where the submission takes longer than [`PATIENCE`]; device errors.
 pub fn read_buffer(gpu: &Gpu, buffer: &wgpu::Buffer, submission: wgpu::SubmissionIndex, bytes: u64) -> Result<Vec<u8>> {
     let range = 0..bytes.next_multiple_of(8);
     buffer.map_async(wgpu::MapMode::Read, range.clone(), |_| {});

@@ -36,7 +36,7 @@ fn main() {
 /// Whether the driver ends loops early.
 ///
 /// # Errors
-/// [`GpuError::Unavailable`] where it does so in a way that a later loop does not show; what the device says.
+/// [`GpuError::Unavailable`] where it does so in a way that a later loop does not show; device errors.
 pub fn are_limited(gpu: &Gpu) -> Result<bool, Error> {
     let found = tried(gpu, [ROUNDS, 2])?;
     match (found[2] == ROUNDS, found[3] == 2) {

@@ -44,7 +44,7 @@ impl Home {
     /// Opens an adapter.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Device errors.
     pub fn open(adapter: &Adapter, settings: &GpuSettings) -> Result<Self> {
         let allowed = settings.fast_paths;
         let options = GpuOptions {

@@ -1,4 +1,4 @@
-//! Tables of the pages that are in the arena: what a launch would describe anew, described once.
+//! Tables of the pages in the arena, made once instead of for every launch.
 
 use super::super::batch::BatchTable;
 use super::super::context::Context;
@@ -17,29 +17,29 @@ use wgpu::BufferUsages as Usage;
 pub struct Place {
     /// The topology.
     pub direction: Direction,
-    /// Which of the arena's buffers.
+    /// The buffer of the arena, by index.
     pub buffer: u32,
-    /// Its pages, as `segments` and `compact` read them.
+    /// The pages for `segments`, `compact` and `expand`.
     pub walked: Table,
-    /// The same as `sweep` and `lists` read them.
+    /// The same pages for `sweep`, `lists` and `hubs`.
     pub listed: Table,
-    /// Visited lists, of out-lists.
+    /// The queue of visited lists; only for out-lists.
     pub queue: Option<wgpu::Buffer>,
 }
 
 /// A table of pages on the device.
 pub struct Table {
-    /// A batch.
+    /// The batch table.
     pub buffer: wgpu::Buffer,
     /// The page of each unit.
     pub units: wgpu::Buffer,
     /// Workgroups, in two dimensions.
     pub groups: (u32, u32),
-    /// Workgroups of `hubs` after `lists`.
+    /// Workgroups of `hubs`, which runs after `lists`.
     pub hub_groups: u32,
-    /// How many pages.
+    /// Number of pages.
     pub pages: u32,
-    /// Pages that a workgroup looks at side by side where it looks for visited lists.
+    /// Pages that a workgroup of `compact` or `absent` processes in parallel.
     pub pages_a_group: u32,
 }
 
@@ -53,19 +53,19 @@ pub struct Absent {
 
 /// All pages that a run may visit.
 pub struct Resident {
-    /// By topology and buffer.
+    /// The pages in the arena, by topology and buffer.
     pub places: Vec<Place>,
-    /// By topology.
+    /// The missing pages, by topology.
     pub absent: Vec<Absent>,
-    /// How much the queues hold.
+    /// The capacity of each queue.
     pub room: QueueRoom,
     shape: Shape,
 }
 
-/// What tables depend on.
+/// The inputs of the tables: they are outdated when one changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Shape {
-    /// The state of the arena.
+    /// The version of the arena.
     version: u64,
     directions: Vec<Direction>,
     weights: bool,
@@ -101,10 +101,11 @@ impl Shape {
 }
 
 impl Resident {
-    /// Describes the pages of all topologies that may be visited, as far as they are in the arena. None if not one is.
+    /// Tables of the pages of all topologies that may be visited. None if the arena has none of them, or if there are
+    /// more than [`QUEUES_MAX`] queues.
     ///
     /// # Errors
-    /// What the device says.
+    /// Device errors.
     pub fn new(context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<Option<Self>> {
         let room = QueueRoom::of(&context.store);
         let shape = Shape::of(context, arena, visits);
@@ -127,18 +128,18 @@ impl Resident {
         Ok(useful.then_some(Self { places, absent, room, shape }))
     }
 
-    /// Whether they describe what supersteps may visit, and the arena still has the pages where they were.
+    /// Whether the tables are still valid for these visits and this arena.
     pub fn serves(&self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> bool {
         self.shape == Shape::of(context, arena, visits)
     }
 
-    /// Whether all pages of a topology are there.
+    /// Whether all pages of a topology are in the arena.
     pub fn is_complete(&self, direction: Direction) -> bool {
         self.absent.iter().all(|absent| absent.direction != direction)
     }
 }
 
-/// The pages of a topology that are in the arena, by buffer, and those that are not.
+/// The pages of a topology in the arena, by buffer, and the missing ones.
 fn describe(context: &Context, arena: &Arena, direction: Direction) -> Result<(Vec<Place>, Option<Absent>)> {
     let (topology, weights) = (context.topology(direction), context.algorithm.needs_weights());
     let new = |distribution| BatchTable::new(distribution, weights);
