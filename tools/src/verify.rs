@@ -173,7 +173,7 @@ fn check_lengths(store: &Store, lengths: &[AtomicU32], degrees: &[u32]) -> Resul
     };
     let wrong = |expected, found: String| Err(Error::file(store.path().join("degrees.bin"), expected, found));
     if let Some((vertex, length)) = lengths.iter().enumerate().find_map(unequal) {
-        let expected = format!("vertex {vertex} with degree {length} the sum of its lists in all shards");
+        let expected = format!("vertex {vertex} with degree {length}, the sum over its lists in all shards");
         return wrong(expected, degrees[vertex].to_string());
     }
     // Detects lengths that overflowed 32 bits.

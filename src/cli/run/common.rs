@@ -72,8 +72,8 @@ impl Common {
 
     /// Runs a prepared algorithm, shows its summary, and writes its results.
     pub fn run(&self, store: Store, prepared: Prepared, cancel: &Cancel) -> Outcome {
-        let Prepared { runs, shown, beside, .. } = prepared;
-        let beside = Companions::begin(beside, &*runs, &store, self, cancel)?;
+        let Prepared { runs, shown, companions, .. } = prepared;
+        let companions = Companions::begin(companions, &*runs, &store, self, cancel)?;
         // What is needed at the end is looked at before the beginning.
         store.ids()?;
         let output = self.output.as_deref().map(|path| ResultFile::create(path, self.output_format)).transpose()?;
@@ -99,7 +99,7 @@ impl Common {
         let store = opening::open_within(&self.store, self.resources.memory_bytes())?;
         spinner.finish_and_clear();
         trace.map_or(Ok(()), |trace| trace.write(run.report(), cancel))?;
-        let said = beside.finish(&*run, &store, cancel)?;
+        let said = companions.finish(&*run, &store, cancel)?;
         if let Some(output) = output {
             output.write(&run.answers(), &store.ids()?, store.vertices(), cancel)?;
         }
