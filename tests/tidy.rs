@@ -289,6 +289,18 @@ fn the_scan_sees_what_it_looks_for() {
         (Some("trace"), None, None)
     );
     assert!(has_word("let x = unsafe { y };", "unsafe") && !has_word("#[allow(unsafe_code)]", "unsafe"));
-    let text = "fn one() {}\nimpl X {\n    pub(crate) const fn two<T>(\n        a: T,\n    ) -> u8 {\n        if a {\n        }\n        0\n    }\n    fn three();\n}\n";
-    assert_eq!(functions(text), [("one", 1, 1), ("two", 3, 7), ("three", 10, 1)]);
+    let lines = [
+        "fn one() {}",
+        "impl X {",
+        "    pub(crate) const fn two<T>(",
+        "        a: T,",
+        "    ) -> u8 {",
+        "        if a {",
+        "        }",
+        "        0",
+        "    }",
+        "    fn three();",
+        "}",
+    ];
+    assert_eq!(functions(&lines.join("\n")), [("one", 1, 1), ("two", 3, 7), ("three", 10, 1)]);
 }

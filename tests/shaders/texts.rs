@@ -11,7 +11,11 @@ use topostream_formats::Encoding;
 /// Local variables of an algorithm may be called what kernels call buffers and functions.
 #[test]
 fn names_of_kernels_are_free() {
-    let text = "fn vertex_update(vertex: u32) -> vec4<f32> {\n    let pages = 1u; let count = pages; let rows = count;\n    return vec4<f32>(f32(rows));\n}\n";
+    let text = "fn vertex_update(vertex: u32) -> vec4<f32> {
+    let pages = 1u; let count = pages; let rows = count;
+    return vec4<f32>(f32(rows));
+}
+";
     let shader = Shader::new("free.wgsl", text);
     let algorithm = Declared { name: "free", shader, ..everything() };
     let options = options(Encoding::VertexId, (Direction::Out, Visit::All), 1, PORTABLE);
@@ -52,11 +56,23 @@ fn vertex_update(vertex: u32) -> vec4<f32> {
     assert!(error.starts_with("shaders/algorithms/broken.wgsl:15: expected"), "{error}");
     let error = broken(text, KernelName::Initialise);
     assert!(error.starts_with("shaders/algorithms/broken.wgsl:1: `vertex_initialise` is missing"), "{error}");
-    let validated = "fn vertex_update(vertex: u32) -> vec4<f32> {\n    let a = 1u;\n\n    return vec4<f32>(0.0) + f32(given_load(a)) * vec3<f32>();\n}\n";
+    let validated = "fn vertex_update(vertex: u32) -> vec4<f32> {
+    let a = 1u;
+
+    return vec4<f32>(0.0) + f32(given_load(a)) * vec3<f32>();
+}
+";
     let error = broken(validated, KernelName::VertexPhase);
     assert!(error.starts_with("shaders/algorithms/broken.wgsl:4: "), "{error}");
     // Read-only attributes are not written by edges.
-    let text = "struct Record { unused: u32 }\nfn list_open(list: List) -> Record {\n    given_store(0u, 1.0);\n    return Record();\n}\nfn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }\nfn list_close(record: Record, list: List) {}";
+    let text = "struct Record { unused: u32 }
+fn list_open(list: List) -> Record {
+    given_store(0u, 1.0);
+    return Record();
+}
+fn list_edge(record: ptr<function, Record>, list: List, neighbour: u32, weight: u32) -> bool { return true; }
+fn list_close(record: Record, list: List) {}
+";
     let error = broken(text, KernelName::Segments);
     assert_eq!(error, "shaders/algorithms/broken.wgsl:3: no definition in scope for identifier: `given_store`");
 }

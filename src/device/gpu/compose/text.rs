@@ -327,11 +327,22 @@ mod tests {
 
     #[test]
     fn declarations_have_names_words_and_places() {
-        let text = "// A.\n\n// Says b.\nconst b = 3u; /* { */\n@group(0) @binding(1)\nvar<storage, read> c: array<u32>;\nstruct D { e: u32 }\nfn f(g: D) -> u32 {\n    return g.e + b; // h\n}\nconst_assert b == 3u;\n";
+        let text = "// A.
+
+// About b.
+const b = 3u; /* { */
+@group(0) @binding(1)
+var<storage, read> c: array<u32>;
+struct D { e: u32 }
+fn f(g: D) -> u32 {
+    return g.e + b; // h
+}
+const_assert b == 3u;
+";
         let found = declarations(text);
         let names: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line)).collect();
         assert_eq!(names, [("b", 3), ("c", 5), ("D", 7), ("f", 8), ("", 11)]);
-        assert!(found[0].text.starts_with("// Says b.") && found[0].text.ends_with("3u;"));
+        assert!(found[0].text.starts_with("// About b.") && found[0].text.ends_with("3u;"));
         assert!(found[3].words.contains("b") && !found[3].words.contains("e") && !found[3].words.contains("h"));
     }
 
