@@ -171,12 +171,7 @@ fn memory_that_cannot_be_imported_is_a_typed_error() {
     unavailable(&gpu, 8192, 100, "multiples");
     unavailable(&gpu, 5000, 4096, "multiples");
     unavailable(&gpu, 8192, 1 << 40, "at most");
-    unavailable(
-        &gpu_or_return!(GpuOptions { host_import: false, ..Default::default() }),
-        8192,
-        4096,
-        "may not be used",
-    );
+    unavailable(&gpu_or_return!(GpuOptions { host_import: false, ..Default::default() }), 8192, 4096, "is disabled");
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn list_close(record: Record, list: List) {}
     check(&compose(&algorithm, KernelName::Lists, &options)).unwrap();
     options.sharded = true;
     let error = check(&compose(&algorithm, KernelName::Lists, &options)).unwrap_err().to_string();
-    assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("held of own vertices only"), "{error}");
+    assert!(error.starts_with("degrees.wgsl:2: ") && error.contains("available for own vertices only"), "{error}");
 }
 
 /// Over lists that are grouped for shards a module looks up out-degrees if its hooks call `list_degree`; comments and
@@ -122,7 +122,7 @@ fn list_close(record: Record, list: List) {}
         }
         check(&compose("0u", kernel, true)).unwrap();
         let error = check(&compose("list_degree(list)", kernel, true)).unwrap_err().to_string();
-        assert!(error.contains("held of own vertices only"), "{error}");
+        assert!(error.contains("available for own vertices only"), "{error}");
         let error = check(&compose("list.degree", kernel, false)).unwrap_err().to_string();
         assert!(error.starts_with("degrees.wgsl:3: ") && error.ends_with("is list_degree(list)"), "{error}");
     }
@@ -178,7 +178,7 @@ fn messages_are_of_traversals_without_sums() {
         assert!(error.starts_with("everything.wgsl:1: ") && error.contains("number of 64 bits"), "{error}");
         let (pagerank, _) = algorithms().into_iter().find(|(algorithm, _)| algorithm.name == "pagerank").unwrap();
         let error = check(&compose(&pagerank, kernel, &options)).unwrap_err().to_string();
-        assert!(error.contains("messages are those of traversals"), "{error}");
+        assert!(error.contains("only traversals send messages"), "{error}");
         check(&compose(&told(), kernel, &options)).unwrap();
     }
 }
