@@ -15,17 +15,64 @@ var<workgroup> waiting_count: atomic<u32>;
 // Whether a thread has ended a waiting list.
 var<workgroup> ended: array<atomic<u32>, WORKGROUP>;
 
+// Words of 32 vertices that the slots of a unit may lie in.
+const SPAN = WORKGROUP / 32u + 1u;
+
+// The vertices of the unit whose lists are visited and not known to be empty.
+var<workgroup> wanted: array<u32, SPAN>;
+var<workgroup> any_wanted: u32;
+// Those of them whose lists are empty.
+var<workgroup> found_empty: array<atomic<u32>, SPAN>;
+
+// Looks for visited lists from slot first_slot on. Most units have none after the first few sweeps. In uniform control
+// flow.
+fn look_for_lists(page: BatchPage, first_slot: u32, lane: u32) -> bool {
+    let first = page.start_vertex + first_slot;
+    let last = first + min(page.slot_count - first_slot, WORKGROUP) - 1u;
+    if lane < SPAN {
+        let word = first / 32u + lane;
+        var bits = bits_between(word, first, last);
+        if bits != 0u {
+            bits &= lists_read(word) & ~atomicLoad(&empties[word]);
+        }
+        wanted[lane] = bits;
+        atomicStore(&found_empty[lane], 0u);
+    }
+    workgroupBarrier();
+    if lane == 0u {
+        any_wanted = 0u;
+        // rounds: 9.
+        for (var at = 0u; at < SPAN; at += 1u) {
+            any_wanted |= wanted[at];
+        }
+    }
+    return workgroupUniformLoad(&any_wanted) != 0u;
+}
+
+// Notes which lists are empty, for later sweeps. After a barrier.
+fn note_empties(page: BatchPage, first_slot: u32, lane: u32) {
+    if lane < SPAN {
+        let bits = atomicLoad(&found_empty[lane]);
+        if bits != 0u {
+            atomicOr(&empties[(page.start_vertex + first_slot) / 32u + lane], bits);
+        }
+    }
+}
+
 // Searches the list of a slot with one thread; returns the number of its edges, 0 if it is not visited.
-fn take_alone(page: BatchPage, slot: u32) -> u32 {
-    if slot >= page.slot_count || !visits(page.start_vertex + slot) {
+fn take_alone(page: BatchPage, first_slot: u32, lane: u32) -> u32 {
+    let slot = first_slot + lane;
+    let vertex = page.start_vertex + slot;
+    let at_word = vertex / 32u - (page.start_vertex + first_slot) / 32u;
+    if slot >= page.slot_count || (wanted[at_word] >> (vertex % 32u) & 1u) == 0u {
         return 0u;
     }
     let first = slot_begin(page, slot);
     let end = slot_begin(page, slot + 1u);
     if first == end {
+        atomicOr(&found_empty[at_word], 1u << (vertex % 32u));
         return 0u;
     }
-    let vertex = page.start_vertex + slot;
     let alone = min(end, first + ALONE_EDGES);
     let list = list_here(vertex, end - first, alone == end);
     var record = list_open(list);
@@ -67,6 +114,12 @@ fn main(
     }
     let page = batch.pages[page_of_unit(unit)];
     let number = unit - page.first_unit;
+    let first_slot = number * WORKGROUP;
+    if page.degree == 0u {
+        if !look_for_lists(page, first_slot, lane) {
+            return;
+        }
+    }
     count_begin(lane);
     atomicStore(&ended[lane], 0u);
     if lane == 0u {
@@ -75,7 +128,7 @@ fn main(
     workgroupBarrier();
     var edges = 0u;
     if page.degree == 0u {
-        edges = take_alone(page, number * WORKGROUP + lane);
+        edges = take_alone(page, first_slot, lane);
     } else if lane == 0u && visits(page.start_vertex) {
         let first = number * LARGE_CHUNK;
         let end = min(first + LARGE_CHUNK, page.edge_count);
@@ -84,12 +137,15 @@ fn main(
         edges = end - first;
     }
     workgroupBarrier();
+    if page.degree == 0u {
+        note_empties(page, first_slot, lane);
+    }
     let lanes = select(32u, WORKGROUP, page.degree != 0u);
     // rounds: 32.
     for (var at = lane / lanes; at < atomicLoad(&waiting_count); at += WORKGROUP / lanes) {
         take_waiting(page, at, lane % lanes, lanes);
     }
-    count_end(lane, edges);
+    count_end(unit, lane, edges);
     if LOOPS_LIMITED {
         check_loops();
     }

@@ -49,10 +49,14 @@ struct HubQueue {
 }
 
 struct Counters {
-    edges_low: atomic<u32>,
-    edges_high: atomic<u32>,
     hub_wanted: atomic<u32>,
     loops_cut: atomic<u32>,
+    edges: array<EdgeCount, EDGE_COUNTS>,
+}
+
+struct EdgeCount {
+    low: atomic<u32>,
+    high: atomic<u32>,
 }
 
 struct Queued {
@@ -74,7 +78,7 @@ struct Course {
     visits: u32,
     complete: u32,
     missing: atomic<u32>,
-    spare: u32,
+    vertices: u32,
     found: array<atomic<u32>, 4>,
     queues: array<Queued, QUEUES_MAX>,
     log: array<Logged>,

@@ -369,7 +369,8 @@ fn structs_lie_alike_in_rust_and_wgsl() {
         BatchPage { word, first_unit, start_vertex, slot_count, edge_count, degree, row, lanes_log2 }
     );
     assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, length });
-    assert_same_layout!(&module, Counters { edges_low, edges_high, hub_wanted, loops_cut });
+    assert_same_layout!(&module, Counters { hub_wanted, loops_cut, edges });
+    assert_same_layout!(&module, EdgeCount { low, high });
     assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
     assert_same_layout!(&module, Fill { value, words, increment, spare });
     assert_same_layout!(&module, Merge { operation, kind, words, to, begin, first_mask, last_mask, spare });

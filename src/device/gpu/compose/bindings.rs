@@ -63,6 +63,8 @@ pub enum Resource {
     Pack,
     /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
     Outgoing,
+    /// For `sweep`: the vertices whose lists are known to be empty, a bit each.
+    Empties,
     /// Pages, each followed by its page of weights if weights are read.
     Pages,
     /// A [`BatchHeader`](super::layout::BatchHeader) and a [`BatchPage`](super::layout::BatchPage) for each page.
@@ -137,6 +139,7 @@ impl Buffer {
             "course" => (Resource::Course, Access::ReadWrite, "Course"),
             "dispatches" => (Resource::Dispatches, Access::Read, "array<Dispatch>"),
             "arguments" => (Resource::Arguments, Access::ReadWrite, "array<u32>"),
+            "empties" => (Resource::Empties, Access::ReadWrite, "array<atomic<u32>>"),
             "queue" => (Resource::Queue, Access::ReadWrite, "array<HubEntry>"),
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),
             "merge" => (Resource::Merge, Access::Uniform, "Merge"),

@@ -103,6 +103,8 @@ fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) ->
         ("MIDDLE_EDGES", layout::MIDDLE_EDGES),
         ("ALONE_EDGES", layout::ALONE_EDGES),
         ("QUEUES_MAX", layout::QUEUES_MAX as u32),
+        ("EDGE_COUNTS", layout::EDGE_COUNTS as u32),
+        ("EDGE_COUNT_BITS", layout::EDGE_COUNT_BITS),
         ("EVERY_VISIT", layout::EVERY_VISIT),
         ("WHEN_WALKED", layout::WHEN_WALKED),
         ("WHEN_EITHER", layout::WHEN_EITHER),

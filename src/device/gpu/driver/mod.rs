@@ -39,6 +39,7 @@ mod superstep;
 mod tally;
 mod timing;
 mod values;
+mod writes;
 
 pub use context::RunSetup;
 pub(super) use message::{DriverMessage, Ended, Messages, NextPages};
@@ -168,6 +169,10 @@ impl Driver {
     }
 
     fn handle(&mut self, message: DriverMessage, take: &Messages) {
+        let waits = matches!(message, DriverMessage::Initialise(_) | DriverMessage::Ahead(..) | DriverMessage::Stop);
+        if !waits && let Err(error) = self.give_up_start() {
+            self.fail(error);
+        }
         // A reply whose receiver is gone is no error.
         match message {
             DriverMessage::Initialise(reply) => {
@@ -328,10 +333,13 @@ impl Driver {
     // ---- Supersteps -------------------------------------------------------------------------------------------------
 
     fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
-        initial::set(&mut self.context)?;
-        // The first superstep visits the initial frontier, as if a superstep before it had activated it.
-        let before = Step::new(u32::MAX, Direction::Out, Visit::All);
-        superstep::set(&mut self.context, before);
+        if self.device_loop.has_start() {
+            // The commands that set first values are encoded, and will be submitted with the first supersteps.
+            self.found = initial::found(&self.context);
+            self.device_loop.pages_unknown = true;
+            return Ok((Scalars::default(), NextPages::new()));
+        }
+        self.set_first()?;
         if self.device_loop.is_likely(&self.context) && self.context.declared.traversal {
             // The host knows the initial frontier: no readback.
             initial::plant_levels(&self.context);
@@ -343,6 +351,23 @@ impl Driver {
         Ok((end.summary.totals, next_pages))
     }
 
+    fn set_first(&mut self) -> Result<()> {
+        initial::set(&mut self.context)?;
+        // The first superstep visits the initial frontier, as if a superstep before it had activated it.
+        let before = Step::new(u32::MAX, Direction::Out, Visit::All);
+        superstep::set(&mut self.context, before);
+        Ok(())
+    }
+
+    /// Sets first values, if the commands that do so were encoded and are not of use.
+    fn give_up_start(&mut self) -> Result<()> {
+        if self.device_loop.give_up_start() {
+            self.set_first()?;
+            initial::plant_levels(&self.context);
+        }
+        Ok(())
+    }
+
     fn restore(&mut self, next: &Step, state: &State) -> Result<NextPages> {
         values::restore(&self.context, next, state)?;
         // As if the superstep before had just ended.
@@ -352,6 +377,9 @@ impl Driver {
 
     /// Runs supersteps from this one on for as long as the device can do so without the host.
     fn ahead(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
+        if !self.device_loop.starts_with(step) {
+            self.give_up_start()?;
+        }
         let (arena, rows) = (self.intake.arena(), self.launches.rows());
         let ahead = self.device_loop.run(&mut self.context, (arena, rows), step, &self.found)?;
         if let Some(last) = ahead.supersteps.last() {
@@ -448,7 +476,8 @@ impl Driver {
         self.failure.take().unwrap_or_else(again)
     }
 
-    /// Waits until the device no longer reads the page buffer; returns the adapter and what outlives the run.
+    /// Waits until the device no longer reads the page buffer; returns the adapter and the buffers that outlive the
+    /// run.
     fn settle(mut self) -> Home {
         let deadline = Instant::now() + SETTLE;
         while self.context.gpu().check().is_ok() && !self.is_idle() && Instant::now() < deadline {

@@ -24,7 +24,8 @@ mod batch;
 mod resident;
 
 use super::context::Context;
-use super::{TURN, superstep};
+use super::writes::Writes;
+use super::{TURN, initial, superstep};
 use crate::device::gpu::adapter::rounds;
 use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout::Logged;
@@ -32,7 +33,7 @@ use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::{Ahead, PageWork, RunAhead, StepEnd, Transfer};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Step, Summary, Visit};
+use crate::model::algorithm::{Scalars, Step, Summary, Visit};
 use batch::{BATCHES, Batch, Control};
 use resident::Resident;
 use std::any::Any;
@@ -63,8 +64,16 @@ pub(super) struct DeviceLoop {
     seen: Option<u64>,
     /// Whether the engine lets the device run ahead.
     asked: bool,
+    /// The beginning of a run, encoded before it.
+    start: Option<Start>,
     /// Whether the pages of the next superstep have not been determined.
     pub pages_unknown: bool,
+}
+
+/// The commands that set first values and begin with the first superstep.
+struct Start {
+    step: Step,
+    commands: wgpu::CommandBuffer,
 }
 
 impl DeviceLoop {
@@ -77,6 +86,7 @@ impl DeviceLoop {
             bound: HashMap::new(),
             seen: None,
             asked,
+            start: None,
             pages_unknown: false,
         }
     }
@@ -89,13 +99,29 @@ impl DeviceLoop {
         if !self.is_likely(context) {
             return Ok(());
         }
-        let visits = superstep::visits(context);
+        let visits = visits(context);
         if let Some(resident) = self.resident.as_ref().filter(|resident| resident.serves(context, arena, &visits)) {
             let mut control = Control::new(context, (resident, rows), &visits)?;
             control.prepare(context, &FIRST_STEPS);
+            self.start = start(context, resident, &control, &visits)?;
             self.control = Some(control);
         }
         Ok(())
+    }
+
+    /// Whether the commands that set the run's first values are encoded.
+    pub fn has_start(&self) -> bool {
+        self.start.is_some()
+    }
+
+    /// Whether they also begin this superstep.
+    pub fn starts_with(&self, step: &Step) -> bool {
+        self.start.as_ref().is_some_and(|start| start.step == *step)
+    }
+
+    /// Gives up what was encoded before the run. Returns whether there was something.
+    pub fn give_up_start(&mut self) -> bool {
+        self.start.take().is_some()
     }
 
     /// Drops bind groups, because the queue of long lists has been replaced.
@@ -125,26 +151,34 @@ impl DeviceLoop {
         step: &Step,
         found: &Summary,
     ) -> Result<RunAhead> {
-        let Some(visit) = self.prepare(context, (arena, rows), step)? else {
-            return Ok(RunAhead::default());
-        };
-        let (resident, control) = (self.resident.as_ref().expect("prepared"), self.control.as_mut().expect("prepared"));
         let (begun, before) = (Instant::now(), context.step);
-        if !control.begin(context, &resident.room, step, (visit, found)) {
-            return Ok(RunAhead::default());
+        let mut first = self.start.take().map(|start| start.commands);
+        if first.is_none() {
+            let Some(visit) = self.prepare(context, (arena, rows), step)? else {
+                return Ok(RunAhead::default());
+            };
+            let (resident, control) = (self.resident.as_ref().expect("prepared"), self.control.as_ref());
+            let mut writes = Writes::default();
+            if !control.expect("prepared").begin(context, &resident.room, step, (visit, found), &mut writes) {
+                return Ok(RunAhead::default());
+            }
+            superstep::add_begin(context, step, &mut writes);
+            writes.queue(context.gpu());
         }
-        superstep::begin(context, step);
+        context.step = *step;
+        let control = self.control.as_mut().expect("prepared");
         let mut turn = Turn { ahead: Vec::new(), next: Some(*step), misses: false, since: begun, until_ns: None };
         let (mut submitted, mut under_way) = (0, VecDeque::new());
         let mut sizes = FIRST_STEPS.into_iter().chain((2..=STEPS_MAX.ilog2()).map(|log2| 1 << log2));
         loop {
             // Most searches end within the first two submissions: later ones wait for their logs.
-            let first = submitted < FIRST_STEPS.iter().sum();
+            let early = submitted < FIRST_STEPS.iter().sum();
             let read = turn.ahead.len() as u32 >= FIRST_STEPS.iter().sum();
-            let goes_on = turn.next.is_some() && !turn.misses && (first || read && begun.elapsed() < TURN);
+            let goes_on = turn.next.is_some() && !turn.misses && (early || read && begun.elapsed() < TURN);
             if goes_on && under_way.len() < BATCHES {
                 let steps = sizes.next().unwrap_or(STEPS_MAX);
-                under_way.push_back(control.submit(context, step.superstep.wrapping_add(submitted), steps));
+                let number = step.superstep.wrapping_add(submitted);
+                under_way.push_back(control.submit(context, first.take(), number, steps));
                 submitted += steps;
                 continue;
             }
@@ -168,17 +202,49 @@ impl DeviceLoop {
         if !suits(context) {
             return Ok(None);
         }
-        let visits = superstep::visits(context);
-        let Some(visit) = visits.iter().position(|&visit| visit == (step.direction, step.visit)) else {
-            return Ok(None);
-        };
+        let visits = visits(context);
+        let Some(visit) = number_of(&visits, step) else { return Ok(None) };
         self.describe(context, arena, &visits)?;
         let Some(resident) = &self.resident else { return Ok(None) };
         if self.control.is_none() {
             self.control = Some(Control::new(context, (resident, rows), &visits)?);
         }
-        Ok(Some(visit as u32))
+        Ok(Some(visit))
     }
+}
+
+/// Which of the visits a superstep makes.
+fn number_of(visits: &[(Direction, Visit)], step: &Step) -> Option<u32> {
+    let same = |&(direction, visit): &(Direction, Visit)| {
+        visit == step.visit && (visit == Visit::None || direction == step.direction)
+    };
+    visits.iter().position(same).map(|number| number as u32)
+}
+
+/// Encodes first values and the first superstep's numbers, of a traversal. None if its pages are missing.
+///
+/// # Errors
+/// Device errors.
+fn start(
+    context: &mut Context,
+    resident: &Resident,
+    control: &Control,
+    visits: &[(Direction, Visit)],
+) -> Result<Option<Start>> {
+    let first = context.algorithm.first(&context.graph, Scalars::default());
+    let Some(step) = first.filter(|_| context.declared.traversal && context.algorithm.seed_sets().is_empty()) else {
+        return Ok(None);
+    };
+    let Some(visit) = number_of(visits, &step) else { return Ok(None) };
+    let (mut writes, found) = (Writes::default(), initial::found(context));
+    if !control.begin(context, &resident.room, &step, (visit, &found), &mut writes) {
+        return Ok(None);
+    }
+    let mut encoder = context.encoder();
+    initial::encode(context, &mut encoder)?;
+    superstep::add_begin(context, &step, &mut writes);
+    writes.encode(context.gpu(), &mut encoder)?;
+    Ok(Some(Start { step, commands: encoder.finish() }))
 }
 
 impl DeviceLoop {
@@ -187,13 +253,21 @@ impl DeviceLoop {
         if self.resident.as_ref().is_some_and(|resident| resident.serves(context, arena, visits)) {
             return Ok(());
         }
-        (self.resident, self.control) = (None, None);
-        self.bound.clear();
         // Tables of an arena that is still being filled would be outdated in the next superstep.
         let unchanged = self.seen.replace(arena.version()).is_none_or(|seen| seen == arena.version());
-        if context.plan.keeps_pages() && (unchanged || arena.pages() == resident::pages(context, visits)) {
-            self.resident = Resident::new(context, arena, visits)?;
+        if !context.plan.keeps_pages() || !unchanged && arena.pages() != resident::pages(context, visits) {
+            (self.resident, self.control) = (None, None);
+            return Ok(());
         }
+        if let Some(resident) = &mut self.resident
+            && resident.update(context, arena, visits)
+        {
+            self.control.iter_mut().for_each(|control| control.update(context, resident, visits));
+            return Ok(());
+        }
+        (self.resident, self.control) = (None, None);
+        self.bound.clear();
+        self.resident = Resident::new(context, arena, visits)?;
         Ok(())
     }
 
@@ -216,7 +290,7 @@ impl DeviceLoop {
             superstep::begin(context, step);
             return Ok(Some(Visited::default()));
         }
-        self.describe(context, arena, &superstep::visits(context))?;
+        self.describe(context, arena, &visits(context))?;
         let direction = context.topology(step.direction).direction();
         let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
             return Ok(None);
@@ -277,8 +351,14 @@ fn suits(context: &Context) -> bool {
     let (caps, edges) = (context.gpu().caps(), context.store.edges());
     let levels = !context.algorithm.keeps_activations() || context.plan.levels_bytes > 0;
     let fits = !caps.loops_limited || edges <= LIMITED_EDGES_MAX;
-    let known = superstep::visits(context).into_iter().all(|visit| is_known(context, visit));
+    let known = visits(context).into_iter().all(|visit| is_known(context, visit));
     context.declared.decides() && context.plan.loop_bytes > 0 && is_alone(context) && levels && fits && known
+}
+
+/// The visits that supersteps may make: those that the algorithm declares, and the one that reads nothing.
+fn visits(context: &Context) -> Vec<(Direction, Visit)> {
+    let declared = superstep::visits(context).into_iter();
+    declared.chain([(Direction::Out, Visit::None)]).collect()
 }
 
 /// Whether there are kernels for a visit. The census counts out-edges only, so frontiers must visit out-lists.
@@ -286,8 +366,7 @@ fn is_known(context: &Context, (direction, visit): (Direction, Visit)) -> bool {
     let out = context.topology(direction).direction() == Direction::Out;
     match visit {
         Visit::Frontier => out,
-        Visit::All | Visit::Without(_) => true,
-        Visit::Within(_) | Visit::None => false,
+        Visit::All | Visit::Without(_) | Visit::Within(_) | Visit::None => true,
     }
 }
 
@@ -334,7 +413,7 @@ impl Turn {
             self.next = context.algorithm.next(&context.graph, &step, &summary);
             if let (Some(next), Some(following)) = (&mut self.next, log.get(at + 1)) {
                 // Rounding may make the device choose another direction than the host: the device's choice counts.
-                (next.direction, next.visit) = superstep::visits(context)[following.visit as usize];
+                (next.direction, next.visit) = visits(context)[following.visit as usize];
             }
         }
         if self.until_ns.is_none() {
@@ -373,7 +452,10 @@ fn summary(logged: &Logged, traversal: bool) -> Summary {
 
 /// The number of pages that a superstep visited.
 fn pages(context: &Context, step: &Step, logged: &Logged) -> u64 {
-    if logged.queued != 0 && step.visit == Visit::Frontier {
+    if step.visit == Visit::None {
+        return 0;
+    }
+    if logged.queued != 0 && resident::is_queued(step.visit) {
         return logged.pages.into();
     }
     context.topology(step.direction).page_count().into()
