@@ -2,7 +2,7 @@
 // results of the census or the vertex phase, logs them, calls the algorithm's step_next, and sets the workgroup counts
 // of the next dispatches.
 
-// The neighbours in opened lists that were counted in each place: low and high half, and zeros.
+// The number of neighbours from each counter: low and high half, and zeros.
 var<workgroup> edge_counts: array<vec4<u32>, EDGE_COUNTS>;
 // The number of pages with a visited vertex, if lists were queued.
 var<workgroup> pages_visited: atomic<u32>;
@@ -65,7 +65,7 @@ fn empty_queue(number: u32) {
     }
 }
 
-// Empties a place where neighbours are counted, and returns their number: low and high half, and zeros.
+// Resets a counter of neighbours; returns its value: low and high half, and zeros.
 fn take_edge_count(place: u32) -> vec4<u32> {
     let low = atomicExchange(&counters.edges[place].low, 0u);
     let high = atomicExchange(&counters.edges[place].high, 0u);
@@ -171,7 +171,7 @@ fn main(@builtin(local_invocation_index) lane: u32) {
         if TRAVERSAL {
             decided[3] = 1u + found.activated.x / 8u + found.activated_edges.x / 256u;
         } else {
-            // The lengths of a set's lists are not known.
+            // The lengths of a set's lists are unknown.
             decided[3] = 0xffffffffu;
         }
     }

@@ -15,17 +15,17 @@ var<workgroup> waiting_count: atomic<u32>;
 // Whether a thread has ended a waiting list.
 var<workgroup> ended: array<atomic<u32>, WORKGROUP>;
 
-// Words of 32 vertices that the slots of a unit may lie in.
+// Maximum number of words, of 32 vertices each, that a unit's slots span.
 const SPAN = WORKGROUP / 32u + 1u;
 
-// The vertices of the unit whose lists are visited and not known to be empty.
+// The vertices of the unit whose lists are visited and may be non-empty.
 var<workgroup> wanted: array<u32, SPAN>;
 var<workgroup> any_wanted: u32;
-// Those of them whose lists are empty.
+// The vertices among these whose lists turned out to be empty.
 var<workgroup> found_empty: array<atomic<u32>, SPAN>;
 
-// Looks for visited lists from slot first_slot on. Most units have none after the first few sweeps. In uniform control
-// flow.
+// Searches for visited lists from slot first_slot on. Most units have none after the first few sweeps. In uniform
+// control flow.
 fn look_for_lists(page: BatchPage, first_slot: u32, lane: u32) -> bool {
     let first = page.start_vertex + first_slot;
     let last = first + min(page.slot_count - first_slot, WORKGROUP) - 1u;
@@ -49,7 +49,7 @@ fn look_for_lists(page: BatchPage, first_slot: u32, lane: u32) -> bool {
     return workgroupUniformLoad(&any_wanted) != 0u;
 }
 
-// Notes which lists are empty, for later sweeps. After a barrier.
+// Records empty lists for later sweeps. After a barrier.
 fn note_empties(page: BatchPage, first_slot: u32, lane: u32) {
     if lane < SPAN {
         let bits = atomicLoad(&found_empty[lane]);

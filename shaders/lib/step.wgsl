@@ -8,7 +8,7 @@ struct Found {
     activated_edges: U64,
     // The sums of the vertex phase.
     sums: vec4<f32>,
-    // The number of visits that the algorithm declares. The place of the visit that reads nothing.
+    // The number of visits that the algorithm declares, and so the index of the visit without lists.
     visits: u32,
 }
 
@@ -17,15 +17,15 @@ struct Next {
     visit: u32,
     scalars: vec4<f32>,
     integers: vec4<u32>,
-    // For a visit of a set: how many vertices are in it, at most; or MANY, or SAME.
+    // For a visit of a set: the maximum number of its vertices, MANY or SAME.
     vertices: u32,
 }
 
 // The visit that ends the run.
 const STOP = 0xffffffffu;
-// A number of vertices that is not known.
+// An unknown number of vertices.
 const MANY = 0xffffffffu;
-// The number of vertices of the set that the superstep before has visited.
+// The same number of vertices as in the superstep before.
 const SAME = 0xfffffffeu;
 
 // The next superstep of a traversal that continues with the same numbers until no vertex is activated.
@@ -34,8 +34,8 @@ fn next_while_active(now: Step, found: Found, visit: u32) -> Next {
     return Next(select(STOP, visit, goes_on), now.scalars, now.integers, MANY);
 }
 
-// The next superstep, of an algorithm whose vertex phase has counted the vertices of the set that is visited next.
+// The next superstep of an algorithm whose vertex phase has counted the vertices of the set to visit.
 fn next_of_set(now: Step, visit: u32, integers: vec4<u32>, vertices: f32) -> Next {
-    // A larger number than f32 has exactly is too large for a queue.
+    // Numbers that f32 cannot represent exactly are too large for a queue.
     return Next(visit, now.scalars, integers, u32(min(vertices, 4294967040.0)));
 }

@@ -63,7 +63,7 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// What each superstep of a search from the hub takes.
+/// The time of each superstep of a search from the hub.
 fn supersteps(bench: &Bench, case: &Case) -> Result<Table> {
     let columns = ["superstep", "direction", "active", "edges", "us", "kernels us"];
     let title = format!("Supersteps of a direction-optimizing search, {}", case.name);

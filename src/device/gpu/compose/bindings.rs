@@ -63,7 +63,7 @@ pub enum Resource {
     Pack,
     /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
     Outgoing,
-    /// For `sweep`: the vertices whose lists are known to be empty, a bit each.
+    /// For `sweep`: a bit for each vertex whose list is known to be empty.
     Empties,
     /// Pages, each followed by its page of weights if weights are read.
     Pages,

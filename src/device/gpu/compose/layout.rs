@@ -131,17 +131,17 @@ pub struct Counters {
     pub hub_wanted: u32,
     /// Whether a driver has ended a loop early; only set if loops are limited.
     pub loops_cut: u32,
-    /// Neighbours in opened lists, added up in several places, so that workgroups do not wait for one another.
+    /// Neighbours in opened lists, in several counters to reduce contention between workgroups.
     pub edges: [EdgeCount; EDGE_COUNTS],
 }
 
-/// The number of places where neighbours are counted: a power of two.
+/// The number of counters of neighbours: a power of two.
 pub const EDGE_COUNTS: usize = 64;
 /// The bits of a workgroup's neighbours that go to [`EdgeCount::low`].
 pub const EDGE_COUNT_BITS: u32 = 12;
 
-/// A sum of the neighbours in opened lists, in two parts that need no carry: a workgroup adds the low bits of its
-/// number to one and the others to the other.
+/// A counter of neighbours in opened lists, in two parts without a carry: a workgroup adds the low bits of its count to
+/// one and the high bits to the other.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct EdgeCount {
@@ -351,7 +351,7 @@ pub struct Course {
     pub complete: u32,
     /// 1 if the next superstep needs a page that is not in device memory, so that the host has to run it.
     pub missing: u32,
-    /// The vertices of the set that is visited, at most; `u32::MAX` where that is not known.
+    /// Maximum number of vertices of the visited set; `u32::MAX` if unknown.
     pub vertices: u32,
     /// The census: vertices and edges, low and high halves.
     pub found: [u32; 4],

@@ -29,7 +29,7 @@ pub fn set(context: &mut Context) -> Result<()> {
     algorithm.seed_sets().iter().try_for_each(|(place, set)| plant_set(context, *place, set))
 }
 
-/// The same as commands, with levels as of [`plant_levels`]. For algorithms without sets of seeds.
+/// Like [`set`], as commands, including [`plant_levels`]. For algorithms without sets of seeds.
 ///
 /// # Errors
 /// Device errors.
@@ -117,7 +117,7 @@ fn fill(
     Ok(())
 }
 
-/// The values that a run begins from: of vertices that are held here, or whose owners' values are kept here.
+/// The seeds of vertices that the device holds, or whose owners' values it mirrors.
 fn planted(context: &Context, seeds: &Seeds) -> Writes {
     let (attributes, part) = (&context.declared.attributes, &context.part);
     // By attribute (none: the frontier), by whether the value is written here (which may differ between the bits of a

@@ -144,7 +144,7 @@ impl Control {
         Ok(control)
     }
 
-    /// Sets how many workgroups the tables of resident pages need.
+    /// Sets the numbers of workgroups according to the tables of resident pages.
     pub fn update(&mut self, context: &Context, resident: &Resident, visits: &[(Direction, Visit)]) {
         self.table = plan(context, resident, visits).iter().filter_map(|one| one.dispatch).collect();
         context.gpu().queue().write_buffer(&self.dispatches, 0, bytemuck::cast_slice(&self.table));
@@ -156,7 +156,7 @@ impl Control {
         self.complete = visits.iter().enumerate().map(complete).sum();
     }
 
-    /// Adds the state in which the device begins with a superstep. False if pages of it are missing.
+    /// Adds the state with which the device begins a superstep. False if any of its pages are missing.
     pub fn begin(
         &self,
         context: &Context,

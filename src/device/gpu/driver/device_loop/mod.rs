@@ -70,7 +70,7 @@ pub(super) struct DeviceLoop {
     pub pages_unknown: bool,
 }
 
-/// The commands that set first values and begin with the first superstep.
+/// The commands that set initial values and begin the first superstep.
 struct Start {
     step: Step,
     commands: wgpu::CommandBuffer,
@@ -109,7 +109,7 @@ impl DeviceLoop {
         Ok(())
     }
 
-    /// Whether the commands that set the run's first values are encoded.
+    /// Whether commands that set the run's initial values are encoded.
     pub fn has_start(&self) -> bool {
         self.start.is_some()
     }
@@ -119,7 +119,7 @@ impl DeviceLoop {
         self.start.as_ref().is_some_and(|start| start.step == *step)
     }
 
-    /// Gives up what was encoded before the run. Returns whether there was something.
+    /// Drops the commands encoded before the run. Returns whether there were any.
     pub fn give_up_start(&mut self) -> bool {
         self.start.take().is_some()
     }
@@ -213,7 +213,7 @@ impl DeviceLoop {
     }
 }
 
-/// Which of the visits a superstep makes.
+/// The index of a superstep's visit.
 fn number_of(visits: &[(Direction, Visit)], step: &Step) -> Option<u32> {
     let same = |&(direction, visit): &(Direction, Visit)| {
         visit == step.visit && (visit == Visit::None || direction == step.direction)
@@ -221,7 +221,7 @@ fn number_of(visits: &[(Direction, Visit)], step: &Step) -> Option<u32> {
     visits.iter().position(same).map(|number| number as u32)
 }
 
-/// Encodes first values and the first superstep's numbers, of a traversal. None if its pages are missing.
+/// Encodes the initial values and the first superstep's numbers of a traversal. None if any of its pages are missing.
 ///
 /// # Errors
 /// Device errors.
@@ -355,7 +355,7 @@ fn suits(context: &Context) -> bool {
     context.declared.decides() && context.plan.loop_bytes > 0 && is_alone(context) && levels && fits && known
 }
 
-/// The visits that supersteps may make: those that the algorithm declares, and the one that reads nothing.
+/// The possible visits of supersteps: those that the algorithm declares, and the one without lists.
 fn visits(context: &Context) -> Vec<(Direction, Visit)> {
     let declared = superstep::visits(context).into_iter();
     declared.chain([(Direction::Out, Visit::None)]).collect()

@@ -22,9 +22,9 @@ pub struct Place {
     pub walked: Table,
     /// The same pages for `sweep`, `lists` and `hubs`.
     pub listed: Table,
-    /// The vertices of the topology whose lists are known to be empty, a bit each, where `sweep` may pass them over.
+    /// A bit for each vertex whose list is known to be empty, for `sweep` to skip.
     pub empties: Option<wgpu::Buffer>,
-    /// Visited lists, where supersteps may queue them.
+    /// The queue of visited lists, if supersteps may queue them.
     pub queue: Option<wgpu::Buffer>,
 }
 
@@ -42,7 +42,7 @@ pub struct Table {
     pub pages: u32,
     /// Pages that a workgroup of `compact` or `absent` processes in parallel.
     pub pages_a_group: u32,
-    /// The number of its queue.
+    /// The index of its queue.
     queue: u32,
 }
 
@@ -67,13 +67,13 @@ pub struct Resident {
     version: u64,
 }
 
-/// What the kernels over tables depend on.
+/// The inputs of the kernels over tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Shape {
     directions: Vec<Direction>,
-    /// Those whose lists are queued.
+    /// Topologies with queued lists.
     queued: Vec<Direction>,
-    /// Those whose lists are swept.
+    /// Topologies whose lists `sweep` processes.
     swept: Vec<Direction>,
     room: QueueRoom,
     weights: bool,
@@ -113,14 +113,14 @@ impl Shape {
     }
 }
 
-/// Whether the lists of a visit are queued if they are few.
+/// Whether a visit's lists may be queued.
 pub fn is_queued(visit: Visit) -> bool {
     matches!(visit, Visit::Frontier | Visit::Within(_))
 }
 
 impl Resident {
-    /// Tables of the pages of all topologies that may be visited. None if the arena has none of them, or they lie in
-    /// more than [`QUEUES_MAX`] buffers.
+    /// Tables of the pages of all topologies that may be visited. None if the arena has none of them, or if there are
+    /// more than [`QUEUES_MAX`] queues.
     ///
     /// # Errors
     /// Device errors.
@@ -168,8 +168,8 @@ impl Resident {
         self.version == arena.version() && self.shape == Shape::of(context, visits)
     }
 
-    /// Describes the arena anew in the same buffers: what is bound stays bound. False if that is impossible, or if no
-    /// page is missing any more, since looking for missing pages takes time.
+    /// Updates the tables in place, so that bind groups remain valid. False if that is impossible, or if no page is
+    /// missing any more: the kernels that check for missing pages are then not needed.
     pub fn update(&mut self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> bool {
         if self.shape != Shape::of(context, visits) {
             return false;
@@ -214,8 +214,7 @@ impl Resident {
     }
 }
 
-/// The pages of a topology that are in the arena, by buffer, as `segments` and as `lists` share them out, and those
-/// that are not.
+/// The pages of a topology in the arena, by buffer, as batches of `segments` and of `lists`, and the missing ones.
 struct Described {
     direction: Direction,
     here: Vec<(u32, [BatchTable; 2])>,
@@ -244,7 +243,7 @@ impl Described {
         Self { direction, here, absent }
     }
 
-    /// All pages of a topology, as if they were in one buffer: the room that tables need once no page is missing.
+    /// All pages of a topology, as if they were in one buffer: the size that tables need when no page is missing.
     fn whole(context: &Context, direction: Direction) -> [BatchTable; 2] {
         let mut tables = Self::empty(context);
         for entry in context.topology(direction).directory().entries() {
@@ -260,7 +259,7 @@ impl Described {
 }
 
 impl Table {
-    /// Makes a table with the room that `most` needs.
+    /// Creates a table with the capacity for `most`.
     fn new(context: &Context, table: &BatchTable, most: &BatchTable, queue: u32) -> Result<Self> {
         let storage = Usage::STORAGE | Usage::COPY_DST;
         let pages_a_group = WORKGROUP / page_lanes(context.store.manifest().page_bytes);
