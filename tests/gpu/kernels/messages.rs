@@ -1,4 +1,4 @@
-//! `collect` and `ship` against a plain reader of messages, and `apply` against a plain writer.
+//! `collect` and `ship` compared with a plain reader of messages, and `apply` with a plain writer.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -16,9 +16,9 @@ use topostream::model::attributes::{Attribute, AttributeType, Initial, Merge, Ro
 use topostream_formats::Encoding;
 
 const VERTICES: u32 = 50_003;
-/// Where messages begin, in words: no multiple of 32, as between pieces.
+/// Word offset of messages: not a multiple of 32, as between pieces.
 const BEGIN: usize = 100;
-/// What exchange memory has before.
+/// Initial contents of exchange memory.
 const UNTOUCHED: u32 = 0xdead_beef;
 
 fn attributes() -> Vec<Attribute> {
@@ -39,10 +39,10 @@ fn attributes() -> Vec<Attribute> {
     ]
 }
 
-/// What is told of a vertex: which sets it is in, and its values.
+/// The contents of a message by vertex: membership in sets, and values.
 type Told = BTreeMap<u32, (Vec<bool>, Vec<u32>)>;
 
-/// One device and one message. Columns are of all vertices here; where a device holds a part, it is given that.
+/// One device and one message. Columns have all vertices; the device gets the part that it holds.
 struct Case {
     declared: Declared,
     options: ModuleOptions,
@@ -162,7 +162,7 @@ impl Case {
         buffers
     }
 
-    /// What a message of this device tells: where devices have different vertices, of its own only.
+    /// The expected contents of this device's message: under sharding, of own vertices only.
     fn told(&self) -> Told {
         let layout = self.layout();
         let of = |vertex| {
@@ -174,7 +174,7 @@ impl Case {
         active.map(|vertex| (vertex, of(vertex))).collect()
     }
 
-    /// The words of a message, by `collect` and `ship`, and all of exchange memory behind it.
+    /// The words of a message from `collect` and `ship`, and the rest of exchange memory.
     fn sent(&self, gpu: &Gpu, grids: [[u32; 2]; 2]) -> Vec<u32> {
         let mut buffers = self.buffers(gpu);
         let mut collected = vec![UNTOUCHED; collected_words(&self.layout(), &self.about) as usize];
@@ -235,7 +235,7 @@ fn read(layout: &MessageLayout, about: &Range<u64>, words: &[u32]) -> (Told, Vec
     (told, sets)
 }
 
-/// Writes a message word by word; blocks of dense ones stand in descending order.
+/// Writes a message word by word; blocks of dense messages are in descending order.
 fn write(layout: &MessageLayout, about: &Range<u64>, told: &Told, sets: &[Vec<u32>], sparse: bool) -> Vec<u32> {
     let mut words = vec![told.len() as u32, u32::from(!sparse), 0, 0];
     let mut order: Vec<u32> = told.keys().copied().collect();
@@ -261,7 +261,7 @@ fn write(layout: &MessageLayout, about: &Range<u64>, told: &Told, sets: &[Vec<u3
     words
 }
 
-/// Parts, and what messages are about: whole and odd ranges, in one chunk of attributes and in several.
+/// Parts and ranges of messages: aligned and unaligned, in one chunk of attributes and in several.
 fn cases(gpu: &Gpu) -> Vec<Case> {
     let all = u64::from(VERTICES);
     let part = |own: Range<u64>, sharded| Part { vertices: all, own, sharded };
@@ -281,7 +281,7 @@ fn cases(gpu: &Gpu) -> Vec<Case> {
 }
 
 #[test]
-fn what_is_activated_is_told() {
+fn activated_vertices_are_sent() {
     let Some(gpu) = gpu() else { return };
     let mut forms = [0, 0];
     for (number, mut case) in cases(gpu).into_iter().enumerate() {
@@ -310,7 +310,7 @@ fn what_is_activated_is_told() {
     assert!(forms.iter().all(|&count| count > 10), "dense and sparse messages: {forms:?}");
 }
 
-/// What becomes of a value where another device tells of its own.
+/// The expected value after a message.
 fn met(attribute: &Attribute, old: u32, told: u32) -> u32 {
     let (a, b) = (f32::from_bits(old), f32::from_bits(told));
     match (attribute.of, attribute.merge) {
@@ -336,8 +336,7 @@ fn met(attribute: &Attribute, old: u32, told: u32) -> u32 {
     }
 }
 
-/// Another device's message about the same vertices, of which it has activated one of `every`: what it tells, and its
-/// sets.
+/// Another device's message for the same range, with one of `every` vertices activated: its contents, and its sets.
 fn of_another(gpu: &Gpu, case: &Case, every: u32) -> (Told, Vec<Vec<u32>>) {
     let part = Part { own: case.about.clone(), ..case.part.clone() };
     let mut other = Case::new(gpu, case.declared.attributes.clone(), part, case.about.clone(), 19);
@@ -346,7 +345,7 @@ fn of_another(gpu: &Gpu, case: &Case, every: u32) -> (Told, Vec<Vec<u32>>) {
     (other.told(), sets)
 }
 
-/// Applies a message, and holds everything that there is afterwards against what should be.
+/// Applies a message, and compares the complete state afterwards with the expected one.
 fn takes_in(gpu: &Gpu, case: &Case, told: &Told, sets: &[Vec<u32>], sparse: bool, what: &str) {
     let layout = case.layout();
     let mut words = vec![UNTOUCHED; BEGIN];
@@ -387,7 +386,7 @@ fn takes_in(gpu: &Gpu, case: &Case, told: &Told, sets: &[Vec<u32>], sparse: bool
 }
 
 #[test]
-fn messages_are_taken_in() {
+fn messages_are_applied() {
     let Some(gpu) = gpu() else { return };
     for (number, mut case) in cases(gpu).into_iter().enumerate() {
         case.activate(50, &(0..VERTICES.into()));
