@@ -58,6 +58,7 @@ fn empty_queue(number: u32) {
         atomicStore(&course.queues[number].short, 0u);
         atomicStore(&course.queues[number].middle, 0u);
         atomicStore(&course.queues[number].long, 0u);
+        atomicStore(&course.queues[number].units, 0u);
         let found = atomicExchange(&course.queues[number].pages, 0u);
         if found != 0u {
             atomicAdd(&pages_visited, found);

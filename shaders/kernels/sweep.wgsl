@@ -1,6 +1,6 @@
 // Sweep: one thread searches each visited list until the edge function skips the rest. If it has not done so after
 // ALONE_EDGES edges, 32 threads continue, until one of them ends the list. A unit is as many lists of a small page as a
-// workgroup has threads, or a chunk of a large page.
+// workgroup has threads, or a chunk of a large page; `select` has listed the units with visited lists.
 
 // The rest of a list, from edge `first` on.
 struct Waiting {
@@ -18,15 +18,15 @@ var<workgroup> ended: array<atomic<u32>, WORKGROUP>;
 // Maximum number of words, of 32 vertices each, that a unit's slots span.
 const SPAN = WORKGROUP / 32u + 1u;
 
+// The number of selected units, uniform across the workgroup.
+var<workgroup> unit_count: u32;
 // The vertices of the unit whose lists are visited and may be non-empty.
 var<workgroup> wanted: array<u32, SPAN>;
-var<workgroup> any_wanted: u32;
 // The vertices among these whose lists turned out to be empty.
 var<workgroup> found_empty: array<atomic<u32>, SPAN>;
 
-// Searches for visited lists from slot first_slot on. Most units have none after the first few sweeps. In uniform
-// control flow.
-fn look_for_lists(page: BatchPage, first_slot: u32, lane: u32) -> bool {
+// Reads which lists from slot first_slot on are visited; a barrier must follow.
+fn look_for_lists(page: BatchPage, first_slot: u32, lane: u32) {
     let first = page.start_vertex + first_slot;
     let last = first + min(page.slot_count - first_slot, WORKGROUP) - 1u;
     if lane < SPAN {
@@ -38,15 +38,6 @@ fn look_for_lists(page: BatchPage, first_slot: u32, lane: u32) -> bool {
         wanted[lane] = bits;
         atomicStore(&found_empty[lane], 0u);
     }
-    workgroupBarrier();
-    if lane == 0u {
-        any_wanted = 0u;
-        // rounds: 9.
-        for (var at = 0u; at < SPAN; at += 1u) {
-            any_wanted |= wanted[at];
-        }
-    }
-    return workgroupUniformLoad(&any_wanted) != 0u;
 }
 
 // Records empty lists for later sweeps. After a barrier.
@@ -102,34 +93,24 @@ fn take_waiting(page: BatchPage, number: u32, lane: u32, lanes: u32) {
     list_close(record, list);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup_id: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
-) {
-    let unit = unit_number(workgroup_id, workgroups);
-    if unit >= batch.unit_count {
-        return;
-    }
+// Searches the visited lists of a unit; returns the number of edges of this thread's own list, if it is visited. In
+// uniform control flow.
+fn sweep_unit(unit: u32, lane: u32) -> u32 {
     let page = batch.pages[page_of_unit(unit)];
     let number = unit - page.first_unit;
     let first_slot = number * WORKGROUP;
-    if page.degree == 0u {
-        if !look_for_lists(page, first_slot, lane) {
-            return;
-        }
-    }
-    count_begin(lane);
     atomicStore(&ended[lane], 0u);
     if lane == 0u {
         atomicStore(&waiting_count, 0u);
+    }
+    if page.degree == 0u {
+        look_for_lists(page, first_slot, lane);
     }
     workgroupBarrier();
     var edges = 0u;
     if page.degree == 0u {
         edges = take_alone(page, first_slot, lane);
-    } else if lane == 0u && visits(page.start_vertex) {
+    } else if lane == 0u {
         let first = number * LARGE_CHUNK;
         let end = min(first + LARGE_CHUNK, page.edge_count);
         waiting[0] = Waiting(page.start_vertex, page.degree, first, end);
@@ -145,7 +126,29 @@ fn main(
     for (var at = lane / lanes; at < atomicLoad(&waiting_count); at += WORKGROUP / lanes) {
         take_waiting(page, at, lane % lanes, lanes);
     }
-    count_end(unit, lane, edges);
+    workgroupBarrier();
+    return edges;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let group = unit_number(workgroup_id, workgroups);
+    let stride = workgroups.x * workgroups.y;
+    count_begin(lane);
+    if lane == 0u {
+        unit_count = atomicLoad(&course.queues[batch.queue].units);
+    }
+    let count = workgroupUniformLoad(&unit_count);
+    var edges = 0u;
+    // rounds: units / 2^12.
+    for (var at = group; at < count; at += stride) {
+        edges += sweep_unit(selected[at], lane);
+    }
+    count_end(group, lane, edges);
     if LOOPS_LIMITED {
         check_loops();
     }

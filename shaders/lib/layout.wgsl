@@ -64,6 +64,7 @@ struct Queued {
     middle: atomic<u32>,
     long: atomic<u32>,
     pages: atomic<u32>,
+    units: atomic<u32>,
 }
 
 struct Course {

@@ -378,7 +378,7 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     assert_same_layout!(&module, MessageParams { first, last, begin, sparse_max });
     assert_same_layout!(&module, BatchHeader as Batch { page_count, unit_count, queue, spare });
     assert_same_layout!(&module, HubHeader as HubQueue { wanted, capacity, spare_0, spare_1 });
-    assert_same_layout!(&module, Queued { short, middle, long, pages });
+    assert_same_layout!(&module, Queued { short, middle, long, pages, units });
     assert_same_layout!(
         &module,
         Logged { visit, queued, pages, loops_cut, activated, activated_edges, edges, spare, sums, rounded }

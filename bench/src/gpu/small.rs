@@ -1,6 +1,6 @@
 //! Small supersteps: their cost besides kernels, in runs of thousands of them.
 
-use super::api::DeviceChoice;
+use super::api::{DeviceChoice, Setup, Share};
 use super::{Bench, over_runs};
 use crate::Result;
 use crate::graph::{self, Wanted};
@@ -110,7 +110,8 @@ fn measure(bench: &Bench, store: &Store, work: Small) -> Result<(Vec<RunReport>,
         .map(|topology| u64::from(topology.page_count()) * u64::from(store.manifest().page_bytes))
         .sum();
     let engine = |devices: Option<Vec<DeviceChoice>>| -> Result<Engine> {
-        let options = bench.setup().options(store, pages);
+        let buffer = if devices.is_some() { Share::All } else { Share::Nothing };
+        let options = Setup { buffer, ..bench.setup() }.options(store, pages);
         let options = if let Some(devices) = devices { options.with_devices(devices) } else { options };
         Ok(Engine::new(Store::open(store.path())?, options))
     };

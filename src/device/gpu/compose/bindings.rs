@@ -63,7 +63,9 @@ pub enum Resource {
     Pack,
     /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
     Outgoing,
-    /// For `sweep`: a bit for each vertex whose list is known to be empty.
+    /// For `select` and `sweep`: the units with visited lists, `u32`.
+    Selected,
+    /// For `select` and `sweep`: a bit for each vertex whose list is known to be empty.
     Empties,
     /// Pages, each followed by its page of weights if weights are read.
     Pages,
@@ -139,6 +141,7 @@ impl Buffer {
             "course" => (Resource::Course, Access::ReadWrite, "Course"),
             "dispatches" => (Resource::Dispatches, Access::Read, "array<Dispatch>"),
             "arguments" => (Resource::Arguments, Access::ReadWrite, "array<u32>"),
+            "selected" => (Resource::Selected, Access::ReadWrite, "array<u32>"),
             "empties" => (Resource::Empties, Access::ReadWrite, "array<atomic<u32>>"),
             "queue" => (Resource::Queue, Access::ReadWrite, "array<HubEntry>"),
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),

@@ -322,6 +322,8 @@ pub struct Queued {
     pub long: u32,
     /// Pages with a visited vertex.
     pub pages: u32,
+    /// Number of units with lists to sweep.
+    pub units: u32,
 }
 
 /// The state of supersteps that the device runs without the host. A [`Logged`] for each superstep of a submission

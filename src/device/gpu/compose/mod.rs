@@ -39,6 +39,8 @@ pub enum KernelName {
     Segments,
     /// Edges of long lists that `lists` has deferred.
     Hubs,
+    /// Lists the units with visited lists, for [`Sweep`](Self::Sweep).
+    Select,
     /// Edges of visited lists, each searched by one thread at first.
     Sweep,
     /// Queues the lists that are visited.
@@ -79,10 +81,11 @@ pub enum KernelName {
 
 impl KernelName {
     /// All kernels.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
+        Self::Select,
         Self::Sweep,
         Self::Compact,
         Self::Absent,
@@ -109,6 +112,7 @@ impl KernelName {
             Self::Lists => "lists",
             Self::Segments => "segments",
             Self::Hubs => "hubs",
+            Self::Select => "select",
             Self::Sweep => "sweep",
             Self::Compact => "compact",
             Self::Absent => "absent",
@@ -133,6 +137,11 @@ impl KernelName {
     /// Whether it runs the edge function.
     pub fn is_over_pages(self) -> bool {
         matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand)
+    }
+
+    /// Whether the kernel looks up the pages of units, for which there may be a table.
+    pub fn has_units(self) -> bool {
+        self.is_over_pages() || self == Self::Select
     }
 
     /// Whether it runs a function of the algorithm on every vertex.

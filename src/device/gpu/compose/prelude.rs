@@ -43,7 +43,7 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         // Whether `census` records levels, and whether it clears the old frontier and adds up its counts, for `decide`.
         ("LEVELS", kernel == KernelName::Census && options.levels > 0),
         // Whether there is a table with the page of each unit.
-        ("TABLED", options.tabled && kernel.is_over_pages()),
+        ("TABLED", options.tabled && kernel.has_units()),
         ("CLEARS", kernel == KernelName::Census && options.clears),
         // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
         ("TRAVERSAL", algorithm.traversal),

@@ -200,7 +200,7 @@ impl Context {
         let options = self.options(direction, visit);
         let options = self.with_levels(
             name,
-            ModuleOptions { clears: name == KernelName::Census, tabled: name.is_over_pages(), ..options },
+            ModuleOptions { clears: name == KernelName::Census, tabled: name.has_units(), ..options },
         );
         self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
     }

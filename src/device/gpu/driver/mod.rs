@@ -69,6 +69,8 @@ use topostream_formats::Direction;
 
 /// How long the driver polls for messages before it sleeps.
 const SPIN: Duration = Duration::from_micros(60);
+/// How long the driver polls before a first superstep that is already encoded.
+const SPIN_FIRST: Duration = Duration::from_millis(2);
 /// How long the driver sleeps between polls of the device while launches or copies are in flight.
 const LOOK: Duration = Duration::from_micros(30);
 /// How long the device runs supersteps before it replies, so that the engine can check for cancellation.
@@ -126,13 +128,20 @@ impl Driver {
         device_loop.make_ready(&mut context, (&arena, launches.rows()))?;
         let intake = Intake::new(arena, workers, messages);
         let (failed, stopped, failure) = (false, false, None);
-        let found = Summary::default();
+        // The commands that set initial values are submitted with the first supersteps.
+        device_loop.pages_unknown = device_loop.has_start();
+        let found = if device_loop.has_start() { initial::found(&context) } else { Summary::default() };
         Ok(Self { context, intake, launches, superstep, device_loop, found, exchange, done, failed, stopped, failure })
     }
 
     /// The number of pages that the arena keeps.
     pub fn pages_kept(&self) -> u64 {
         self.context.plan.slots.saturating_sub(self.context.plan.stream_slots).into()
+    }
+
+    /// Whether the first superstep sets the run's initial values, so that the engine need not request it.
+    pub fn is_initialised(&self) -> bool {
+        self.device_loop.has_start()
     }
 
     /// Handles messages until `Stop`; returns the adapter. A panic ends the run with an error but not the thread:
@@ -148,7 +157,9 @@ impl Driver {
 
     fn work(&mut self, take: &Messages) {
         while !self.stopped {
-            let message = match soon(take) {
+            // The first supersteps are encoded: poll for the message that starts them.
+            let spin = if self.device_loop.has_start() { SPIN_FIRST } else { SPIN };
+            let message = match soon(take, spin) {
                 Some(message) => Some(message),
                 None if self.is_idle() => Some(take.recv().unwrap_or(DriverMessage::Stop)),
                 None => match take.recv_timeout(LOOK) {
@@ -169,7 +180,7 @@ impl Driver {
     }
 
     fn handle(&mut self, message: DriverMessage, take: &Messages) {
-        let waits = matches!(message, DriverMessage::Initialise(_) | DriverMessage::Ahead(..) | DriverMessage::Stop);
+        let waits = matches!(message, DriverMessage::Ahead(..) | DriverMessage::Stop);
         if !waits && let Err(error) = self.give_up_start() {
             self.fail(error);
         }
@@ -314,7 +325,7 @@ impl Driver {
             if self.intake.pending() == 0 && !self.launches.is_waiting() {
                 return Ok(());
             }
-            if let Some(message) = soon(take).or_else(|| take.recv_timeout(LOOK).ok()) {
+            if let Some(message) = soon(take, SPIN).or_else(|| take.recv_timeout(LOOK).ok()) {
                 self.handle(message, take);
             }
         }
@@ -333,12 +344,6 @@ impl Driver {
     // ---- Supersteps -------------------------------------------------------------------------------------------------
 
     fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
-        if self.device_loop.has_start() {
-            // The commands that set first values are encoded, and will be submitted with the first supersteps.
-            self.found = initial::found(&self.context);
-            self.device_loop.pages_unknown = true;
-            return Ok((Scalars::default(), NextPages::new()));
-        }
         self.set_first()?;
         if self.device_loop.is_likely(&self.context) && self.context.declared.traversal {
             // The host knows the initial frontier: no readback.
@@ -400,12 +405,22 @@ impl Driver {
             let since = Instant::now();
             let buffers = (self.intake.arena(), self.launches.rows(), self.launches.hubs());
             let Some(pages) = self.device_loop.submit(&mut self.context, buffers, &step)? else { break };
-            let (mut end, pages_of_next) = self.end(Some(KernelName::VertexPhase), &[])?;
+            let mut end = match pages.done {
+                Some((end, hubs_wanted)) => {
+                    self.make_room_for_hubs(hubs_wanted);
+                    self.found = end.summary;
+                    end
+                }
+                None => {
+                    let (end, pages_of_next) = self.end(Some(KernelName::VertexPhase), &[])?;
+                    next_pages = Some(pages_of_next);
+                    end
+                }
+            };
             end.work.edges += pages.edges;
             end.transfer.resident_pages += pages.pages;
             end.transfer.batches += pages.launches;
             next = self.context.algorithm.next(&self.context.graph, &step, &end.summary);
-            next_pages = Some(pages_of_next);
             let wall_ns = since.elapsed().as_nanos() as u64;
             supersteps.push(Ahead { step, end, pages: pages.pages, wall_ns });
         }
@@ -431,11 +446,16 @@ impl Driver {
         if !told.is_empty() {
             shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
         }
-        if self.launches.make_room_for_hubs(self.context.gpu(), found.hubs_wanted) {
-            self.device_loop.forget_bound();
-        }
+        self.make_room_for_hubs(found.hubs_wanted);
         self.found = found.end.summary;
         Ok((found.end, found.next_pages))
+    }
+
+    /// Grows the queue of long lists if a launch had more parts than it holds.
+    fn make_room_for_hubs(&mut self, wanted: u32) {
+        if self.launches.make_room_for_hubs(self.context.gpu(), wanted) {
+            self.device_loop.forget_bound();
+        }
     }
 
     // ---- Moves ------------------------------------------------------------------------------------------------------
@@ -509,14 +529,14 @@ fn shared<'a>(exchange: &'a Option<Exchange>, context: &Context) -> Result<&'a E
     })
 }
 
-/// A message that arrives within [`SPIN`]: sleeping and waking would take longer.
-fn soon(take: &Messages) -> Option<DriverMessage> {
+/// A message that arrives within `spin`: sleeping and waking would take longer.
+fn soon(take: &Messages, spin: Duration) -> Option<DriverMessage> {
     let begun = Instant::now();
     loop {
         match take.try_recv() {
             Ok(message) => return Some(message),
             Err(TryRecvError::Disconnected) => return Some(DriverMessage::Stop),
-            Err(TryRecvError::Empty) if begun.elapsed() > SPIN => return None,
+            Err(TryRecvError::Empty) if begun.elapsed() > spin => return None,
             Err(TryRecvError::Empty) => std::hint::spin_loop(),
         }
     }

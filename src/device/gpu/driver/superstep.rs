@@ -343,7 +343,7 @@ pub(super) fn partial(context: &Context) -> Vec<(Direction, Visit)> {
 }
 
 /// The sums of a vertex phase, or the census of a frontier: adds partial sums in vertex order.
-fn summary(totals: &[u8], traversal: bool) -> Summary {
+pub(super) fn summary(totals: &[u8], traversal: bool) -> Summary {
     let mut summary = Summary::default();
     for partial in totals.chunks_exact(TOTAL_BYTES as usize) {
         if traversal {

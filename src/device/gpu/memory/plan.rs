@@ -333,7 +333,7 @@ fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let queue = QueueRoom::of(store, request.visits_sets).entries() * size_of::<HubEntry>() as u64;
     let empties = store.topologies().count() as u64 * bit_bytes(store.vertices());
     let queues = if request.decides { buffers * queue + empties } else { 0 };
-    if queue > caps.binding_bytes_max { 0 } else { queues + buffers * (batch_bytes(0) + 64 * pages + 4 * units) }
+    if queue > caps.binding_bytes_max { 0 } else { queues + buffers * (batch_bytes(0) + 64 * pages + 8 * units) }
 }
 
 /// Bytes of a batch of this many pages.

@@ -9,7 +9,7 @@ use super::resident::{Absent, Place, Resident, Table, is_queued};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK};
 use crate::device::gpu::compose::layout::{
-    Course, Dispatch, EVERY_VISIT, Logged, WHEN_EITHER, WHEN_QUEUED, WHEN_QUEUED_SCALED, WHEN_WALKED,
+    Course, Dispatch, EVERY_VISIT, Logged, WHEN_EITHER, WHEN_QUEUED, WHEN_QUEUED_SCALED, WHEN_WALKED, WORKGROUP,
 };
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::kernels::Kernel;
@@ -24,6 +24,8 @@ use wgpu::BufferUsages as Usage;
 
 /// Maximum number of workgroups of `expand`, which process units in a loop: as many as a large GPU runs concurrently.
 const EXPAND_GROUPS: u32 = 2048;
+/// Maximum number of workgroups of `sweep`, which process units in a loop.
+const SWEEP_GROUPS: u32 = 4096;
 /// Maximum number of submissions in flight.
 pub(super) const BATCHES: usize = 2;
 /// Bytes of a log.
@@ -361,7 +363,10 @@ fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Vis
                     add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked);
                     add(KernelName::Segments, WHEN_WALKED, walked.groups, walked);
                 }
-                Visit::Without(_) => add(KernelName::Sweep, WHEN_EITHER, listed.groups, listed),
+                Visit::Without(_) => {
+                    add(KernelName::Select, WHEN_EITHER, (listed.unit_count.div_ceil(WORKGROUP), 1), listed);
+                    add(KernelName::Sweep, WHEN_EITHER, (listed.unit_count.min(SWEEP_GROUPS), 1), listed);
+                }
                 _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
             }
         }
@@ -397,6 +402,7 @@ fn bind(
         Resource::Batch => pages.expect("kernels over pages have a table").table.buffer.clone(),
         Resource::Units => pages.expect("kernels over pages have a table").table.units.clone(),
         Resource::Empties => place().empties.clone().expect("lists that are swept"),
+        Resource::Selected => place().selected.clone().expect("lists that are swept"),
         Resource::Queue => place().queue.clone().expect("lists that are queued have a queue"),
         Resource::Rows => rows.clone(),
         _ => context.buffers.find(context.graph_buffers(), superstep, direction, resource).clone(),

@@ -21,25 +21,24 @@
 //! measurements.
 
 mod batch;
+mod paced;
 mod resident;
 
 use super::context::Context;
+use super::timing::Timing;
 use super::writes::Writes;
 use super::{TURN, initial, superstep};
 use crate::device::gpu::adapter::rounds;
-use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout::Logged;
-use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::{Ahead, PageWork, RunAhead, StepEnd, Transfer};
 use crate::error::{Error, Result};
 use crate::model::algorithm::{Scalars, Step, Summary, Visit};
 use batch::{BATCHES, Batch, Control};
+use paced::Paced;
 use resident::Resident;
 use std::any::Any;
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::VecDeque;
 use std::time::Instant;
 use topostream_formats::{Direction, Topology};
 
@@ -51,15 +50,12 @@ const STEPS_MAX: u32 = 64;
 /// The largest graph, in edges, for a driver that ends loops early.
 const LIMITED_EDGES_MAX: u64 = 1 << 20;
 
-/// A kernel and its bind groups.
-type Bound = (Arc<Kernel>, Vec<wgpu::BindGroup>);
-
 /// What the device needs to run supersteps without the host.
 pub(super) struct DeviceLoop {
     resident: Option<Resident>,
     control: Option<Control>,
-    /// Bind groups of supersteps that the host chooses, by kernel, direction and place.
-    bound: HashMap<(KernelName, Direction, usize), Bound>,
+    /// Supersteps chosen by the host.
+    paced: Paced,
     /// The arena's version before the last superstep.
     seen: Option<u64>,
     /// Whether the engine lets the device run ahead.
@@ -83,7 +79,7 @@ impl DeviceLoop {
         Self {
             resident: left.map(|resident| *resident),
             control: None,
-            bound: HashMap::new(),
+            paced: Paced::default(),
             seen: None,
             asked,
             start: None,
@@ -126,7 +122,7 @@ impl DeviceLoop {
 
     /// Drops bind groups, because the queue of long lists has been replaced.
     pub fn forget_bound(&mut self) {
-        self.bound.clear();
+        self.paced.forget();
     }
 
     /// Whether the device will likely run the first superstep without the host.
@@ -262,11 +258,12 @@ impl DeviceLoop {
         if let Some(resident) = &mut self.resident
             && resident.update(context, arena, visits)
         {
+            self.paced.forget();
             self.control.iter_mut().for_each(|control| control.update(context, resident, visits));
             return Ok(());
         }
         (self.resident, self.control) = (None, None);
-        self.bound.clear();
+        self.paced.forget();
         self.resident = Resident::new(context, arena, visits)?;
         Ok(())
     }
@@ -286,7 +283,7 @@ impl DeviceLoop {
         if !self.asked || context.declared.traversal || !all || !is_alone(context) || context.plan.loop_bytes == 0 {
             return Ok(None);
         }
-        if step.visit == Visit::None {
+        if step.visit == Visit::None && !superstep::partial(context).is_empty() {
             superstep::begin(context, step);
             return Ok(Some(Visited::default()));
         }
@@ -295,37 +292,25 @@ impl DeviceLoop {
         let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
             return Ok(None);
         };
-        superstep::begin(context, step);
-        let mut encoder = context.encoder();
-        let segments = step.direction == Direction::Out;
-        let names: &[KernelName] =
-            if segments { &[KernelName::Segments] } else { &[KernelName::Lists, KernelName::Hubs] };
-        for (at, place) in resident.places.iter().enumerate().filter(|(_, place)| place.direction == direction) {
-            if !segments {
-                encoder.clear_buffer(hubs, 0, Some(4));
-            }
-            for &name in names {
-                let table = if segments { &place.walked } else { &place.listed };
-                let groups = if name == KernelName::Hubs { (table.hub_groups, 1) } else { table.groups };
-                if groups.0 == 0 {
-                    continue;
-                }
-                let (kernel, bound) = match self.bound.entry((name, step.direction, at)) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(vacant) => {
-                        let visit = (step.direction, step.visit);
-                        vacant.insert(batch::bind_paced(context, name, visit, (place, table), (rows, hubs))?)
-                    }
-                };
-                let stamps = context.timing.next(&context.home.gpu, name.name());
-                kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), groups, stamps);
-            }
-        }
-        context.gpu().queue().submit([encoder.finish()]);
+        let over = (resident, rows, hubs);
+        // Which pages a visit of a set needs is known at the end of the superstep.
+        let done = if superstep::partial(context).is_empty() {
+            Some(self.paced.run(context, over, step)?)
+        } else {
+            superstep::begin(context, step);
+            let (mut encoder, visit) = (context.encoder(), (step.direction, step.visit));
+            let none = Timing::new(context.gpu());
+            let mut timing = std::mem::replace(&mut context.timing, none);
+            let encoded = self.paced.encode_lists(context, over, visit, (&mut encoder, &mut timing));
+            context.timing = timing;
+            encoded?;
+            context.gpu().queue().submit([encoder.finish()]);
+            None
+        };
         let entries = context.topology(step.direction).directory().entries();
         let edges = entries.iter().map(|entry| u64::from(entry.edge_count)).sum();
         let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
-        Ok(Some(Visited { pages: entries.len() as u64, edges, launches }))
+        Ok(Some(Visited { pages: entries.len() as u64, edges, launches, done }))
     }
 }
 
@@ -338,6 +323,8 @@ pub(super) struct Visited {
     pub edges: u64,
     /// Number of buffers that hold them: one launch each.
     pub launches: u64,
+    /// The end of the superstep, if it is complete, and the maximum number of parts of long lists in a launch.
+    pub done: Option<(StepEnd, u32)>,
 }
 
 /// Whether the device shares neither the graph nor the run with others, and lists are not grouped for shards.

@@ -24,6 +24,8 @@ pub struct Place {
     pub listed: Table,
     /// A bit for each vertex whose list is known to be empty, for `sweep` to skip.
     pub empties: Option<wgpu::Buffer>,
+    /// The units of `listed` with visited lists, for `sweep`.
+    pub selected: Option<wgpu::Buffer>,
     /// The queue of visited lists, if supersteps may queue them.
     pub queue: Option<wgpu::Buffer>,
 }
@@ -34,7 +36,9 @@ pub struct Table {
     pub buffer: wgpu::Buffer,
     /// The page of each unit.
     pub units: wgpu::Buffer,
-    /// Workgroups, in two dimensions.
+    /// Number of units.
+    pub unit_count: u32,
+    /// Workgroups, one for each unit, in two dimensions.
     pub groups: (u32, u32),
     /// Workgroups of `hubs`, which runs after `lists`.
     pub hub_groups: u32,
@@ -143,13 +147,16 @@ impl Resident {
                     context.gpu().buffer("queue", bytes, Usage::STORAGE)
                 });
                 let number = queues;
-                queues += u32::from(queue.is_some());
+                queues += u32::from(queue.is_some() || swept);
+                let units = 4 * u64::from(of_listed.units()).max(4);
+                let selected = swept.then(|| context.gpu().buffer("selected units", units, Usage::STORAGE));
                 places.push(Place {
                     direction,
                     buffer: *buffer,
                     walked: Table::new(context, walked, of_walked, number)?,
                     listed: Table::new(context, listed, of_listed, number)?,
                     empties: empties.clone(),
+                    selected: selected.transpose()?,
                     queue: queue.transpose()?,
                 });
             }
@@ -265,7 +272,8 @@ impl Table {
         let pages_a_group = WORKGROUP / page_lanes(context.store.manifest().page_bytes);
         let buffer = context.gpu().buffer("resident pages", most.bytes_len(), storage)?;
         let units = context.gpu().buffer("units of resident pages", (4 * u64::from(most.units())).max(16), storage)?;
-        let mut new = Self { buffer, units, groups: (0, 0), hub_groups: 0, pages: 0, pages_a_group, queue };
+        let mut new =
+            Self { buffer, units, unit_count: 0, groups: (0, 0), hub_groups: 0, pages: 0, pages_a_group, queue };
         new.write(context, table);
         Ok(new)
     }
@@ -279,5 +287,6 @@ impl Table {
         queue.write_buffer(&self.buffer, 0, &table.bytes(self.queue));
         queue.write_buffer(&self.units, 0, bytemuck::cast_slice(&table.unit_pages()));
         (self.groups, self.hub_groups, self.pages) = (table.groups(), table.hub_groups(), table.pages());
+        self.unit_count = table.units();
     }
 }
