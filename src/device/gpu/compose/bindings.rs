@@ -63,10 +63,13 @@ pub enum Resource {
     Pack,
     /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
     Outgoing,
-    /// For `select` and `sweep`: the units with visited lists, `u32`.
-    Selected,
-    /// For `select` and `sweep`: a bit for each vertex whose list is known to be empty.
-    Empties,
+    /// All lists, sorted by length: [`BinsHeader`](super::layout::BinsHeader) and
+    /// [`HubEntry`](super::layout::HubEntry)s.
+    Bins,
+    /// For `select` and `sweep`: a bit for each vertex whose list is known to be empty, then the units with visited
+    /// lists,
+    /// `u32`.
+    Swept,
     /// Pages, each followed by its page of weights if weights are read.
     Pages,
     /// A [`BatchHeader`](super::layout::BatchHeader) and a [`BatchPage`](super::layout::BatchPage) for each page.
@@ -141,8 +144,9 @@ impl Buffer {
             "course" => (Resource::Course, Access::ReadWrite, "Course"),
             "dispatches" => (Resource::Dispatches, Access::Read, "array<Dispatch>"),
             "arguments" => (Resource::Arguments, Access::ReadWrite, "array<u32>"),
-            "selected" => (Resource::Selected, Access::ReadWrite, "array<u32>"),
-            "empties" => (Resource::Empties, Access::ReadWrite, "array<atomic<u32>>"),
+            "binning" => (Resource::Bins, Access::ReadWrite, "Binning"),
+            "bins" => (Resource::Bins, Access::Read, "Bins"),
+            "swept" => (Resource::Swept, Access::ReadWrite, "array<atomic<u32>>"),
             "queue" => (Resource::Queue, Access::ReadWrite, "array<HubEntry>"),
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),
             "merge" => (Resource::Merge, Access::Uniform, "Merge"),

@@ -39,6 +39,10 @@ pub enum KernelName {
     Segments,
     /// Edges of long lists that `lists` has deferred.
     Hubs,
+    /// Sorts all lists into bins by length, for [`Binned`](Self::Binned).
+    Bin,
+    /// Edges of all lists, with more threads for longer lists.
+    Binned,
     /// Lists the units with visited lists, for [`Sweep`](Self::Sweep).
     Select,
     /// Edges of visited lists, each searched by one thread at first.
@@ -81,10 +85,12 @@ pub enum KernelName {
 
 impl KernelName {
     /// All kernels.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
+        Self::Bin,
+        Self::Binned,
         Self::Select,
         Self::Sweep,
         Self::Compact,
@@ -112,6 +118,8 @@ impl KernelName {
             Self::Lists => "lists",
             Self::Segments => "segments",
             Self::Hubs => "hubs",
+            Self::Bin => "bin",
+            Self::Binned => "binned",
             Self::Select => "select",
             Self::Sweep => "sweep",
             Self::Compact => "compact",
@@ -136,12 +144,12 @@ impl KernelName {
 
     /// Whether it runs the edge function.
     pub fn is_over_pages(self) -> bool {
-        matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand)
+        matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand | Self::Binned)
     }
 
     /// Whether the kernel looks up the pages of units, for which there may be a table.
     pub fn has_units(self) -> bool {
-        self.is_over_pages() || self == Self::Select
+        self.is_over_pages() || matches!(self, Self::Select | Self::Bin)
     }
 
     /// Whether it runs a function of the algorithm on every vertex.
@@ -162,7 +170,7 @@ impl KernelName {
     /// The algorithm's functions that it calls.
     fn hooks(self) -> &'static [&'static str] {
         match self {
-            Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand => {
+            Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand | Self::Binned => {
                 &["Record", "list_open", "list_edge", "list_close"]
             }
             Self::Decide => &["step_next"],

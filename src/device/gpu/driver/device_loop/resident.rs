@@ -22,10 +22,11 @@ pub struct Place {
     pub walked: Table,
     /// The same pages for `sweep`, `lists` and `hubs`.
     pub listed: Table,
-    /// A bit for each vertex whose list is known to be empty, for `sweep` to skip.
-    pub empties: Option<wgpu::Buffer>,
-    /// The units of `listed` with visited lists, for `sweep`.
-    pub selected: Option<wgpu::Buffer>,
+    /// The lists sorted by length and their number of workgroups, if they have been sorted.
+    pub bins: Option<(wgpu::Buffer, (u32, u32))>,
+    /// For `sweep`: a bit for each vertex whose list is known to be empty, then the units of `listed` with visited
+    /// lists.
+    pub swept: Option<wgpu::Buffer>,
     /// The queue of visited lists, if supersteps may queue them.
     pub queue: Option<wgpu::Buffer>,
 }
@@ -136,9 +137,6 @@ impl Resident {
             let described = Described::new(context, arena, direction);
             let whole = (described.absent.pages() > 0).then(|| Described::whole(context, direction));
             let swept = shape.swept.contains(&direction);
-            let empties =
-                swept.then(|| context.gpu().buffer("empty lists", bit_bytes(context.graph.vertices), Usage::STORAGE));
-            let empties = empties.transpose()?;
             for (buffer, [walked, listed]) in &described.here {
                 let [of_walked, of_listed] =
                     whole.as_ref().map_or([walked, listed], |[walked, listed]| [walked, listed]);
@@ -148,15 +146,15 @@ impl Resident {
                 });
                 let number = queues;
                 queues += u32::from(queue.is_some() || swept);
-                let units = 4 * u64::from(of_listed.units()).max(4);
-                let selected = swept.then(|| context.gpu().buffer("selected units", units, Usage::STORAGE));
+                let bytes = bit_bytes(context.graph.vertices) + 4 * u64::from(of_listed.units());
+                let swept = swept.then(|| context.gpu().buffer("swept lists", bytes.max(16), Usage::STORAGE));
                 places.push(Place {
                     direction,
                     buffer: *buffer,
                     walked: Table::new(context, walked, of_walked, number)?,
                     listed: Table::new(context, listed, of_listed, number)?,
-                    empties: empties.clone(),
-                    selected: selected.transpose()?,
+                    bins: None,
+                    swept: swept.transpose()?,
                     queue: queue.transpose()?,
                 });
             }
@@ -203,6 +201,7 @@ impl Resident {
                 described.and_then(|described| described.here.iter().find(|(buffer, _)| *buffer == place.buffer));
             let empty = || Described::empty(context);
             let [walked, listed] = here.map_or_else(empty, |(_, tables)| tables.clone());
+            place.bins = None;
             place.walked.write(context, &walked);
             place.listed.write(context, &listed);
         }
