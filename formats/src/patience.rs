@@ -48,7 +48,6 @@ pub fn is_transient(error: &Error) -> bool {
 ///
 /// # Errors
 /// Errors of the system, or an unexpected end of file.
-/// The system's, or an unexpected end of file.
 pub fn fill(
     mut bytes: &mut [u8],
     mut offset: u64,
@@ -95,7 +94,7 @@ mod tests {
 
     /// A system that refuses every second call and reads three bytes at a time.
     #[test]
-    fn short_reads_and_passing_errors_are_no_errors() {
+    fn short_reads_and_transient_errors_are_retried() {
         for kind in [ErrorKind::Interrupted, ErrorKind::WouldBlock] {
             let (mut calls, mut bytes) = (0, [0; 10]);
             let outcome = fill(&mut bytes, 5, |left, offset| {
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_ought_to_pass_and_last_become_errors() {
+    fn transient_errors_that_last_are_errors() {
         for kind in [ErrorKind::Interrupted, ErrorKind::WouldBlock] {
             let (begun, mut calls) = (Instant::now(), 0);
             let error = fill(&mut [0; 10], 0, |_, _| {
@@ -123,13 +122,13 @@ mod tests {
             let (error, took) = (error.unwrap_err(), begun.elapsed());
             assert!(error.to_string().contains("for 3 s"), "{error}");
             assert!(took >= TRANSIENT_MAX && took < 3 * TRANSIENT_MAX, "{kind}: {took:?}");
-            assert!(calls < 1000, "{kind}: {calls} calls: there is no pause between them");
+            assert!(calls < 1000, "{kind}: {calls} calls without pauses");
         }
     }
 
     /// The standard library would repeat an interrupted read forever.
     #[test]
-    fn what_lasts_is_no_interruption_any_more() {
+    fn lasting_interruptions_become_timeouts() {
         let error = insist(|| Err::<(), _>(ErrorKind::Interrupted.into())).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
         let mut calls = 0;
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn other_errors_end_the_read_at_once() {
+    fn other_errors_are_not_retried() {
         let mut calls = 0;
         let error = fill(&mut [0; 10], 0, |_, _| {
             calls += 1;
