@@ -349,8 +349,10 @@ fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let edges = store.edges().div_ceil(edges_per_unit(true).into());
     let units = 2 * (2 * pages + edges + store.vertices().div_ceil(layout::WORKGROUP.into()));
     let queue = QueueRoom::of(store, request.visits_sets).entries() * size_of::<HubEntry>() as u64;
+    // Lists of a scan are neither queued nor swept.
     let empties = buffers * bit_bytes(store.vertices());
-    let queues = if request.decides { buffers * queue + empties } else { 0 };
+    let some = request.traversal || request.visits_sets;
+    let queues = if request.decides && some { buffers * queue + empties } else { 0 };
     if queue > caps.binding_bytes_max { 0 } else { queues + buffers * (batch_bytes(0) + 64 * pages + 8 * units) }
 }
 

@@ -279,9 +279,11 @@ impl DeviceLoop {
     /// Sorts in-lists by length, if supersteps visit all of them.
     fn sort(&mut self, context: &mut Context, visits: &[(Direction, Visit)]) -> Result<()> {
         let Some(resident) = &mut self.resident else { return Ok(()) };
+        if context.plan.bins_bytes == 0 || !visits.contains(&(Direction::In, Visit::All)) {
+            return Ok(());
+        }
         let read = context.topology(Direction::In).direction();
-        let pulls = context.plan.bins_bytes > 0 && visits.contains(&(Direction::In, Visit::All));
-        if !pulls || !resident.is_complete(read) {
+        if !resident.is_complete(read) {
             return Ok(());
         }
         for place in resident.places.iter_mut().filter(|place| place.direction == read && place.bins.is_none()) {
