@@ -1,7 +1,7 @@
 //! Checks modules without a GPU, and says in which file and line one is wrong.
 
 use super::Module;
-use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use std::error::Error;
 
 /// What is wrong with a shader, and where.
@@ -16,14 +16,22 @@ pub struct ShaderError {
     pub message: String,
 }
 
-/// Checks that a module is valid WGSL for a device with what its options say, and for no more.
+/// Whether a module has everything that its kernel wants of the algorithm.
+///
+/// # Errors
+/// What is missing.
+pub fn check_complete(module: &Module) -> Result<(), ShaderError> {
+    let refused = module.refused.clone();
+    refused.map_or(Ok(()), |(message, file)| Err(ShaderError { file, line: 1, message }))
+}
+
+/// Checks that a module is valid WGSL for a device with what its options say, and for no more. Returns what naga makes
+/// of it.
 ///
 /// # Errors
 /// The first defect.
-pub fn check(module: &Module) -> Result<(), ShaderError> {
-    if let Some((message, file)) = module.refused.clone() {
-        return Err(ShaderError { file, line: 1, message });
-    }
+pub fn check(module: &Module) -> Result<(naga::Module, ModuleInfo), ShaderError> {
+    check_complete(module)?;
     let at = |line: Option<u32>, message: String| {
         let (file, line) = module.origin(line.unwrap_or(1));
         ShaderError { file, line, message }
@@ -33,12 +41,13 @@ pub fn check(module: &Module) -> Result<(), ShaderError> {
         let place = error.labels().map(|(span, _)| span).find(naga::Span::is_defined);
         at(place.map(|span| span.location(&module.text).line_number), with_reason(module, error.message()))
     })?;
-    validator(module).validate(&parsed).map(drop).map_err(|error| {
+    let info = validator(module).validate(&parsed).map_err(|error| {
         // Of an expression, the statement and the function that it stands in, the smallest.
         let spans = error.spans().filter_map(|(span, _)| span.to_range());
         let line = spans.min_by_key(ExactSizeIterator::len).map(|span| line_of(&module.text, span.start));
         at(line, with_causes(error.as_inner()))
-    })
+    })?;
+    Ok((parsed, info))
 }
 
 /// What the parser says, and why a name may be unknown that is an accessor's elsewhere.

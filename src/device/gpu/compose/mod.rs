@@ -23,7 +23,7 @@ mod text;
 pub mod units;
 
 pub use bindings::{Access, Binding, Resource};
-pub use check::{ShaderError, check};
+pub use check::{ShaderError, check, check_complete};
 
 use crate::model::algorithm::{Algorithm, Contents, Shader, Table, Visit};
 use crate::model::attributes::Attribute;
@@ -266,6 +266,24 @@ impl ModuleOptions {
     /// How many buffers hold the supersteps in which own vertices were first active.
     pub fn level_chunks(&self) -> u32 {
         self.chunks_of(self.levels)
+    }
+
+    /// The same for all options that make the same module of a kernel, as far as that can be told without composing it:
+    /// numbers of vertices count by the buffers that they take.
+    pub fn canonical(&self, kernel: KernelName) -> Self {
+        let all_of = |chunks: u32| u64::from(chunks) << self.attribute_chunk_vertices_log2;
+        let vertices = all_of(self.chunks());
+        let levels = self.levels > 0 && kernel == KernelName::Census;
+        Self {
+            vertices,
+            held_vertices: if self.sharded { all_of(self.held_chunks()) } else { vertices },
+            levels: if levels { all_of(self.level_chunks()) } else { 0 },
+            clears: self.clears && kernel == KernelName::Census,
+            tabled: self.tabled && kernel.is_over_pages(),
+            in_place: self.in_place && kernel.is_over_pages(),
+            loops_limited: self.loops_limited && kernel.has_hooks(),
+            ..self.clone()
+        }
     }
 
     fn chunks_of(&self, vertices: u64) -> u32 {
