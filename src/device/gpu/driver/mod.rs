@@ -42,6 +42,7 @@ mod timing;
 mod values;
 
 pub use context::RunSetup;
+pub(super) use context::{Planned, plan};
 pub(super) use message::{DriverMessage, Ended, Messages, NextPages};
 pub(super) use values::ValueChunk;
 
@@ -97,19 +98,20 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// Plans, composes and allocates. `activations` are noted of the device's own vertices, where they are wanted;
+    /// Composes and allocates. `activations` are noted of the device's own vertices, where they are wanted;
     /// `messages` is the sending end of the channel that the driver [runs](Self::run) on.
     ///
     /// # Errors
-    /// [`Error::DeviceMemory`] with the figures where the run does not fit, [`Error::Shader`], [`Error::Parameter`].
+    /// [`Error::Shader`]; what the device says.
     pub fn new(
         home: Home,
         setup: RunSetup,
+        planned: Planned,
         activations: Option<Arc<Activations>>,
         messages: Sender<DriverMessage>,
         done: mpsc::UnboundedSender<Option<Vec<PageDone>>>,
     ) -> Result<Self> {
-        let mut context = Context::new(home, &setup)?;
+        let mut context = Context::new(home, &setup, planned)?;
         context.prepare_kernels(&likely::kernels(&context));
         let RunSetup { workers, exchange, runs_ahead, .. } = setup;
         let exchange = exchange.map(|memory| Exchange::new(&mut context, memory)).transpose()?;
