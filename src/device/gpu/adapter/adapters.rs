@@ -229,6 +229,8 @@ fn instance() -> &'static wgpu::Instance {
     INSTANCE.get_or_init(|| {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
+        // The same in every build: tests run what users run. `WGPU_DEBUG=1` and `WGPU_VALIDATION=1` are heard.
+        descriptor.flags = wgpu::InstanceFlags::empty().with_env();
         // A dispatch before each indirect one would check what the program's own kernels have written: never more
         // workgroups than the host has put into their table.
         descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
