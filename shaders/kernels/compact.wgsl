@@ -157,5 +157,5 @@ fn main(
         }
         workgroupBarrier();
     }
-    count_end(lane, edges);
+    count_end(unit_number(workgroup_id, workgroups), lane, edges);
 }

@@ -2,6 +2,8 @@
 // census or the vertex phase has found, writes it to the log, asks the algorithm for the next superstep, and sets the
 // workgroups of its dispatches.
 
+// The neighbours in opened lists that were counted in each place: low and high half, and zeros.
+var<workgroup> edge_counts: array<vec4<u32>, EDGE_COUNTS>;
 // Pages with a visited list, if lists were queued.
 var<workgroup> pages_visited: atomic<u32>;
 // What the first thread has decided, for the others.
@@ -56,6 +58,7 @@ fn empty_queue(number: u32) {
         atomicStore(&course.queues[number].short, 0u);
         atomicStore(&course.queues[number].middle, 0u);
         atomicStore(&course.queues[number].long, 0u);
+        atomicStore(&course.queues[number].units, 0u);
         let found = atomicExchange(&course.queues[number].pages, 0u);
         if found != 0u {
             atomicAdd(&pages_visited, found);
@@ -63,9 +66,21 @@ fn empty_queue(number: u32) {
     }
 }
 
+// Empties a place where neighbours are counted, and returns their number: low and high half, and zeros.
+fn take_edge_count(place: u32) -> vec4<u32> {
+    let low = atomicExchange(&counters.edges[place].low, 0u);
+    let high = atomicExchange(&counters.edges[place].high, 0u);
+    let shifted = vec4<u32>(high << EDGE_COUNT_BITS, high >> (32u - EDGE_COUNT_BITS), 0u, 0u);
+    return add_counts(shifted, vec4<u32>(low, 0u, 0u, 0u));
+}
+
 // Writes the superstep to the log.
 fn log_step(found: Found, sums: vec4<f32>, rounded: vec4<f32>) {
-    let edges = vec2<u32>(atomicExchange(&counters.edges_low, 0u), atomicExchange(&counters.edges_high, 0u));
+    var edges = vec4<u32>();
+    // rounds: 64.
+    for (var place = 0u; place < EDGE_COUNTS; place += 1u) {
+        edges = add_counts(edges, edge_counts[place]);
+    }
     let cut = atomicExchange(&counters.loops_cut, 0u);
     let at = course.logged;
     course.logged = at + 1u;
@@ -76,7 +91,7 @@ fn log_step(found: Found, sums: vec4<f32>, rounded: vec4<f32>) {
         cut,
         found.activated,
         found.activated_edges,
-        edges,
+        edges.xy,
         vec2<u32>(0u),
         sums,
         rounded,
@@ -94,9 +109,14 @@ fn begin_next(found: Found) {
     next_step.scalars = next.scalars;
     next_step.integers = next.integers;
     course.visit = next.visit;
-    let few = found.activated.y == 0u && found.activated.x <= course.queue_vertices_max;
-    let short = found.activated_edges.y == 0u && found.activated_edges.x <= course.queue_edges_max;
-    course.queued = u32(TRAVERSAL && few && short);
+    if TRAVERSAL {
+        let few = found.activated.y == 0u && found.activated.x <= course.queue_vertices_max;
+        let short = found.activated_edges.y == 0u && found.activated_edges.x <= course.queue_edges_max;
+        course.queued = u32(few && short);
+    } else {
+        course.vertices = select(next.vertices, course.vertices, next.vertices == SAME);
+        course.queued = u32(course.vertices <= course.queue_vertices_max);
+    }
     // Queued lists are looked for in missing pages one by one.
     if (course.complete >> next.visit & 1u) == 0u && course.queued == 0u {
         atomicStore(&course.missing, 1u);
@@ -128,6 +148,9 @@ fn main(@builtin(local_invocation_index) lane: u32) {
     }
     workgroupBarrier();
     empty_queue(lane);
+    if lane < EDGE_COUNTS {
+        edge_counts[lane] = take_edge_count(lane);
+    }
     if !TRAVERSAL {
         sum_totals(lane);
     }
@@ -146,7 +169,12 @@ fn main(@builtin(local_invocation_index) lane: u32) {
         decided[0] = course.done;
         decided[1] = course.visit;
         decided[2] = course.queued;
-        decided[3] = 1u + found.activated.x / 8u + found.activated_edges.x / 256u;
+        if TRAVERSAL {
+            decided[3] = 1u + found.activated.x / 8u + found.activated_edges.x / 256u;
+        } else {
+            // The lengths of a set's lists are not known.
+            decided[3] = 0xffffffffu;
+        }
     }
     workgroupBarrier();
     // rounds: dispatches of a superstep / 256: 1.

@@ -127,7 +127,7 @@ fn main(
     // Where all lists are visited, the host knows the number of their edges.
     if !VISIT_ALL {
         workgroupBarrier();
-        count_end(lane, edges);
+        count_end(unit, lane, edges);
     }
     if LOOPS_LIMITED {
         check_loops();

@@ -383,7 +383,7 @@ fn main(
     }
     // Where all lists are visited, the host knows the number of their edges.
     if !VISIT_ALL {
-        count_end(lane, visited_edges);
+        count_end(unit, lane, visited_edges);
     }
     if LOOPS_LIMITED {
         check_loops();

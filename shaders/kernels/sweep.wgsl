@@ -1,6 +1,7 @@
 // Sweep: every visited list is searched by one thread, which passes over the rest once the edge function says so. Lists
 // that are longer than ALONE_EDGES, and have not ended by then, are searched on by 32 threads each, until one of
-// them ends the list. A unit is as many lists of a small page as a workgroup has threads, or a chunk of a large page.
+// them ends the list. A unit is as many lists of a small page as a workgroup has threads, or a chunk of a large page;
+// `select` has listed the units with visited lists.
 
 // A list that one thread has not come to the end of.
 struct Waiting {
@@ -15,17 +16,55 @@ var<workgroup> waiting_count: atomic<u32>;
 // Whether a thread has ended a waiting list.
 var<workgroup> ended: array<atomic<u32>, WORKGROUP>;
 
+// Words of 32 vertices that the slots of a unit may lie in.
+const SPAN = WORKGROUP / 32u + 1u;
+
+// The number of selected units, for all threads alike.
+var<workgroup> unit_count: u32;
+// The vertices of the unit whose lists are visited and not known to be empty.
+var<workgroup> wanted: array<u32, SPAN>;
+// Those of them whose lists are empty.
+var<workgroup> found_empty: array<atomic<u32>, SPAN>;
+
+// Reads which lists from slot first_slot on are visited; a barrier must follow.
+fn look_for_lists(page: BatchPage, first_slot: u32, lane: u32) {
+    let first = page.start_vertex + first_slot;
+    let last = first + min(page.slot_count - first_slot, WORKGROUP) - 1u;
+    if lane < SPAN {
+        let word = first / 32u + lane;
+        var bits = bits_between(word, first, last);
+        if bits != 0u {
+            bits &= lists_read(word) & ~atomicLoad(&empties[word]);
+        }
+        wanted[lane] = bits;
+        atomicStore(&found_empty[lane], 0u);
+    }
+}
+
+// Notes which lists are empty, for later sweeps. After a barrier.
+fn note_empties(page: BatchPage, first_slot: u32, lane: u32) {
+    if lane < SPAN {
+        let bits = atomicLoad(&found_empty[lane]);
+        if bits != 0u {
+            atomicOr(&empties[(page.start_vertex + first_slot) / 32u + lane], bits);
+        }
+    }
+}
+
 // Searches the list of a thread's own slot; returns the number of its edges, if it is visited.
-fn take_alone(page: BatchPage, slot: u32) -> u32 {
-    if slot >= page.slot_count || !visits(page.start_vertex + slot) {
+fn take_alone(page: BatchPage, first_slot: u32, lane: u32) -> u32 {
+    let slot = first_slot + lane;
+    let vertex = page.start_vertex + slot;
+    let at_word = vertex / 32u - (page.start_vertex + first_slot) / 32u;
+    if slot >= page.slot_count || (wanted[at_word] >> (vertex % 32u) & 1u) == 0u {
         return 0u;
     }
     let first = slot_begin(page, slot);
     let end = slot_begin(page, slot + 1u);
     if first == end {
+        atomicOr(&found_empty[at_word], 1u << (vertex % 32u));
         return 0u;
     }
-    let vertex = page.start_vertex + slot;
     let alone = min(end, first + ALONE_EDGES);
     let list = list_here(vertex, end - first, alone == end);
     var record = list_open(list);
@@ -55,28 +94,24 @@ fn take_waiting(page: BatchPage, number: u32, lane: u32, lanes: u32) {
     list_close(record, list);
 }
 
-@compute @workgroup_size(WORKGROUP)
-fn main(
-    @builtin(workgroup_id) workgroup_id: vec3<u32>,
-    @builtin(num_workgroups) workgroups: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32,
-) {
-    let unit = unit_number(workgroup_id, workgroups);
-    if unit >= batch.unit_count {
-        return;
-    }
+// Searches the visited lists of a unit; returns the number of edges of this thread's own list, if it is visited. In
+// uniform control flow.
+fn sweep_unit(unit: u32, lane: u32) -> u32 {
     let page = batch.pages[page_of_unit(unit)];
     let number = unit - page.first_unit;
-    count_begin(lane);
+    let first_slot = number * WORKGROUP;
     atomicStore(&ended[lane], 0u);
     if lane == 0u {
         atomicStore(&waiting_count, 0u);
     }
+    if page.degree == 0u {
+        look_for_lists(page, first_slot, lane);
+    }
     workgroupBarrier();
     var edges = 0u;
     if page.degree == 0u {
-        edges = take_alone(page, number * WORKGROUP + lane);
-    } else if lane == 0u && visits(page.start_vertex) {
+        edges = take_alone(page, first_slot, lane);
+    } else if lane == 0u {
         let first = number * LARGE_CHUNK;
         let end = min(first + LARGE_CHUNK, page.edge_count);
         waiting[0] = Waiting(page.start_vertex, page.degree, first, end);
@@ -84,12 +119,37 @@ fn main(
         edges = end - first;
     }
     workgroupBarrier();
+    if page.degree == 0u {
+        note_empties(page, first_slot, lane);
+    }
     let lanes = select(32u, WORKGROUP, page.degree != 0u);
     // rounds: 32.
     for (var at = lane / lanes; at < atomicLoad(&waiting_count); at += WORKGROUP / lanes) {
         take_waiting(page, at, lane % lanes, lanes);
     }
-    count_end(lane, edges);
+    workgroupBarrier();
+    return edges;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(
+    @builtin(workgroup_id) workgroup_id: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let group = unit_number(workgroup_id, workgroups);
+    let stride = workgroups.x * workgroups.y;
+    count_begin(lane);
+    if lane == 0u {
+        unit_count = atomicLoad(&course.queues[batch.queue].units);
+    }
+    let count = workgroupUniformLoad(&unit_count);
+    var edges = 0u;
+    // rounds: units / 2^12.
+    for (var at = group; at < count; at += stride) {
+        edges += sweep_unit(selected[at], lane);
+    }
+    count_end(group, lane, edges);
     if LOOPS_LIMITED {
         check_loops();
     }

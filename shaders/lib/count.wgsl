@@ -9,8 +9,8 @@ fn count_begin(lane: u32) {
     }
 }
 
-// Adds the counts of all threads. In uniform control flow.
-fn count_end(lane: u32, edges: u32) {
+// Adds the counts of all threads of workgroup `number`. In uniform control flow.
+fn count_end(number: u32, lane: u32, edges: u32) {
     if SUBGROUPS {
         let sum = subgroupAdd(edges);
         if subgroupExclusiveAdd(1u) == 0u && sum != 0u {
@@ -23,7 +23,7 @@ fn count_end(lane: u32, edges: u32) {
     }
     workgroupBarrier();
     if lane == 0u {
-        count_edges(atomicLoad(&counted));
+        count_edges(number, atomicLoad(&counted));
     }
 }
 
@@ -34,10 +34,14 @@ fn add_counts(a: vec4<u32>, b: vec4<u32>) -> vec4<u32> {
     return vec4<u32>(sum.x, sum.y + carries.x, sum.z, sum.w + carries.y);
 }
 
-// Adds to the 64-bit number of edges.
-fn count_edges(edges: u32) {
-    let before = atomicAdd(&counters.edges_low, edges);
-    if before + edges < before {
-        atomicAdd(&counters.edges_high, 1u);
+// Adds to the number of edges. Nothing is read back: a workgroup would wait for that.
+fn count_edges(number: u32, edges: u32) {
+    let low = extractBits(edges, 0u, EDGE_COUNT_BITS);
+    let high = edges >> EDGE_COUNT_BITS;
+    if low != 0u {
+        atomicAdd(&counters.edges[number % EDGE_COUNTS].low, low);
+    }
+    if high != 0u {
+        atomicAdd(&counters.edges[number % EDGE_COUNTS].high, high);
     }
 }

@@ -49,10 +49,14 @@ struct HubQueue {
 }
 
 struct Counters {
-    edges_low: atomic<u32>,
-    edges_high: atomic<u32>,
     hub_wanted: atomic<u32>,
     loops_cut: atomic<u32>,
+    edges: array<EdgeCount, EDGE_COUNTS>,
+}
+
+struct EdgeCount {
+    low: atomic<u32>,
+    high: atomic<u32>,
 }
 
 struct Queued {
@@ -60,6 +64,7 @@ struct Queued {
     middle: atomic<u32>,
     long: atomic<u32>,
     pages: atomic<u32>,
+    units: atomic<u32>,
 }
 
 struct Course {
@@ -74,7 +79,7 @@ struct Course {
     visits: u32,
     complete: u32,
     missing: atomic<u32>,
-    spare: u32,
+    vertices: u32,
     found: array<atomic<u32>, 4>,
     queues: array<Queued, QUEUES_MAX>,
     log: array<Logged>,

@@ -7,9 +7,11 @@ use crate::gpu_test;
 use crate::graphs;
 use crate::reference::*;
 use crate::setting::*;
+use std::collections::HashSet;
+use topostream::algorithms::{KCore, Scc};
 use topostream::device::settings::{FastPaths, PageTransfer};
 use topostream::report::{RunReport, StepReport};
-use topostream::{Direction, Engine};
+use topostream::{Direction, Engine, VertexId};
 
 /// Whether the device ran a superstep by itself: the host launched nothing.
 fn ran_alone(step: &StepReport) -> bool {
@@ -126,6 +128,64 @@ gpu_test! {
                 assert!(found.dense() == components(&weighted.graph), "{}: other components", graph.name);
                 let alone = found.report.steps.iter().skip(1 - run).all(ran_alone);
                 assert!(alone, "{}: {:?}", graph.name, found.report.steps);
+            }
+        }
+    }
+}
+
+gpu_test! {
+    /// Pages come while the search is under way, a few at a time: between two of them the device goes on by itself.
+    fn pages_that_come_late() {
+        // A page has some 1800 lists, and the path goes on 300 vertices farther each time.
+        let n = 40_000;
+        let mut edges: Vec<(u32, u32)> = (0..n).flat_map(|vertex| [(vertex, vertex); 8]).collect();
+        edges.extend((0..n - 300).step_by(300).map(|vertex| (vertex, vertex + 300)));
+        let edges = EdgeList::new(n, edges);
+        let store = TestStore::new(&edges, &small_pages(ENCODINGS[0]));
+        assert!(store.open().topologies().next().unwrap().page_count() > 3);
+        let setting = Setting::default();
+        let found = search(&store.engine(setting.options()), 0, false, false).unwrap();
+        assert!(found.levels.dense() == levels(&edges, 0));
+        let steps = &found.levels.report.steps;
+        // Not only once all pages are there.
+        let last_read = steps.iter().rposition(|step| step.disk_bytes > 0).unwrap();
+        let alone = steps[..last_read].iter().filter(|step| ran_alone(step)).count();
+        assert!(alone > last_read / 2, "{alone} of {last_read}");
+        assert!(steps[last_read..].iter().filter(|step| !ran_alone(step)).count() < 4);
+    }
+}
+
+gpu_test! {
+    /// Algorithms with vertex phases whose supersteps read the lists of a set, or nothing.
+    fn sets_are_visited_as_the_host_directs() {
+        let setting = Setting::default();
+        for graph in [graphs::dense(), graphs::hubs(), graphs::sparse()] {
+            let store = TestStore::new(&graph.edges, &small_pages(ENCODINGS[0]));
+            let (device, host) = (store.engine(setting.options()), store.engine(by_host(&setting).options()));
+            let cores: Vec<u64> = kcore::core_numbers(&graph.edges).into_iter().map(|core| core as u64).collect();
+            for in_lists in [true, false] {
+                let run = |engine: &Engine| engine.run(KCore { directed: true, in_lists }).unwrap();
+                let found = [&device, &host].map(|engine| (run(engine), run(engine)).1);
+                let reports = found.map(|run| {
+                    let core = run.column::<u64>("core").unwrap();
+                    assert!(core.iter().eq(&cores), "{}, in-lists {in_lists}", graph.name);
+                    run.report
+                });
+                assert_eq!(figures(&reports[0]), figures(&reports[1]), "{}, in-lists {in_lists}", graph.name);
+                let [device, host] = reports.map(|report| report.steps);
+                assert!(device.iter().all(|step| step.transfer.batches == 0), "{}: {device:?}", graph.name);
+                assert!(host.iter().any(|step| step.transfer.batches > 0));
+            }
+            for run in 0..2 {
+                let found = device.run(Scc).unwrap();
+                let component = found.column::<Option<VertexId>>("component").unwrap();
+                let expected = scc::strong_components(&graph.edges);
+                let pairs: HashSet<_> = component.iter().zip(&expected).collect();
+                let groups: HashSet<_> = expected.iter().collect();
+                let named: HashSet<_> = component.iter().collect();
+                assert_eq!((pairs.len(), named.len()), (groups.len(), groups.len()), "{}", graph.name);
+                let alone = found.report.steps.iter().skip(1 - run).all(|step| step.transfer.batches == 0);
+                assert!(run == 0 || alone, "{}: {:?}", graph.name, found.report.steps);
             }
         }
     }

@@ -252,7 +252,7 @@ fn texts_that_use_what_is_not_declared_are_refused() {
     }
     let activates = TEXT.replace("bool { return true;", "bool { return activate(neighbour);");
     let unknown = TEXT.replace("bool { return true;", "bool { return other_load(neighbour) == 0u;");
-    let foreign = TEXT.replace("bool { return true;", "bool { return counters.edges_low == batch.page_count;");
+    let foreign = TEXT.replace("bool { return true;", "bool { return counters.edges[0].low == batch.page_count;");
     for (text, words) in [(activates, "activate"), (unknown, "other_load"), (foreign, "own.wgsl")] {
         let own = Own { text: Box::leak(text.into_boxed_str()), ..sound() };
         let error = run(own, options(&[adapter::device()])).expect_err(words);

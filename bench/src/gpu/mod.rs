@@ -17,6 +17,7 @@ mod bus;
 mod cache;
 pub(crate) mod case;
 mod cuda;
+mod small;
 mod ssd;
 mod sums;
 mod vram;
@@ -34,6 +35,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
+use topostream::report::RunReport;
 
 /// A GPU: in device memory, over the bus, from the SSD; caches, distributions, batches, sums; compared with CUDA
 #[derive(Debug, Clone, clap::Args)]
@@ -87,6 +89,8 @@ pub enum Experiment {
     /// Everything in main memory, no device cache
     #[value(alias = "pcie")]
     Bus,
+    /// Runs of thousands of small supersteps
+    Small,
     /// From the SSD, with small buffers
     Ssd,
     /// 0 to 100% of the pages in device memory
@@ -106,6 +110,7 @@ impl Experiment {
         match self {
             Self::Vram => vram::run(bench),
             Self::Bus => bus::run(bench),
+            Self::Small => small::run(bench),
             Self::Ssd => ssd::run(bench),
             Self::Cache => cache::run(bench),
             Self::Work => work::run(bench),
@@ -216,6 +221,11 @@ impl Bench {
 /// PageRank both ways and both kinds of search from the hub.
 fn all_work(case: &Case) -> [Work; 4] {
     [Work::Push, Work::Pull, Work::TopDown(case.hub), Work::Optimizing(case.hub)]
+}
+
+/// The spread of a figure over reports.
+fn over_runs(reports: &[RunReport], of: impl Fn(&RunReport) -> f64) -> Spread {
+    Spread::over(reports, of)
 }
 
 /// The spread of a figure.

@@ -57,12 +57,48 @@ pub fn run(bench: &Bench) -> Result<Outcome> {
         }
     }
     outcome.tables.push(table);
+    for case in bench.graphs()? {
+        outcome.tables.push(supersteps(bench, &case)?);
+    }
     Ok(outcome)
 }
 
-/// A search from each random source, after two from the hub: the second one reads what the first has avoided.
+/// What each superstep of a search from the hub takes.
+fn supersteps(bench: &Bench, case: &Case) -> Result<Table> {
+    let columns = ["superstep", "direction", "active", "edges", "us", "kernels us"];
+    let title = format!("Supersteps of a direction-optimizing search, {}", case.name);
+    let mut table = Table::new(&title, &columns);
+    let rig = bench.setup().rig(&case.path, Work::Optimizing(case.hub))?;
+    case.run(&rig)?;
+    rig.run()?;
+    case.run_awake(&bench.setup(), &rig)?;
+    let (_, report) = case.run_with_report(&rig)?;
+    table.row(vec!["first values".into(), "".into(), "".into(), "".into(), us(report.initialise_ns), "".into()]);
+    for step in &report.steps {
+        table.row(vec![
+            step.superstep.to_string().into(),
+            step.direction.map_or_else(String::new, |direction| format!("{direction:?}").to_lowercase()).into(),
+            step.active.map_or_else(String::new, |active| active.to_string()).into(),
+            step.edges.to_string().into(),
+            us(step.wall_ns),
+            us(step.compute_ns),
+        ]);
+    }
+    let whole = ["whole".into(), "".into(), "".into(), report.total.edges.to_string().into()];
+    table.row(whole.into_iter().chain([us(report.wall_ns), us(report.total.compute_ns)]).collect());
+    Ok(table)
+}
+
+fn us(ns: u64) -> Cell {
+    format!("{:.1}", ns as f64 / 1e3).into()
+}
+
+/// A search from each random source, after others from the hub: top-down over all out-lists, and two of this kind, of
+/// which the second reads what the first has avoided.
 fn from_everywhere(bench: &Bench, case: &Case, search: fn(topostream::VertexId) -> Work) -> Result<Vec<Measured>> {
-    let mut rig = bench.setup().rig(&case.path, search(case.hub))?;
+    let mut rig = bench.setup().rig(&case.path, Work::TopDown(case.hub))?;
+    rig.run()?;
+    rig = rig.with(search(case.hub));
     case.run(&rig)?;
     rig.run()?;
     let mut measured = Vec::new();

@@ -51,7 +51,7 @@ fn reach(vertex: u32, source: u32) {
 // hops.
 fn step_next(now: Step, visit: u32, found: Found) -> Next {
     if all(found.activated == U64(0u, 0u)) || now.superstep + 1u >= now.integers.x {
-        return Next(STOP, now.scalars, now.integers);
+        return Next(STOP, now.scalars, now.integers, MANY);
     }
     let vertices = u64_to_f32(found.activated);
     let edges = u64_to_f32(found.activated_edges);
@@ -63,5 +63,5 @@ fn step_next(now: Step, visit: u32, found: Found) -> Next {
             next = u32(vertices > now.scalars.y || vertices > (f32(now.vertices_last) + 1.0) / BETA);
         }
     }
-    return Next(next, vec4<f32>(now.scalars.x - edges, vertices, 0.0, 0.0), now.integers);
+    return Next(next, vec4<f32>(now.scalars.x - edges, vertices, 0.0, 0.0), now.integers, MANY);
 }

@@ -271,8 +271,8 @@ impl Algorithm for KCore {
         let text = include_str!("kcore.wgsl");
         let switches = vec![("DIRECTED", self.directed), ("BOTH_ENDS", self.both_ends())];
         let shader = Shader::of_program("src/algorithms/kcore/kcore.wgsl", text, switches).with_modes(MODE_NAMES);
-        let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2"];
-        let strides = LEAPS.into_iter().chain(SEARCHES).map(|strides| Constant::U32(strides as u32));
+        let names = ["LEAP_0", "LEAP_1", "LEAP_2", "SEARCH_0", "SEARCH_1", "SEARCH_2", "LONGER"];
+        let strides = LEAPS.into_iter().chain(SEARCHES).chain([LONGER]).map(|strides| Constant::U32(strides as u32));
         Some(shader.with_constants(names.into_iter().zip(strides)))
     }
 

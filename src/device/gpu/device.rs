@@ -40,6 +40,8 @@ pub struct GpuDevice {
     next_pages: NextPages,
     /// Pages that the arena keeps.
     pages_kept: u64,
+    /// Whether the driver sets first values with the first superstep, without being asked.
+    is_initialised: bool,
     messages: Sender<DriverMessage>,
     /// Answers to come: to a round, and to the end of a superstep.
     round: Option<Receiver<Result<()>>>,
@@ -73,7 +75,7 @@ impl GpuDevice {
             }
         };
         let driver = Driver::new(home, setup, planned, activations.clone(), messages.clone(), report)?;
-        let pages_kept = driver.pages_kept();
+        let (pages_kept, is_initialised) = (driver.pages_kept(), driver.is_initialised());
         let driver = std::thread::Builder::new().name("gpu driver".into()).spawn(move || driver.run(&take));
         let driver = driver.map_err(|error| stopped(&name, &format!("its thread cannot start: {error}")))?;
         let (next_pages, round, ending, driver) = (NextPages::new(), None, None, Some(driver));
@@ -87,6 +89,7 @@ impl GpuDevice {
             part,
             next_pages,
             pages_kept,
+            is_initialised,
             messages,
             round,
             ending,
@@ -180,6 +183,9 @@ impl Device for GpuDevice {
     }
 
     fn initialise(&mut self) -> Result<Scalars> {
+        if self.is_initialised {
+            return Ok(Scalars::default());
+        }
         let (totals, next_pages) = self.ask_awake(DriverMessage::Initialise)??;
         self.next_pages = next_pages;
         Ok(totals)

@@ -63,6 +63,10 @@ pub enum Resource {
     Pack,
     /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
     Outgoing,
+    /// For `sweep`: the units with visited lists, `u32`, as `select` has listed them.
+    Selected,
+    /// For `sweep`: the vertices whose lists are known to be empty, a bit each.
+    Empties,
     /// Pages, each with its page of weights behind it if weights are read.
     Pages,
     /// A [`BatchHeader`](super::layout::BatchHeader) and a [`BatchPage`](super::layout::BatchPage) for each page.
@@ -137,6 +141,8 @@ impl Buffer {
             "course" => (Resource::Course, Access::ReadWrite, "Course"),
             "dispatches" => (Resource::Dispatches, Access::Read, "array<Dispatch>"),
             "arguments" => (Resource::Arguments, Access::ReadWrite, "array<u32>"),
+            "selected" => (Resource::Selected, Access::ReadWrite, "array<u32>"),
+            "empties" => (Resource::Empties, Access::ReadWrite, "array<atomic<u32>>"),
             "queue" => (Resource::Queue, Access::ReadWrite, "array<HubEntry>"),
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),
             "merge" => (Resource::Merge, Access::Uniform, "Merge"),

@@ -125,22 +125,36 @@ pub struct HubEntry {
 
 /// What page kernels count.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 pub struct Counters {
-    /// Neighbours in opened lists, the low half.
-    pub edges_low: u32,
-    /// And the high half.
-    pub edges_high: u32,
     /// The most hub entries that any batch asked for.
     pub hub_wanted: u32,
     /// Whether a driver has ended a loop early: looked for where loops are limited.
     pub loops_cut: u32,
+    /// Neighbours in opened lists, added up in several places, so that workgroups do not wait for one another.
+    pub edges: [EdgeCount; EDGE_COUNTS],
+}
+
+/// The number of places where neighbours are counted: a power of two.
+pub const EDGE_COUNTS: usize = 64;
+/// The bits of a workgroup's neighbours that go to [`EdgeCount::low`].
+pub const EDGE_COUNT_BITS: u32 = 12;
+
+/// A sum of the neighbours in opened lists, in two parts that need no carry: a workgroup adds the low bits of its
+/// number to one and the others to the other.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct EdgeCount {
+    /// The sum of the low bits: 2^20 workgroups may add to it.
+    pub low: u32,
+    /// The sum of the rest.
+    pub high: u32,
 }
 
 impl Counters {
     /// Neighbours in opened lists.
-    pub const fn edges(&self) -> u64 {
-        (self.edges_high as u64) << 32 | self.edges_low as u64
+    pub fn edges(&self) -> u64 {
+        self.edges.iter().map(|one| (u64::from(one.high) << EDGE_COUNT_BITS) + u64::from(one.low)).sum()
     }
 }
 
@@ -308,6 +322,8 @@ pub struct Queued {
     pub long: u32,
     /// Pages with a list that is visited.
     pub pages: u32,
+    /// Units with lists to sweep.
+    pub units: u32,
 }
 
 /// The state of a device that runs supersteps by itself. One [`Logged`] for each superstep of a submission follows.
@@ -336,8 +352,8 @@ pub struct Course {
     pub complete: u32,
     /// 1 once a superstep needs a page that is not in device memory: the host runs that one.
     pub missing: u32,
-    /// Zero.
-    pub spare: u32,
+    /// The vertices of the set that is visited, at most; `u32::MAX` where that is not known.
+    pub vertices: u32,
     /// What the census has counted: vertices and edges, low and high halves.
     pub found: [u32; 4],
     /// What the queues have.

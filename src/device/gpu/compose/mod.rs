@@ -40,6 +40,8 @@ pub enum KernelName {
     Segments,
     /// Edges of long lists that `lists` has left.
     Hubs,
+    /// Lists the units of pages that have visited lists, for [`Sweep`](Self::Sweep).
+    Select,
     /// Edges of visited lists, each searched by one thread until it is long.
     Sweep,
     /// Queues the lists that are visited.
@@ -80,10 +82,11 @@ pub enum KernelName {
 
 impl KernelName {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
+        Self::Select,
         Self::Sweep,
         Self::Compact,
         Self::Absent,
@@ -110,6 +113,7 @@ impl KernelName {
             Self::Lists => "lists",
             Self::Segments => "segments",
             Self::Hubs => "hubs",
+            Self::Select => "select",
             Self::Sweep => "sweep",
             Self::Compact => "compact",
             Self::Absent => "absent",
@@ -134,6 +138,11 @@ impl KernelName {
     /// Whether it runs the edge function.
     pub fn is_over_pages(self) -> bool {
         matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand)
+    }
+
+    /// Whether it looks up the pages of units, which a table may say.
+    pub fn has_units(self) -> bool {
+        self.is_over_pages() || self == Self::Select
     }
 
     /// Whether it runs a function of the algorithm on every vertex.
@@ -279,8 +288,8 @@ impl ModuleOptions {
             held_vertices: if self.sharded { all_of(self.held_chunks()) } else { vertices },
             levels: if levels { all_of(self.level_chunks()) } else { 0 },
             clears: self.clears && kernel == KernelName::Census,
-            tabled: self.tabled && kernel.is_over_pages(),
-            in_place: self.in_place && kernel.is_over_pages(),
+            tabled: self.tabled && kernel.has_units(),
+            in_place: self.in_place && kernel.has_units(),
             loops_limited: self.loops_limited && kernel.has_hooks(),
             ..self.clone()
         }

@@ -44,7 +44,7 @@ pub(super) fn switches(algorithm: &Declared, kernel: KernelName, options: &Modul
         // up what it has counted: where `decide` comes next.
         ("LEVELS", kernel == KernelName::Census && options.levels > 0),
         // Whether there is a table of the page of each unit.
-        ("TABLED", options.tabled && kernel.is_over_pages()),
+        ("TABLED", options.tabled && kernel.has_units()),
         ("CLEARS", kernel == KernelName::Census && options.clears),
         // Whether a superstep ends with the census of a frontier, and not with a vertex phase.
         ("TRAVERSAL", algorithm.traversal),
@@ -104,6 +104,8 @@ fn numbers(algorithm: &Declared, kernel: KernelName, options: &ModuleOptions) ->
         ("MIDDLE_EDGES", layout::MIDDLE_EDGES),
         ("ALONE_EDGES", layout::ALONE_EDGES),
         ("QUEUES_MAX", layout::QUEUES_MAX as u32),
+        ("EDGE_COUNTS", layout::EDGE_COUNTS as u32),
+        ("EDGE_COUNT_BITS", layout::EDGE_COUNT_BITS),
         ("EVERY_VISIT", layout::EVERY_VISIT),
         ("WHEN_WALKED", layout::WHEN_WALKED),
         ("WHEN_EITHER", layout::WHEN_EITHER),

@@ -38,7 +38,7 @@ pub enum Place {
 }
 
 /// A batch as kernels see it: a header, and an entry for each page. The layout is that of `Batch` in shaders/lib.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BatchTable {
     entries: Vec<BatchPage>,
     units: u32,
@@ -105,10 +105,20 @@ impl BatchTable {
         self.hub_parts_max.min(HUB_GROUPS)
     }
 
-    /// The bytes that kernels read.
-    pub fn bytes(&self) -> Vec<u8> {
+    /// The number of units.
+    pub fn units(&self) -> u32 {
+        self.units
+    }
+
+    /// The number of bytes that kernels read.
+    pub fn bytes_len(&self) -> u64 {
+        (size_of::<BatchHeader>() + size_of_val(&*self.entries)) as u64
+    }
+
+    /// The bytes that kernels read; `queue` is the number of the queue of these pages.
+    pub fn bytes(&self, queue: u32) -> Vec<u8> {
         let (page_count, unit_count) = (self.entries.len() as u32, self.units);
-        let header = BatchHeader { page_count, unit_count, ..BatchHeader::default() };
+        let header = BatchHeader { page_count, unit_count, queue, ..BatchHeader::default() };
         [bytemuck::bytes_of(&header), bytemuck::cast_slice(&self.entries)].concat()
     }
 }

@@ -197,7 +197,7 @@ impl Context {
         let options = self.options(direction, visit);
         let options = self.with_levels(
             name,
-            ModuleOptions { clears: name == KernelName::Census, tabled: name.is_over_pages(), ..options },
+            ModuleOptions { clears: name == KernelName::Census, tabled: name.has_units(), ..options },
         );
         self.home.kernels.get(&self.home.gpu, &self.declared, name, &options)
     }
@@ -296,6 +296,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         traversal: declared.traversal,
         keeps_activations: algorithm.keeps_activations(),
         decides: declared.decides(),
+        visits_sets: visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_))),
         weights: algorithm.needs_weights(),
         directions: &directions,
         store,

@@ -1,6 +1,7 @@
 //! First values: of attributes, seeds and the first frontier.
 
 use super::context::Context;
+use super::writes::Writes;
 use crate::device::gpu::adapter::readback::uniform;
 use crate::device::gpu::compose::layout::{Fill, WORKGROUP};
 use crate::device::gpu::compose::{KernelName, Resource};
@@ -21,16 +22,32 @@ const PIECE_WORDS: usize = 1 << 20;
 /// What the device says.
 pub fn set(context: &mut Context) -> Result<()> {
     let mut encoder = context.encoder();
+    clear(context, &mut encoder)?;
+    context.gpu().queue().submit([encoder.finish()]);
+    let algorithm = &context.algorithm;
+    planted(context, &algorithm.seeds()).queue(context.gpu());
+    algorithm.seed_sets().iter().try_for_each(|(place, set)| plant_set(context, *place, set))
+}
+
+/// The same as commands, with levels as of [`plant_levels`]. For algorithms without sets of seeds.
+///
+/// # Errors
+/// What the device says.
+pub fn encode(context: &mut Context, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
+    clear(context, encoder)?;
+    let mut writes = planted(context, &context.algorithm.seeds());
+    add_levels(context, &mut writes);
+    writes.encode(context.gpu(), encoder)
+}
+
+fn clear(context: &mut Context, encoder: &mut wgpu::CommandEncoder) -> Result<()> {
     for place in 0..context.declared.attributes.len() {
-        fill_attribute(context, &mut encoder, place)?;
+        fill_attribute(context, encoder, place)?;
     }
     for superstep in 0..2 {
         context.buffers.frontier(superstep).iter().for_each(|chunk| encoder.clear_buffer(chunk, 0, None));
     }
-    context.gpu().queue().submit([encoder.finish()]);
-    let algorithm = &context.algorithm;
-    plant(context, &algorithm.seeds());
-    algorithm.seed_sets().iter().try_for_each(|(place, set)| plant_set(context, *place, set))
+    Ok(())
 }
 
 /// What the superstep before the first one of a traversal would have found: the vertices that are active at first.
@@ -42,6 +59,12 @@ pub fn found(context: &Context) -> Summary {
 
 /// Writes down that the vertices which are active at first are so in superstep 0, as the census does of later ones.
 pub fn plant_levels(context: &Context) {
+    let mut writes = Writes::default();
+    add_levels(context, &mut writes);
+    writes.queue(context.gpu());
+}
+
+fn add_levels(context: &Context, writes: &mut Writes) {
     let mut words = BTreeMap::new();
     for vertex in context.algorithm.seeds().active {
         *words.entry(vertex / 2).or_insert(0u32) |= 1 << (16 * (vertex % 2));
@@ -50,7 +73,7 @@ pub fn plant_levels(context: &Context) {
         let here = |&(&pair, _): &(&u32, &u32)| vertices.contains(&(2 * u64::from(pair)));
         for (&pair, word) in words.iter().filter(here) {
             let at = 2 * (2 * u64::from(pair) - vertices.start);
-            context.gpu().queue().write_buffer(buffer, at, &word.to_le_bytes());
+            writes.add(buffer, at, &word.to_le_bytes());
         }
     }
 }
@@ -94,8 +117,8 @@ fn fill(
     Ok(())
 }
 
-/// Sets the values that a run begins from: of vertices that are held here, or whose owners' values are kept here.
-fn plant(context: &Context, seeds: &Seeds) {
+/// The values that a run begins from: of vertices that are held here, or whose owners' values are kept here.
+fn planted(context: &Context, seeds: &Seeds) -> Writes {
     let (attributes, part) = (&context.declared.attributes, &context.part);
     // By attribute (none: the frontier), whether the value is written here, which may differ within a word of bits, and
     // word.
@@ -119,19 +142,20 @@ fn plant(context: &Context, seeds: &Seeds) {
         let (_, bits) = words.entry((None, true, vertex / 32)).or_insert((vertex, 0));
         *bits |= 1 << (vertex % 32);
     }
-    let (queue, log2) = (context.gpu().queue(), context.plan.chunk_vertices_log2);
+    let (mut writes, log2) = (Writes::default(), context.plan.chunk_vertices_log2);
     for ((attribute, _, _), (vertex, value)) in words {
         let Some(place) = attribute else {
             let word = (vertex & ((1 << log2) - 1)) / 32;
             let chunk = &context.buffers.frontier(0)[(vertex >> log2) as usize];
-            queue.write_buffer(chunk, 4 * word, &value.to_le_bytes());
+            writes.add(chunk, 4 * word, &value.to_le_bytes());
             continue;
         };
         for span in context.spans(place, &(vertex..vertex + 1)) {
             let words = span.words(&attributes[place]);
-            queue.write_buffer(span.buffer, 4 * words.start, &value.to_le_bytes());
+            writes.add(span.buffer, 4 * words.start, &value.to_le_bytes());
         }
     }
+    writes
 }
 
 /// Sets the bits of an attribute that edges do not write: all vertices' values are held here.

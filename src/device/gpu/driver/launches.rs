@@ -151,7 +151,7 @@ impl Launches {
         let table = self.table(context, place, &mut jobs);
         let mut encoder = context.encoder();
         self.encode_copies(context, &mut encoder, &jobs)?;
-        context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes());
+        context.gpu().queue().write_buffer(&self.batch_buffers[ring], 0, &table.bytes(0));
         let (x, y) = table.groups();
         if x > 0 {
             let segments = distribution(context, place) == Distribution::Segments;

@@ -40,6 +40,7 @@ mod superstep;
 mod tally;
 mod timing;
 mod values;
+mod writes;
 
 pub use context::RunSetup;
 pub(super) use context::{Planned, plan};
@@ -70,6 +71,8 @@ use topostream_formats::Direction;
 
 /// How long the driver looks for messages before it sleeps.
 const SPIN: Duration = Duration::from_micros(60);
+/// How long it does so before the first superstep, if that is encoded.
+const SPIN_FIRST: Duration = Duration::from_millis(2);
 /// How long the driver sleeps between looks at the device while launches or copies are under way.
 const LOOK: Duration = Duration::from_micros(30);
 /// How long the device runs supersteps before it answers, so that the engine can look whether the run is cancelled.
@@ -128,13 +131,20 @@ impl Driver {
         device_loop.make_ready(&mut context, (&arena, launches.rows()))?;
         let intake = Intake::new(arena, workers, messages);
         let (failed, stopped, failure) = (false, false, None);
-        let found = Summary::default();
+        // The commands that set first values are submitted with those of the first supersteps.
+        device_loop.pages_unknown = device_loop.has_start();
+        let found = if device_loop.has_start() { initial::found(&context) } else { Summary::default() };
         Ok(Self { context, intake, launches, superstep, device_loop, found, exchange, done, failed, stopped, failure })
     }
 
     /// The number of pages that the arena keeps.
     pub fn pages_kept(&self) -> u64 {
         self.context.plan.slots.saturating_sub(self.context.plan.stream_slots).into()
+    }
+
+    /// Whether the first supersteps set the run's first values, so that nobody has to ask for it.
+    pub fn is_initialised(&self) -> bool {
+        self.device_loop.has_start()
     }
 
     /// Works until it is told to stop; returns the adapter. A panic ends the run with an error, and not the thread:
@@ -150,7 +160,9 @@ impl Driver {
 
     fn work(&mut self, take: &Messages) {
         while !self.stopped {
-            let message = match soon(take) {
+            // A run that begins with supersteps of its own begins at once.
+            let spin = if self.device_loop.has_start() { SPIN_FIRST } else { SPIN };
+            let message = match soon(take, spin) {
                 Some(message) => Some(message),
                 None if self.is_idle() => Some(take.recv().unwrap_or(DriverMessage::Stop)),
                 None => match take.recv_timeout(LOOK) {
@@ -171,6 +183,10 @@ impl Driver {
     }
 
     fn handle(&mut self, message: DriverMessage, take: &Messages) {
+        let waits = matches!(message, DriverMessage::Ahead(..) | DriverMessage::Stop);
+        if !waits && let Err(error) = self.give_up_start() {
+            self.fail(error);
+        }
         // An answer that nobody waits for any more is no error.
         match message {
             DriverMessage::Initialise(reply) => {
@@ -312,7 +328,7 @@ impl Driver {
             if self.intake.pending() == 0 && !self.launches.is_waiting() {
                 return Ok(());
             }
-            if let Some(message) = soon(take).or_else(|| take.recv_timeout(LOOK).ok()) {
+            if let Some(message) = soon(take, SPIN).or_else(|| take.recv_timeout(LOOK).ok()) {
                 self.handle(message, take);
             }
         }
@@ -331,10 +347,7 @@ impl Driver {
     // ---- Supersteps -------------------------------------------------------------------------------------------------
 
     fn initialise(&mut self) -> Result<(Scalars, NextPages)> {
-        initial::set(&mut self.context)?;
-        // The first superstep visits what "the superstep before the first" has activated.
-        let before = Step::new(u32::MAX, Direction::Out, Visit::All);
-        superstep::set(&mut self.context, before);
+        self.set_first()?;
         if self.device_loop.is_likely(&self.context) && self.context.declared.traversal {
             // What a readback would say is known.
             initial::plant_levels(&self.context);
@@ -346,6 +359,23 @@ impl Driver {
         Ok((end.summary.totals, next_pages))
     }
 
+    fn set_first(&mut self) -> Result<()> {
+        initial::set(&mut self.context)?;
+        // The first superstep visits what "the superstep before the first" has activated.
+        let before = Step::new(u32::MAX, Direction::Out, Visit::All);
+        superstep::set(&mut self.context, before);
+        Ok(())
+    }
+
+    /// Sets first values, if the commands that do so were encoded and are not of use.
+    fn give_up_start(&mut self) -> Result<()> {
+        if self.device_loop.give_up_start() {
+            self.set_first()?;
+            initial::plant_levels(&self.context);
+        }
+        Ok(())
+    }
+
     fn restore(&mut self, next: &Step, state: &State) -> Result<NextPages> {
         values::restore(&self.context, next, state)?;
         // As if the superstep before had just ended.
@@ -355,6 +385,9 @@ impl Driver {
 
     /// Runs supersteps from this one on, as long as the device can do so by itself.
     fn ahead(&mut self, step: &Step) -> Result<(RunAhead, Option<NextPages>)> {
+        if !self.device_loop.starts_with(step) {
+            self.give_up_start()?;
+        }
         let (arena, rows) = (self.intake.arena(), self.launches.rows());
         let ahead = self.device_loop.run(&mut self.context, (arena, rows), step, &self.found)?;
         if let Some(last) = ahead.supersteps.last() {
@@ -375,12 +408,22 @@ impl Driver {
             let since = Instant::now();
             let buffers = (self.intake.arena(), self.launches.rows(), self.launches.hubs());
             let Some(pages) = self.device_loop.submit(&mut self.context, buffers, &step)? else { break };
-            let (mut end, pages_of_next) = self.end(Some(KernelName::VertexPhase), &[])?;
+            let mut end = match pages.done {
+                Some((end, hubs_wanted)) => {
+                    self.make_room_for_hubs(hubs_wanted);
+                    self.found = end.summary;
+                    end
+                }
+                None => {
+                    let (end, pages_of_next) = self.end(Some(KernelName::VertexPhase), &[])?;
+                    next_pages = Some(pages_of_next);
+                    end
+                }
+            };
             end.work.edges += pages.edges;
             end.transfer.resident_pages += pages.pages;
             end.transfer.batches += pages.launches;
             next = self.context.algorithm.next(&self.context.graph, &step, &end.summary);
-            next_pages = Some(pages_of_next);
             let wall_ns = since.elapsed().as_nanos() as u64;
             supersteps.push(Ahead { step, end, pages: pages.pages, wall_ns });
         }
@@ -406,11 +449,16 @@ impl Driver {
         if !told.is_empty() {
             shared(&self.exchange, &self.context)?.bring_out(&self.context, told)?;
         }
-        if self.launches.make_room_for_hubs(self.context.gpu(), found.hubs_wanted) {
-            self.device_loop.forget_bound();
-        }
+        self.make_room_for_hubs(found.hubs_wanted);
         self.found = found.end.summary;
         Ok((found.end, found.next_pages))
+    }
+
+    /// Has a longer queue of long lists, if a launch had more parts of them than it holds.
+    fn make_room_for_hubs(&mut self, wanted: u32) {
+        if self.launches.make_room_for_hubs(self.context.gpu(), wanted) {
+            self.device_loop.forget_bound();
+        }
     }
 
     // ---- Moves ------------------------------------------------------------------------------------------------------
@@ -484,13 +532,13 @@ fn shared<'a>(exchange: &'a Option<Exchange>, context: &Context) -> Result<&'a E
 }
 
 /// A message that comes within a few microseconds: sleeping and waking up again would take longer.
-fn soon(take: &Messages) -> Option<DriverMessage> {
+fn soon(take: &Messages, spin: Duration) -> Option<DriverMessage> {
     let begun = Instant::now();
     loop {
         match take.try_recv() {
             Ok(message) => return Some(message),
             Err(TryRecvError::Disconnected) => return Some(DriverMessage::Stop),
-            Err(TryRecvError::Empty) if begun.elapsed() > SPIN => return None,
+            Err(TryRecvError::Empty) if begun.elapsed() > spin => return None,
             Err(TryRecvError::Empty) => std::hint::spin_loop(),
         }
     }

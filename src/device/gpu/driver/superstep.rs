@@ -13,6 +13,7 @@ use super::notes::Notes;
 use super::tally::Tally;
 use super::timing::{DeviceSpan, IN_PLACE, overlap_ns, union_ns};
 use super::values;
+use super::writes::Writes;
 use crate::device::StepEnd;
 use crate::device::gpu::adapter::readback::{READBACK, read_buffer, uniform};
 use crate::device::gpu::adapter::rounds;
@@ -72,8 +73,16 @@ struct ReadbackPlan {
 
 /// Begins a superstep.
 pub(super) fn begin(context: &mut Context, step: &Step) {
-    set(context, *step);
-    context.gpu().queue().write_buffer(&context.buffers.counters, 0, &[0; COUNTERS_BYTES as usize]);
+    let mut writes = Writes::default();
+    add_begin(context, step, &mut writes);
+    writes.queue(context.gpu());
+}
+
+/// Begins a superstep for the host; adds what is to be written for kernels.
+pub(super) fn add_begin(context: &mut Context, step: &Step, writes: &mut Writes) {
+    context.step = *step;
+    writes.add(&context.buffers.step, 0, bytemuck::bytes_of(&step_layout(context, step.direction)));
+    writes.add(&context.buffers.counters, 0, &[0; COUNTERS_BYTES as usize]);
 }
 
 /// Sets the superstep's numbers, here and for kernels.
@@ -334,7 +343,7 @@ pub(super) fn partial(context: &Context) -> Vec<(Direction, Visit)> {
 }
 
 /// The sums of a vertex phase, or the census of a frontier: partial sums added up in the order of their vertices.
-fn summary(totals: &[u8], traversal: bool) -> Summary {
+pub(super) fn summary(totals: &[u8], traversal: bool) -> Summary {
     let mut summary = Summary::default();
     for partial in totals.chunks_exact(TOTAL_BYTES as usize) {
         if traversal {

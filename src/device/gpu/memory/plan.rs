@@ -15,7 +15,7 @@ use crate::model::attributes::{Attribute, AttributeType, Role};
 use serde::Serialize;
 use std::ops::Range;
 use topostream_formats::page::Capacity;
-use topostream_formats::{Direction, Store};
+use topostream_formats::{Direction, Store, Topology};
 
 /// Launches that are under way at the same time: one runs, the next one waits.
 pub const BATCHES_MAX: usize = 2;
@@ -98,6 +98,8 @@ pub struct Request<'a> {
     pub keeps_activations: bool,
     /// Whether its shader says what the next superstep is.
     pub decides: bool,
+    /// Whether supersteps may visit the lists of a set.
+    pub visits_sets: bool,
     /// Which vertices are the device's.
     pub part: &'a Part,
     /// Device memory for exchange, in bytes.
@@ -196,7 +198,7 @@ impl DevicePlan {
             tables_bytes: request.tables.iter().map(|table| 4 * table.contents.words()).sum(),
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
             levels_bytes: if request.keeps_activations { level_bytes(request.part) } else { 0 },
-            loop_bytes: if auto { loop_bytes(request.store, request.decides, caps) } else { 0 },
+            loop_bytes: if auto { loop_bytes(request, caps) } else { 0 },
             graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
             outgoing_bytes: request.outgoing_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
@@ -295,14 +297,17 @@ pub struct QueueRoom {
 }
 
 impl QueueRoom {
-    /// The room of each queue for a graph.
-    pub fn of(store: &Store) -> Self {
+    /// The room of each queue for a graph. Vertices of sets are queued (`sets`) whatever the lengths of their lists,
+    /// which are not counted.
+    pub fn of(store: &Store, sets: bool) -> Self {
         let vertices = (store.vertices() / 8).clamp(QUEUE_VERTICES.start, QUEUE_VERTICES.end) as u32;
-        let edges = (store.edges() / 8).clamp(QUEUE_EDGES.start, QUEUE_EDGES.end) as u32;
-        let large = store.topology(Direction::Out).map_or(0, |topology| {
+        let edges = if sets { store.edges() } else { store.edges() / 8 };
+        let edges = edges.clamp(QUEUE_EDGES.start, if sets { u32::MAX.into() } else { QUEUE_EDGES.end }) as u32;
+        let parts = |topology: &Topology| {
             let entries = topology.directory().entries().iter();
             entries.filter(|entry| entry.run > 0).map(|entry| u64::from(entry.edge_count.div_ceil(HUB_EDGES))).sum()
-        });
+        };
+        let large: u64 = store.topologies().map(parts).max().unwrap_or(0);
         // A list in small pages that is cut has more than half as many edges as its parts have room for.
         Self { vertices, edges, parts: u64::from(edges / MIDDLE_EDGES) + large + 1 }
     }
@@ -319,17 +324,18 @@ pub fn level_bytes(part: &Part) -> u64 {
     2 * (own.end - own.start).next_multiple_of(64)
 }
 
-/// Bytes of queues and tables of resident pages.
-fn loop_bytes(store: &Store, queued: bool, caps: &Caps) -> u64 {
+/// Bytes of queues, tables of resident pages, and sets of empty lists.
+fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
+    let store = request.store;
     let pages: u64 = store.topologies().map(|topology| u64::from(topology.page_count())).sum();
-    let out = store.topology(Direction::Out).map_or(0, |topology| u64::from(topology.page_count()));
-    let queues = (out * u64::from(page_bytes(store))).div_ceil(caps.binding_bytes_max).max(1);
+    let buffers = (pages * u64::from(page_bytes(store))).div_ceil(caps.binding_bytes_max) + 1;
     // In two tables, of edges and of slots, of either topology.
     let edges = store.edges().div_ceil(edges_per_unit(true).into());
     let units = 2 * (2 * pages + edges + store.vertices().div_ceil(layout::WORKGROUP.into()));
-    let queue = QueueRoom::of(store).entries() * size_of::<HubEntry>() as u64;
-    let queues = if queued { queues * queue } else { 0 };
-    if queue > caps.binding_bytes_max { 0 } else { queues + 2 * batch_bytes(0) + 64 * pages + 4 * units }
+    let queue = QueueRoom::of(store, request.visits_sets).entries() * size_of::<HubEntry>() as u64;
+    let empties = store.topologies().count() as u64 * bit_bytes(store.vertices());
+    let queues = if request.decides { buffers * queue + empties } else { 0 };
+    if queue > caps.binding_bytes_max { 0 } else { queues + buffers * (batch_bytes(0) + 64 * pages + 8 * units) }
 }
 
 /// Bytes of a batch of this many pages.

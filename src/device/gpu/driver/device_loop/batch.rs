@@ -3,12 +3,13 @@
 use super::super::context::Context;
 use super::super::superstep;
 use super::super::timing::DeviceSpan;
+use super::super::writes::Writes;
 use super::STEPS_MAX;
-use super::resident::{Absent, Place, Resident, Table};
+use super::resident::{Absent, Place, Resident, Table, is_queued};
 use crate::device::gpu::adapter::open::Gpu;
 use crate::device::gpu::adapter::readback::{PATIENCE, READBACK};
 use crate::device::gpu::compose::layout::{
-    Course, Dispatch, EVERY_VISIT, Logged, WHEN_EITHER, WHEN_QUEUED, WHEN_QUEUED_SCALED, WHEN_WALKED,
+    Course, Dispatch, EVERY_VISIT, Logged, WHEN_EITHER, WHEN_QUEUED, WHEN_QUEUED_SCALED, WHEN_WALKED, WORKGROUP,
 };
 use crate::device::gpu::compose::{KernelName, Resource};
 use crate::device::gpu::kernels::Kernel;
@@ -23,6 +24,8 @@ use wgpu::BufferUsages as Usage;
 
 /// Workgroups of `expand`, which take one share after another: as many as a large GPU runs at the same time.
 const EXPAND_GROUPS: u32 = 2048;
+/// Workgroups of `sweep`, which take one unit after another.
+const SWEEP_GROUPS: u32 = 4096;
 /// Submissions that may be under way.
 pub(super) const BATCHES: usize = 2;
 /// Bytes of a log.
@@ -50,7 +53,9 @@ struct Ring {
 pub(super) struct Control {
     course: wgpu::Buffer,
     arguments: wgpu::Buffer,
-    /// Read by `decide` only.
+    /// The table that `decide` reads.
+    dispatches: wgpu::Buffer,
+    /// What is in it.
     table: Vec<Dispatch>,
     parts: Vec<Part>,
     /// Workgroups of the census.
@@ -112,8 +117,6 @@ impl Control {
         let bytes = (16 * planned.len() as u64).max(16);
         let arguments = context.gpu().buffer("arguments", bytes, storage | Usage::INDIRECT)?;
         let dispatches = context.gpu().buffer("dispatches", bytes, storage)?;
-        let table: Vec<Dispatch> = planned.iter().filter_map(|one| one.dispatch).collect();
-        context.gpu().queue().write_buffer(&dispatches, 0, bytemuck::cast_slice(&table));
         let control = [&course, &arguments, &dispatches, rows];
         let mut parts = Vec::new();
         let mut indirect = 0;
@@ -123,31 +126,47 @@ impl Control {
             let (kernel, bound) = bind(context, name, visit, pages, control)?;
             parts.push(Part { kernel, arguments, bound });
         }
+        let totals = superstep::groups(context);
+        let mut control = Self {
+            course,
+            arguments,
+            dispatches,
+            table: Vec::new(),
+            parts,
+            totals,
+            // The last one visits nothing.
+            visits: visits.len() as u32 - 1,
+            complete: 0,
+            rings,
+            next_ring: 0,
+            encoded: VecDeque::new(),
+            period_ns,
+        };
+        control.update(context, resident, visits);
+        Ok(control)
+    }
+
+    /// Sets how many workgroups the tables of resident pages need.
+    pub fn update(&mut self, context: &Context, resident: &Resident, visits: &[(Direction, Visit)]) {
+        self.table = plan(context, resident, visits).iter().filter_map(|one| one.dispatch).collect();
+        context.gpu().queue().write_buffer(&self.dispatches, 0, bytemuck::cast_slice(&self.table));
         // Visited lists are looked for in missing pages, but for visits of all of them.
         let complete = |(bit, &(direction, visit)): (usize, &(Direction, Visit))| {
             let complete = visit != Visit::All || resident.is_complete(context.topology(direction).direction());
             u32::from(complete) << bit
         };
-        let complete = visits.iter().enumerate().map(complete).sum();
-        let totals = superstep::groups(context);
-        let visits = visits.len() as u32;
-        Ok(Self {
-            course,
-            arguments,
-            table,
-            parts,
-            totals,
-            visits,
-            complete,
-            rings,
-            next_ring: 0,
-            encoded: VecDeque::new(),
-            period_ns,
-        })
+        self.complete = visits.iter().enumerate().map(complete).sum();
     }
 
-    /// Sets the state in which the device begins with a superstep. False if pages of it are missing.
-    pub fn begin(&self, context: &Context, room: &QueueRoom, step: &Step, (visit, found): (u32, &Summary)) -> bool {
+    /// Adds the state in which the device begins with a superstep. False if pages of it are missing.
+    pub fn begin(
+        &self,
+        context: &Context,
+        room: &QueueRoom,
+        step: &Step,
+        (visit, found): (u32, &Summary),
+        writes: &mut Writes,
+    ) -> bool {
         let (vertices, edges) = (found.activated, found.activated_edges);
         let queued = context.declared.traversal
             && step.visit == Visit::Frontier
@@ -165,12 +184,12 @@ impl Control {
             totals: self.totals,
             visits: self.visits,
             complete: self.complete,
+            vertices: u32::MAX,
             ..Course::default()
         };
         let groups: Vec<[u32; 3]> = self.table.iter().map(|one| one.groups(visit, queued, vertices, edges)).collect();
-        let queue = context.gpu().queue();
-        queue.write_buffer(&self.course, 0, bytemuck::bytes_of(&course));
-        queue.write_buffer(&self.arguments, 0, bytemuck::cast_slice(&groups));
+        writes.add(&self.course, 0, bytemuck::bytes_of(&course));
+        writes.add(&self.arguments, 0, bytemuck::cast_slice(&groups));
         true
     }
 
@@ -185,7 +204,14 @@ impl Control {
     }
 
     /// Submits `steps` supersteps, the first of which is number `superstep` if the algorithm is not done before.
-    pub fn submit(&mut self, context: &Context, superstep: u32, steps: u32) -> Batch {
+    /// `first` goes before them.
+    pub fn submit(
+        &mut self,
+        context: &Context,
+        first: Option<wgpu::CommandBuffer>,
+        superstep: u32,
+        steps: u32,
+    ) -> Batch {
         let same = |one: &Encoded| (one.superstep, one.steps) == (superstep, steps);
         let encoded = match self.encoded.pop_front().filter(same) {
             Some(encoded) => encoded,
@@ -195,7 +221,7 @@ impl Control {
             }
         };
         let Encoded { ring, commands, .. } = encoded;
-        let submission = context.gpu().queue().submit([commands]);
+        let submission = context.gpu().queue().submit(first.into_iter().chain([commands]));
         self.rings[ring].readback.map_async(wgpu::MapMode::Read, .., |_| {});
         Batch { ring, submission, outcome: std::cell::Cell::default() }
     }
@@ -311,9 +337,10 @@ struct Pages<'a> {
 fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Visit)]) -> Vec<Planned<'a>> {
     let numbered = || visits.iter().zip(0..).map(|(&(direction, visit), number)| (direction, visit, number));
     let topology = |direction| context.topology(direction).direction();
+    let reads_some = |visit| !matches!(visit, Visit::All | Visit::None);
     let once = |name| Planned { name, visit: visits[0], dispatch: None, pages: None };
     let mut planned = Vec::new();
-    for (direction, visit, number) in numbered().filter(|&(_, visit, _)| visit != Visit::All) {
+    for (direction, visit, number) in numbered().filter(|&(_, visit, _)| reads_some(visit)) {
         for Absent { table, .. } in resident.absent.iter().filter(|absent| absent.direction == topology(direction)) {
             let dispatch = Some(Dispatch { visit: number, when: WHEN_EITHER, x: groups(table), y: 1 });
             let pages = Some(Pages { table, place: None });
@@ -323,7 +350,7 @@ fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Vis
     if !planned.is_empty() {
         planned.push(once(KernelName::Halt));
     }
-    for (direction, visit, number) in numbered() {
+    for (direction, visit, number) in numbered().filter(|&(_, visit, _)| visit != Visit::None) {
         for place in resident.places.iter().filter(|place| place.direction == topology(direction)) {
             let mut add = |name, when, (x, y), table| {
                 let (dispatch, visit) = (Some(Dispatch { visit: number, when, x, y }), (direction, visit));
@@ -331,12 +358,15 @@ fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Vis
             };
             let Place { walked, listed, .. } = place;
             match visit {
-                Visit::Frontier => {
+                _ if is_queued(visit) => {
                     add(KernelName::Compact, WHEN_QUEUED, (groups(walked), 1), walked);
                     add(KernelName::Expand, WHEN_QUEUED_SCALED, (EXPAND_GROUPS, 1), walked);
                     add(KernelName::Segments, WHEN_WALKED, walked.groups, walked);
                 }
-                Visit::Without(_) => add(KernelName::Sweep, WHEN_EITHER, listed.groups, listed),
+                Visit::Without(_) => {
+                    add(KernelName::Select, WHEN_EITHER, (listed.unit_count.div_ceil(WORKGROUP), 1), listed);
+                    add(KernelName::Sweep, WHEN_EITHER, (listed.unit_count.min(SWEEP_GROUPS), 1), listed);
+                }
                 _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
             }
         }
@@ -371,7 +401,9 @@ fn bind(
         Resource::Pages => context.arena_buffers[place().buffer as usize].buffer().clone(),
         Resource::Batch => pages.expect("kernels over pages have a table").table.buffer.clone(),
         Resource::Units => pages.expect("kernels over pages have a table").table.units.clone(),
-        Resource::Queue => place().queue.clone().expect("out-lists have queues"),
+        Resource::Empties => place().empties.clone().expect("lists that are swept"),
+        Resource::Selected => place().selected.clone().expect("lists that are swept"),
+        Resource::Queue => place().queue.clone().expect("lists that are queued have a queue"),
         Resource::Rows => rows.clone(),
         _ => context.buffers.find(context.graph_buffers(), superstep, direction, resource).clone(),
     };

@@ -21,24 +21,24 @@
 //! and the measurements.
 
 mod batch;
+mod paced;
 mod resident;
 
 use super::context::Context;
-use super::{TURN, superstep};
+use super::timing::Timing;
+use super::writes::Writes;
+use super::{TURN, initial, superstep};
 use crate::device::gpu::adapter::rounds;
-use crate::device::gpu::compose::KernelName;
 use crate::device::gpu::compose::layout::Logged;
-use crate::device::gpu::kernels::Kernel;
 use crate::device::gpu::memory::arena::Arena;
 use crate::device::{Ahead, PageWork, RunAhead, StepEnd, Transfer};
 use crate::error::{Error, Result};
-use crate::model::algorithm::{Step, Summary, Visit};
+use crate::model::algorithm::{Scalars, Step, Summary, Visit};
 use batch::{BATCHES, Batch, Control};
+use paced::Paced;
 use resident::Resident;
 use std::any::Any;
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::VecDeque;
 use std::time::Instant;
 use topostream_formats::{Direction, Topology};
 
@@ -50,21 +50,26 @@ const STEPS_MAX: u32 = 64;
 /// The largest graph, in edges, that is tried where the driver ends loops early.
 const LIMITED_EDGES_MAX: u64 = 1 << 20;
 
-/// A kernel and what it binds.
-type Bound = (Arc<Kernel>, Vec<wgpu::BindGroup>);
-
 /// The owner of what the device needs to run supersteps by itself.
 pub(super) struct DeviceLoop {
     resident: Option<Resident>,
     control: Option<Control>,
-    /// What supersteps that the host chooses bind, by kernel, direction and place.
-    bound: HashMap<(KernelName, Direction, usize), Bound>,
+    /// Supersteps that the host chooses.
+    paced: Paced,
     /// The arena's state before the last superstep.
     seen: Option<u64>,
     /// Whether the engine asks for this.
     asked: bool,
+    /// The beginning of a run, encoded before it.
+    start: Option<Start>,
     /// Whether nobody has looked for the pages of the next superstep.
     pub pages_unknown: bool,
+}
+
+/// The commands that set first values and begin with the first superstep.
+struct Start {
+    step: Step,
+    commands: wgpu::CommandBuffer,
 }
 
 impl DeviceLoop {
@@ -74,9 +79,10 @@ impl DeviceLoop {
         Self {
             resident: left.map(|resident| *resident),
             control: None,
-            bound: HashMap::new(),
+            paced: Paced::default(),
             seen: None,
             asked,
+            start: None,
             pages_unknown: false,
         }
     }
@@ -89,18 +95,34 @@ impl DeviceLoop {
         if !self.is_likely(context) {
             return Ok(());
         }
-        let visits = superstep::visits(context);
+        let visits = visits(context);
         if let Some(resident) = self.resident.as_ref().filter(|resident| resident.serves(context, arena, &visits)) {
             let mut control = Control::new(context, (resident, rows), &visits)?;
             control.prepare(context, &FIRST_STEPS);
+            self.start = start(context, resident, &control, &visits)?;
             self.control = Some(control);
         }
         Ok(())
     }
 
+    /// Whether the commands that set the run's first values are encoded.
+    pub fn has_start(&self) -> bool {
+        self.start.is_some()
+    }
+
+    /// Whether they also begin this superstep.
+    pub fn starts_with(&self, step: &Step) -> bool {
+        self.start.as_ref().is_some_and(|start| start.step == *step)
+    }
+
+    /// Gives up what was encoded before the run. Returns whether there was something.
+    pub fn give_up_start(&mut self) -> bool {
+        self.start.take().is_some()
+    }
+
     /// Forgets what is bound: the queue of long lists is another buffer.
     pub fn forget_bound(&mut self) {
-        self.bound.clear();
+        self.paced.forget();
     }
 
     /// Whether the first superstep will likely be one that the device runs by itself.
@@ -125,26 +147,34 @@ impl DeviceLoop {
         step: &Step,
         found: &Summary,
     ) -> Result<RunAhead> {
-        let Some(visit) = self.prepare(context, (arena, rows), step)? else {
-            return Ok(RunAhead::default());
-        };
-        let (resident, control) = (self.resident.as_ref().expect("prepared"), self.control.as_mut().expect("prepared"));
         let (begun, before) = (Instant::now(), context.step);
-        if !control.begin(context, &resident.room, step, (visit, found)) {
-            return Ok(RunAhead::default());
+        let mut first = self.start.take().map(|start| start.commands);
+        if first.is_none() {
+            let Some(visit) = self.prepare(context, (arena, rows), step)? else {
+                return Ok(RunAhead::default());
+            };
+            let (resident, control) = (self.resident.as_ref().expect("prepared"), self.control.as_ref());
+            let mut writes = Writes::default();
+            if !control.expect("prepared").begin(context, &resident.room, step, (visit, found), &mut writes) {
+                return Ok(RunAhead::default());
+            }
+            superstep::add_begin(context, step, &mut writes);
+            writes.queue(context.gpu());
         }
-        superstep::begin(context, step);
+        context.step = *step;
+        let control = self.control.as_mut().expect("prepared");
         let mut turn = Turn { ahead: Vec::new(), next: Some(*step), misses: false, since: begun, until_ns: None };
         let (mut submitted, mut under_way) = (0, VecDeque::new());
         let mut sizes = FIRST_STEPS.into_iter().chain((2..=STEPS_MAX.ilog2()).map(|log2| 1 << log2));
         loop {
             // Most searches are done by the end of the first submissions: what follows them waits for their logs.
-            let first = submitted < FIRST_STEPS.iter().sum();
+            let early = submitted < FIRST_STEPS.iter().sum();
             let read = turn.ahead.len() as u32 >= FIRST_STEPS.iter().sum();
-            let goes_on = turn.next.is_some() && !turn.misses && (first || read && begun.elapsed() < TURN);
+            let goes_on = turn.next.is_some() && !turn.misses && (early || read && begun.elapsed() < TURN);
             if goes_on && under_way.len() < BATCHES {
                 let steps = sizes.next().unwrap_or(STEPS_MAX);
-                under_way.push_back(control.submit(context, step.superstep.wrapping_add(submitted), steps));
+                let number = step.superstep.wrapping_add(submitted);
+                under_way.push_back(control.submit(context, first.take(), number, steps));
                 submitted += steps;
                 continue;
             }
@@ -168,17 +198,49 @@ impl DeviceLoop {
         if !suits(context) {
             return Ok(None);
         }
-        let visits = superstep::visits(context);
-        let Some(visit) = visits.iter().position(|&visit| visit == (step.direction, step.visit)) else {
-            return Ok(None);
-        };
+        let visits = visits(context);
+        let Some(visit) = number_of(&visits, step) else { return Ok(None) };
         self.describe(context, arena, &visits)?;
         let Some(resident) = &self.resident else { return Ok(None) };
         if self.control.is_none() {
             self.control = Some(Control::new(context, (resident, rows), &visits)?);
         }
-        Ok(Some(visit as u32))
+        Ok(Some(visit))
     }
+}
+
+/// Which of the visits a superstep makes.
+fn number_of(visits: &[(Direction, Visit)], step: &Step) -> Option<u32> {
+    let same = |&(direction, visit): &(Direction, Visit)| {
+        visit == step.visit && (visit == Visit::None || direction == step.direction)
+    };
+    visits.iter().position(same).map(|number| number as u32)
+}
+
+/// Encodes first values and the first superstep's numbers, of a traversal. None if its pages are missing.
+///
+/// # Errors
+/// What the device says.
+fn start(
+    context: &mut Context,
+    resident: &Resident,
+    control: &Control,
+    visits: &[(Direction, Visit)],
+) -> Result<Option<Start>> {
+    let first = context.algorithm.first(&context.graph, Scalars::default());
+    let Some(step) = first.filter(|_| context.declared.traversal && context.algorithm.seed_sets().is_empty()) else {
+        return Ok(None);
+    };
+    let Some(visit) = number_of(visits, &step) else { return Ok(None) };
+    let (mut writes, found) = (Writes::default(), initial::found(context));
+    if !control.begin(context, &resident.room, &step, (visit, &found), &mut writes) {
+        return Ok(None);
+    }
+    let mut encoder = context.encoder();
+    initial::encode(context, &mut encoder)?;
+    superstep::add_begin(context, &step, &mut writes);
+    writes.encode(context.gpu(), &mut encoder)?;
+    Ok(Some(Start { step, commands: encoder.finish() }))
 }
 
 impl DeviceLoop {
@@ -187,13 +249,22 @@ impl DeviceLoop {
         if self.resident.as_ref().is_some_and(|resident| resident.serves(context, arena, visits)) {
             return Ok(());
         }
-        (self.resident, self.control) = (None, None);
-        self.bound.clear();
         // As long as pages come, tables would be made in vain.
         let unchanged = self.seen.replace(arena.version()).is_none_or(|seen| seen == arena.version());
-        if context.plan.keeps_pages() && (unchanged || arena.pages() == resident::pages(context, visits)) {
-            self.resident = Resident::new(context, arena, visits)?;
+        if !context.plan.keeps_pages() || !unchanged && arena.pages() != resident::pages(context, visits) {
+            (self.resident, self.control) = (None, None);
+            return Ok(());
         }
+        if let Some(resident) = &mut self.resident
+            && resident.update(context, arena, visits)
+        {
+            self.paced.forget();
+            self.control.iter_mut().for_each(|control| control.update(context, resident, visits));
+            return Ok(());
+        }
+        (self.resident, self.control) = (None, None);
+        self.paced.forget();
+        self.resident = Resident::new(context, arena, visits)?;
         Ok(())
     }
 
@@ -212,46 +283,34 @@ impl DeviceLoop {
         if !self.asked || context.declared.traversal || !all || !is_alone(context) || context.plan.loop_bytes == 0 {
             return Ok(None);
         }
-        if step.visit == Visit::None {
+        if step.visit == Visit::None && !superstep::partial(context).is_empty() {
             superstep::begin(context, step);
             return Ok(Some(Visited::default()));
         }
-        self.describe(context, arena, &superstep::visits(context))?;
+        self.describe(context, arena, &visits(context))?;
         let direction = context.topology(step.direction).direction();
         let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
             return Ok(None);
         };
-        superstep::begin(context, step);
-        let mut encoder = context.encoder();
-        let segments = step.direction == Direction::Out;
-        let names: &[KernelName] =
-            if segments { &[KernelName::Segments] } else { &[KernelName::Lists, KernelName::Hubs] };
-        for (at, place) in resident.places.iter().enumerate().filter(|(_, place)| place.direction == direction) {
-            if !segments {
-                encoder.clear_buffer(hubs, 0, Some(4));
-            }
-            for &name in names {
-                let table = if segments { &place.walked } else { &place.listed };
-                let groups = if name == KernelName::Hubs { (table.hub_groups, 1) } else { table.groups };
-                if groups.0 == 0 {
-                    continue;
-                }
-                let (kernel, bound) = match self.bound.entry((name, step.direction, at)) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(vacant) => {
-                        let visit = (step.direction, step.visit);
-                        vacant.insert(batch::bind_paced(context, name, visit, (place, table), (rows, hubs))?)
-                    }
-                };
-                let stamps = context.timing.next(&context.home.gpu, name.name());
-                kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), groups, stamps);
-            }
-        }
-        context.gpu().queue().submit([encoder.finish()]);
+        let over = (resident, rows, hubs);
+        // The pages of visits of sets are found at the end of a superstep.
+        let done = if superstep::partial(context).is_empty() {
+            Some(self.paced.run(context, over, step)?)
+        } else {
+            superstep::begin(context, step);
+            let (mut encoder, visit) = (context.encoder(), (step.direction, step.visit));
+            let none = Timing::new(context.gpu());
+            let mut timing = std::mem::replace(&mut context.timing, none);
+            let encoded = self.paced.encode_lists(context, over, visit, (&mut encoder, &mut timing));
+            context.timing = timing;
+            encoded?;
+            context.gpu().queue().submit([encoder.finish()]);
+            None
+        };
         let entries = context.topology(step.direction).directory().entries();
         let edges = entries.iter().map(|entry| u64::from(entry.edge_count)).sum();
         let launches = resident.places.iter().filter(|place| place.direction == direction).count() as u64;
-        Ok(Some(Visited { pages: entries.len() as u64, edges, launches }))
+        Ok(Some(Visited { pages: entries.len() as u64, edges, launches, done }))
     }
 }
 
@@ -264,6 +323,8 @@ pub(super) struct Visited {
     pub edges: u64,
     /// Buffers that they are in: kernels are launched over each.
     pub launches: u64,
+    /// The superstep's end, if it has ended, and the parts of long lists that a launch had, at most.
+    pub done: Option<(StepEnd, u32)>,
 }
 
 /// Whether the device shares neither the graph nor the run with others, and each list is in one piece.
@@ -277,8 +338,14 @@ fn suits(context: &Context) -> bool {
     let (caps, edges) = (context.gpu().caps(), context.store.edges());
     let levels = !context.algorithm.keeps_activations() || context.plan.levels_bytes > 0;
     let fits = !caps.loops_limited || edges <= LIMITED_EDGES_MAX;
-    let known = superstep::visits(context).into_iter().all(|visit| is_known(context, visit));
+    let known = visits(context).into_iter().all(|visit| is_known(context, visit));
     context.declared.decides() && context.plan.loop_bytes > 0 && is_alone(context) && levels && fits && known
+}
+
+/// The visits that supersteps may make: those that the algorithm declares, and the one that reads nothing.
+fn visits(context: &Context) -> Vec<(Direction, Visit)> {
+    let declared = superstep::visits(context).into_iter();
+    declared.chain([(Direction::Out, Visit::None)]).collect()
 }
 
 /// Whether there are kernels for a visit. The lengths of lists in the other direction are not counted by the census.
@@ -286,8 +353,7 @@ fn is_known(context: &Context, (direction, visit): (Direction, Visit)) -> bool {
     let out = context.topology(direction).direction() == Direction::Out;
     match visit {
         Visit::Frontier => out,
-        Visit::All | Visit::Without(_) => true,
-        Visit::Within(_) | Visit::None => false,
+        Visit::All | Visit::Without(_) | Visit::Within(_) | Visit::None => true,
     }
 }
 
@@ -334,7 +400,7 @@ impl Turn {
             self.next = context.algorithm.next(&context.graph, &step, &summary);
             if let (Some(next), Some(following)) = (&mut self.next, log.get(at + 1)) {
                 // Rounding may have had the device choose the other way: what it has done counts.
-                (next.direction, next.visit) = superstep::visits(context)[following.visit as usize];
+                (next.direction, next.visit) = visits(context)[following.visit as usize];
             }
         }
         if self.until_ns.is_none() {
@@ -373,7 +439,10 @@ fn summary(logged: &Logged, traversal: bool) -> Summary {
 
 /// The pages that a superstep has visited.
 fn pages(context: &Context, step: &Step, logged: &Logged) -> u64 {
-    if logged.queued != 0 && step.visit == Visit::Frontier {
+    if step.visit == Visit::None {
+        return 0;
+    }
+    if logged.queued != 0 && resident::is_queued(step.visit) {
         return logged.pages.into();
     }
     context.topology(step.direction).page_count().into()

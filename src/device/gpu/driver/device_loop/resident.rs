@@ -2,14 +2,13 @@
 
 use super::super::batch::BatchTable;
 use super::super::context::Context;
-use crate::device::gpu::compose::layout::{BatchHeader, HubEntry, QUEUES_MAX, WORKGROUP, page_lanes};
+use crate::device::gpu::compose::layout::{HubEntry, QUEUES_MAX, WORKGROUP, page_lanes};
 use crate::device::gpu::memory::arena::Arena;
-use crate::device::gpu::memory::plan::QueueRoom;
+use crate::device::gpu::memory::plan::{QueueRoom, bit_bytes};
 use crate::device::settings::Distribution;
 use crate::error::Result;
 use crate::model::algorithm::Visit;
 use crate::pages::fetch::PageRef;
-use std::mem::offset_of;
 use topostream_formats::{Direction, PageId};
 use wgpu::BufferUsages as Usage;
 
@@ -23,7 +22,11 @@ pub struct Place {
     pub walked: Table,
     /// The same as `sweep` and `lists` read them.
     pub listed: Table,
-    /// Visited lists, of out-lists.
+    /// The vertices of the topology whose lists are known to be empty, a bit each, where `sweep` may pass them over.
+    pub empties: Option<wgpu::Buffer>,
+    /// The units of `listed` that `sweep` visits, likewise.
+    pub selected: Option<wgpu::Buffer>,
+    /// Visited lists, where supersteps may queue them.
     pub queue: Option<wgpu::Buffer>,
 }
 
@@ -33,7 +36,9 @@ pub struct Table {
     pub buffer: wgpu::Buffer,
     /// The page of each unit.
     pub units: wgpu::Buffer,
-    /// Workgroups, in two dimensions.
+    /// Units of work.
+    pub unit_count: u32,
+    /// Workgroups that take a unit each, in two dimensions.
     pub groups: (u32, u32),
     /// Workgroups of `hubs` after `lists`.
     pub hub_groups: u32,
@@ -41,6 +46,8 @@ pub struct Table {
     pub pages: u32,
     /// Pages that a workgroup looks at side by side where it looks for visited lists.
     pub pages_a_group: u32,
+    /// The number of its queue.
+    queue: u32,
 }
 
 /// Pages of a topology that are not in device memory.
@@ -60,24 +67,27 @@ pub struct Resident {
     /// How much the queues hold.
     pub room: QueueRoom,
     shape: Shape,
-}
-
-/// What tables depend on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Shape {
     /// The state of the arena.
     version: u64,
+}
+
+/// What the kernels over tables depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Shape {
     directions: Vec<Direction>,
+    /// Those whose lists are queued.
+    queued: Vec<Direction>,
+    /// Those whose lists are swept.
+    swept: Vec<Direction>,
+    room: QueueRoom,
     weights: bool,
-    /// Whether there are queues.
-    queues: bool,
     row_words: u64,
 }
 
 /// The topologies that visits may read.
-fn directions(context: &Context, visits: &[(Direction, Visit)]) -> Vec<Direction> {
+fn directions(context: &Context, visits: impl Iterator<Item = (Direction, Visit)>) -> Vec<Direction> {
     let mut directions: Vec<Direction> = Vec::new();
-    for &(direction, _) in visits {
+    for (direction, _) in visits.filter(|&(_, visit)| visit != Visit::None) {
         let direction = context.topology(direction).direction();
         if !directions.contains(&direction) {
             directions.push(direction);
@@ -88,16 +98,28 @@ fn directions(context: &Context, visits: &[(Direction, Visit)]) -> Vec<Direction
 
 /// The number of pages of all topologies that visits may read.
 pub fn pages(context: &Context, visits: &[(Direction, Visit)]) -> usize {
-    directions(context, visits).into_iter().map(|direction| context.topology(direction).page_count() as usize).sum()
+    let directions = directions(context, visits.iter().copied()).into_iter();
+    directions.map(|direction| context.topology(direction).page_count() as usize).sum()
 }
 
 impl Shape {
-    fn of(context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Self {
-        let directions = directions(context, visits);
-        let (weights, row_words) = (context.algorithm.needs_weights(), context.plan.row_words);
-        let queues = context.declared.decides();
-        Self { version: arena.version(), directions, weights, queues, row_words }
+    fn of(context: &Context, visits: &[(Direction, Visit)]) -> Self {
+        let queued = |&(_, visit): &(Direction, Visit)| context.declared.decides() && is_queued(visit);
+        let swept = |&(_, visit): &(Direction, Visit)| matches!(visit, Visit::Without(_));
+        Self {
+            directions: directions(context, visits.iter().copied()),
+            queued: directions(context, visits.iter().copied().filter(queued)),
+            swept: directions(context, visits.iter().copied().filter(swept)),
+            room: QueueRoom::of(&context.store, visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_)))),
+            weights: context.algorithm.needs_weights(),
+            row_words: context.plan.row_words,
+        }
     }
+}
+
+/// Whether the lists of a visit are queued if they are few.
+pub fn is_queued(visit: Visit) -> bool {
+    matches!(visit, Visit::Frontier | Visit::Within(_))
 }
 
 impl Resident {
@@ -106,30 +128,90 @@ impl Resident {
     /// # Errors
     /// What the device says.
     pub fn new(context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> Result<Option<Self>> {
-        let room = QueueRoom::of(&context.store);
-        let shape = Shape::of(context, arena, visits);
+        let shape = Shape::of(context, visits);
         let (mut places, mut absent) = (Vec::new(), Vec::new());
-        for &direction in &shape.directions {
-            let (here, missing) = describe(context, arena, direction)?;
-            places.extend(here);
-            absent.extend(missing);
-        }
         let mut queues = 0u32;
-        let queued = |place: &&mut Place| context.declared.decides() && place.direction == Direction::Out;
-        for place in places.iter_mut().filter(queued) {
-            let bytes = room.entries() * size_of::<HubEntry>() as u64;
-            place.queue = Some(context.gpu().buffer("queue", bytes, Usage::STORAGE)?);
-            let number = offset_of!(BatchHeader, queue) as u64;
-            context.gpu().queue().write_buffer(&place.walked.buffer, number, bytemuck::bytes_of(&queues));
-            queues += 1;
+        for &direction in &shape.directions {
+            let described = Described::new(context, arena, direction);
+            let whole = (described.absent.pages() > 0).then(|| Described::whole(context, direction));
+            let swept = shape.swept.contains(&direction);
+            let empties =
+                swept.then(|| context.gpu().buffer("empty lists", bit_bytes(context.graph.vertices), Usage::STORAGE));
+            let empties = empties.transpose()?;
+            for (buffer, [walked, listed]) in &described.here {
+                let [of_walked, of_listed] =
+                    whole.as_ref().map_or([walked, listed], |[walked, listed]| [walked, listed]);
+                let queue = shape.queued.contains(&direction).then(|| {
+                    let bytes = shape.room.entries() * size_of::<HubEntry>() as u64;
+                    context.gpu().buffer("queue", bytes, Usage::STORAGE)
+                });
+                let number = queues;
+                queues += u32::from(queue.is_some() || swept);
+                let units = 4 * u64::from(of_listed.units()).max(4);
+                let selected = swept.then(|| context.gpu().buffer("selected units", units, Usage::STORAGE));
+                places.push(Place {
+                    direction,
+                    buffer: *buffer,
+                    walked: Table::new(context, walked, of_walked, number)?,
+                    listed: Table::new(context, listed, of_listed, number)?,
+                    empties: empties.clone(),
+                    selected: selected.transpose()?,
+                    queue: queue.transpose()?,
+                });
+            }
+            if described.absent.pages() > 0 {
+                let table = Table::new(context, &described.absent, &described.absent, 0)?;
+                absent.push(Absent { direction, table });
+            }
         }
         let useful = !places.is_empty() && queues as usize <= QUEUES_MAX;
-        Ok(useful.then_some(Self { places, absent, room, shape }))
+        let (room, version) = (shape.room, arena.version());
+        Ok(useful.then_some(Self { places, absent, room, shape, version }))
     }
 
     /// Whether they describe what supersteps may visit, and the arena still has the pages where they were.
     pub fn serves(&self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> bool {
-        self.shape == Shape::of(context, arena, visits)
+        self.version == arena.version() && self.shape == Shape::of(context, visits)
+    }
+
+    /// Describes the arena anew in the same buffers: what is bound stays bound. False if that is impossible, or if no
+    /// page is missing any more, since looking for missing pages takes time.
+    pub fn update(&mut self, context: &Context, arena: &Arena, visits: &[(Direction, Visit)]) -> bool {
+        if self.shape != Shape::of(context, visits) {
+            return false;
+        }
+        let directions = self.shape.directions.iter();
+        let described: Vec<Described> =
+            directions.map(|&direction| Described::new(context, arena, direction)).collect();
+        let fits = described.iter().all(|described| {
+            let absent = self.absent.iter().find(|absent| absent.direction == described.direction);
+            let room = absent.is_none_or(|absent| absent.table.has_room(&described.absent));
+            let of = |buffer| move |place: &Place| (place.direction, place.buffer) == (described.direction, buffer);
+            let known = |(buffer, tables): &(u32, [BatchTable; 2])| {
+                let place = self.places.iter().find(|&place| of(*buffer)(place));
+                place.is_some_and(|place| place.walked.has_room(&tables[0]) && place.listed.has_room(&tables[1]))
+            };
+            absent.is_some() == (described.absent.pages() > 0) && room && described.here.iter().all(known)
+        });
+        if !fits {
+            return false;
+        }
+        for place in &mut self.places {
+            let described = described.iter().find(|described| described.direction == place.direction);
+            let here =
+                described.and_then(|described| described.here.iter().find(|(buffer, _)| *buffer == place.buffer));
+            let empty = || Described::empty(context);
+            let [walked, listed] = here.map_or_else(empty, |(_, tables)| tables.clone());
+            place.walked.write(context, &walked);
+            place.listed.write(context, &listed);
+        }
+        for absent in &mut self.absent {
+            if let Some(described) = described.iter().find(|described| described.direction == absent.direction) {
+                absent.table.write(context, &described.absent);
+            }
+        }
+        self.version = arena.version();
+        true
     }
 
     /// Whether all pages of a topology are there.
@@ -138,52 +220,73 @@ impl Resident {
     }
 }
 
-/// The pages of a topology that are in the arena, by buffer, and those that are not.
-fn describe(context: &Context, arena: &Arena, direction: Direction) -> Result<(Vec<Place>, Option<Absent>)> {
-    let (topology, weights) = (context.topology(direction), context.algorithm.needs_weights());
-    let new = |distribution| BatchTable::new(distribution, weights);
-    let mut tables: Vec<(u32, [BatchTable; 2])> = Vec::new();
-    let mut absent = new(Distribution::Vertex);
-    for (number, entry) in topology.directory().entries().iter().enumerate() {
-        let page = PageRef { direction, page: PageId(number as u32) };
-        let Some(slot) = arena.slot_of(page) else {
-            absent.add(entry, 0, 0, 0);
-            continue;
-        };
-        let at = tables.iter().position(|(buffer, _)| *buffer == slot.buffer).unwrap_or_else(|| {
-            tables.push((slot.buffer, [new(Distribution::Segments), new(Distribution::Hybrid)]));
-            tables.len() - 1
-        });
-        let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(page.page) };
-        let (offset, row) = (arena.offset(slot), u64::from(slot.number) * context.plan.row_words);
-        tables[at].1.iter_mut().for_each(|table| table.add(entry, offset, row, degree));
+/// The pages of a topology that are in the arena, by buffer, as `segments` and as `lists` share them out, and those
+/// that are not.
+struct Described {
+    direction: Direction,
+    here: Vec<(u32, [BatchTable; 2])>,
+    absent: BatchTable,
+}
+
+impl Described {
+    fn new(context: &Context, arena: &Arena, direction: Direction) -> Self {
+        let topology = context.topology(direction);
+        let mut here: Vec<(u32, [BatchTable; 2])> = Vec::new();
+        let mut absent = BatchTable::new(Distribution::Vertex, context.algorithm.needs_weights());
+        for (number, entry) in topology.directory().entries().iter().enumerate() {
+            let page = PageRef { direction, page: PageId(number as u32) };
+            let Some(slot) = arena.slot_of(page) else {
+                absent.add(entry, 0, 0, 0);
+                continue;
+            };
+            let at = here.iter().position(|(buffer, _)| *buffer == slot.buffer).unwrap_or_else(|| {
+                here.push((slot.buffer, Self::empty(context)));
+                here.len() - 1
+            });
+            let degree = if entry.run == 0 { 0 } else { topology.directory().run_degree(page.page) };
+            let (offset, row) = (arena.offset(slot), u64::from(slot.number) * context.plan.row_words);
+            here[at].1.iter_mut().for_each(|table| table.add(entry, offset, row, degree));
+        }
+        Self { direction, here, absent }
     }
-    let place = |(buffer, tables): (u32, [BatchTable; 2])| {
-        let [walked, listed] = tables.map(|table| Table::new(context, &table));
-        Ok(Place { direction, buffer, walked: walked?, listed: listed?, queue: None })
-    };
-    let places = tables.into_iter().map(place).collect::<Result<_>>()?;
-    let absent = (absent.pages() > 0).then(|| Table::new(context, &absent)).transpose()?;
-    Ok((places, absent.map(|table| Absent { direction, table })))
+
+    /// All pages of a topology, as if they were in one buffer: the room that tables need once no page is missing.
+    fn whole(context: &Context, direction: Direction) -> [BatchTable; 2] {
+        let mut tables = Self::empty(context);
+        for entry in context.topology(direction).directory().entries() {
+            tables.iter_mut().for_each(|table| table.add(entry, 0, 0, 0));
+        }
+        tables
+    }
+
+    fn empty(context: &Context) -> [BatchTable; 2] {
+        let weights = context.algorithm.needs_weights();
+        [Distribution::Segments, Distribution::Hybrid].map(|distribution| BatchTable::new(distribution, weights))
+    }
 }
 
 impl Table {
-    fn new(context: &Context, table: &BatchTable) -> Result<Self> {
-        let upload = |label, bytes: &[u8]| -> Result<wgpu::Buffer> {
-            let buffer = context.gpu().buffer(label, (bytes.len() as u64).max(16), Usage::STORAGE | Usage::COPY_DST)?;
-            context.gpu().queue().write_buffer(&buffer, 0, bytes);
-            Ok(buffer)
-        };
-        let buffer = upload("resident pages", &table.bytes())?;
-        let units = upload("units of resident pages", bytemuck::cast_slice(&table.unit_pages()))?;
+    /// Makes a table with the room that `most` needs.
+    fn new(context: &Context, table: &BatchTable, most: &BatchTable, queue: u32) -> Result<Self> {
+        let storage = Usage::STORAGE | Usage::COPY_DST;
         let pages_a_group = WORKGROUP / page_lanes(context.store.manifest().page_bytes);
-        Ok(Self {
-            buffer,
-            units,
-            groups: table.groups(),
-            hub_groups: table.hub_groups(),
-            pages: table.pages(),
-            pages_a_group,
-        })
+        let buffer = context.gpu().buffer("resident pages", most.bytes_len(), storage)?;
+        let units = context.gpu().buffer("units of resident pages", (4 * u64::from(most.units())).max(16), storage)?;
+        let mut new =
+            Self { buffer, units, unit_count: 0, groups: (0, 0), hub_groups: 0, pages: 0, pages_a_group, queue };
+        new.write(context, table);
+        Ok(new)
+    }
+
+    fn has_room(&self, table: &BatchTable) -> bool {
+        table.bytes_len() <= self.buffer.size() && 4 * u64::from(table.units()) <= self.units.size()
+    }
+
+    fn write(&mut self, context: &Context, table: &BatchTable) {
+        let queue = context.gpu().queue();
+        queue.write_buffer(&self.buffer, 0, &table.bytes(self.queue));
+        queue.write_buffer(&self.units, 0, bytemuck::cast_slice(&table.unit_pages()));
+        (self.groups, self.hub_groups, self.pages) = (table.groups(), table.hub_groups(), table.pages());
+        self.unit_count = table.units();
     }
 }

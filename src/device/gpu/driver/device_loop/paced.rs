@@ -1,0 +1,170 @@
+//! Supersteps over all lists, or over none, of algorithms with a vertex phase. The host chooses each one, because it
+//! adds up the sums of the vertex phase in f64; the next one is encoded while the device works.
+
+use super::super::context::Context;
+use super::super::superstep;
+use super::super::timing::{Timing, union_ns};
+use super::batch;
+use super::resident::Resident;
+use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
+use crate::device::gpu::adapter::rounds;
+use crate::device::gpu::compose::KernelName;
+use crate::device::gpu::compose::layout::Counters;
+use crate::device::gpu::kernels::Kernel;
+use crate::device::gpu::memory::buffers::COUNTERS_BYTES;
+use crate::device::gpu::memory::plan::{TOTAL_BYTES, TOTALS_MAX};
+use crate::device::{PageWork, StepEnd, Transfer};
+use crate::error::Result;
+use crate::model::algorithm::{Step, Visit};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+use topostream_formats::Direction;
+
+/// Bytes of a readback's timestamps, at most: of two for each kernel over each of the arena's buffers.
+const TIMES_BYTES: u64 = 4096;
+
+/// A kernel and what it binds.
+type Bound = (Arc<Kernel>, Vec<wgpu::BindGroup>);
+
+/// Supersteps that are encoded before the host has chosen them.
+#[derive(Default)]
+pub(super) struct Paced {
+    /// The readbacks of the superstep that runs and of the next one.
+    rings: Vec<Ring>,
+    next_ring: usize,
+    encoded: Option<Encoded>,
+    /// What kernels bind, by direction and place.
+    bound: HashMap<(KernelName, Direction, usize), Bound>,
+}
+
+struct Ring {
+    readback: wgpu::Buffer,
+    timing: Timing,
+}
+
+struct Encoded {
+    visit: (Direction, Visit),
+    ring: usize,
+    commands: wgpu::CommandBuffer,
+    /// Bytes of the readback.
+    bytes: u64,
+}
+
+/// The buffers of a superstep's kernels: resident pages, their unit rows, and the queue of long lists.
+pub(super) type Over<'a> = (&'a Resident, &'a wgpu::Buffer, &'a wgpu::Buffer);
+
+impl Paced {
+    /// Forgets what is bound: a buffer has been replaced.
+    pub fn forget(&mut self) {
+        self.bound.clear();
+        self.encoded = None;
+    }
+
+    /// Runs a superstep; returns its end, without what the host knows of its pages, and the parts of long lists that a
+    /// launch had, at most.
+    ///
+    /// # Errors
+    /// A shader that is wrong; [`rounds::cut`] where the driver has ended loops early; what the device says.
+    pub fn run(&mut self, context: &mut Context, over: Over<'_>, step: &Step) -> Result<(StepEnd, u32)> {
+        let visit = (step.direction, step.visit);
+        let encoded = match self.encoded.take().filter(|encoded| encoded.visit == visit) {
+            Some(encoded) => encoded,
+            None => self.encode(context, over, visit)?,
+        };
+        superstep::begin(context, step);
+        let submission = context.gpu().queue().submit([encoded.commands]);
+        // Most supersteps are followed by another one of their kind.
+        self.encoded = Some(self.encode(context, over, visit)?);
+        let Ring { readback, timing } = &mut self.rings[encoded.ring];
+        let bytes = read_buffer(context.gpu(), readback, submission, encoded.bytes)?;
+        let (totals, rest) = bytes.split_at(TOTAL_BYTES as usize * superstep::groups(context) as usize);
+        let (counters, times) = rest.split_at(COUNTERS_BYTES as usize);
+        let counters: Counters = bytemuck::pod_read_unaligned(counters);
+        if counters.loops_cut != 0 {
+            return Err(rounds::cut(context.gpu(), context.algorithm.name()).into());
+        }
+        let spans = timing.spans(times).into_iter();
+        let (mut others, mut kernels): (Vec<_>, Vec<_>) =
+            spans.partition(|span| span.name == KernelName::VertexPhase.name());
+        let vertex_ns = union_ns(&mut others) as u64;
+        let end = StepEnd {
+            summary: superstep::summary(totals, false),
+            work: PageWork { compute_ns: union_ns(&mut kernels) as u64, ..PageWork::default() },
+            transfer: Transfer { vertex_kernels_ns: vertex_ns, ..Transfer::default() },
+            vertex_ns,
+            ..StepEnd::default()
+        };
+        Ok((end, counters.hub_wanted))
+    }
+
+    /// Encodes the kernels of a superstep, its vertex phase, and the readback of its sums.
+    fn encode(&mut self, context: &mut Context, over: Over<'_>, visit: (Direction, Visit)) -> Result<Encoded> {
+        while self.rings.len() < 2 {
+            let bytes = TOTAL_BYTES * u64::from(TOTALS_MAX) + COUNTERS_BYTES + TIMES_BYTES;
+            let (readback, timing) = (context.gpu().buffer("sums", bytes, READBACK)?, Timing::new(context.gpu()));
+            self.rings.push(Ring { readback, timing });
+        }
+        let ring = self.next_ring;
+        self.next_ring = (ring + 1) % self.rings.len();
+        let mut encoder = context.encoder();
+        if visit.1 != Visit::None {
+            let mut timing = std::mem::replace(&mut self.rings[ring].timing, Timing::new(context.gpu()));
+            let encoded = self.encode_lists(context, over, visit, (&mut encoder, &mut timing));
+            self.rings[ring].timing = timing;
+            encoded?;
+        }
+        let Ring { readback, timing } = &mut self.rings[ring];
+        let first = superstep::visits(context)[0];
+        let kernel = context.kernel(KernelName::VertexPhase, first.0, first.1, false)?;
+        let graph = context.graph_buffers();
+        let find =
+            |group| kernel.bind(context.gpu(), group, |resource| context.buffers.find(graph, 0, first.0, resource));
+        let bound: Vec<_> = (0..kernel.groups()).map(find).collect();
+        let groups = superstep::groups(context);
+        let stamps = timing.next(context.gpu(), KernelName::VertexPhase.name());
+        kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), (groups, 1), stamps);
+        let sums = TOTAL_BYTES * u64::from(groups);
+        encoder.copy_buffer_to_buffer(&context.buffers.totals, 0, readback, 0, sums);
+        encoder.copy_buffer_to_buffer(&context.buffers.counters, 0, readback, sums, COUNTERS_BYTES);
+        let bytes = sums + COUNTERS_BYTES + timing.bytes();
+        timing.resolve(&mut encoder, readback, sums + COUNTERS_BYTES);
+        Ok(Encoded { visit, ring, commands: encoder.finish(), bytes })
+    }
+
+    /// Encodes the kernels over the lists of each place: lists and hubs of in-lists, segments of out-lists.
+    pub fn encode_lists(
+        &mut self,
+        context: &mut Context,
+        (resident, rows, hubs): Over<'_>,
+        (direction, visit): (Direction, Visit),
+        (encoder, timing): (&mut wgpu::CommandEncoder, &mut Timing),
+    ) -> Result<()> {
+        let segments = direction == Direction::Out;
+        let names: &[KernelName] =
+            if segments { &[KernelName::Segments] } else { &[KernelName::Lists, KernelName::Hubs] };
+        let read = context.topology(direction).direction();
+        for (at, place) in resident.places.iter().enumerate().filter(|(_, place)| place.direction == read) {
+            if !segments {
+                encoder.clear_buffer(hubs, 0, Some(4));
+            }
+            for &name in names {
+                let table = if segments { &place.walked } else { &place.listed };
+                let groups = if name == KernelName::Hubs { (table.hub_groups, 1) } else { table.groups };
+                if groups.0 == 0 {
+                    continue;
+                }
+                let (kernel, bound) = match self.bound.entry((name, direction, at)) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(vacant) => {
+                        let visit = (direction, visit);
+                        vacant.insert(batch::bind_paced(context, name, visit, (place, table), (rows, hubs))?)
+                    }
+                };
+                let stamps = timing.next(&context.home.gpu, name.name());
+                kernel.dispatch(encoder, &bound.iter().collect::<Vec<_>>(), groups, stamps);
+            }
+        }
+        Ok(())
+    }
+}
