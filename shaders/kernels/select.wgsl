@@ -17,7 +17,7 @@ fn is_wanted(unit: u32) -> bool {
     var bits = 0u;
     // rounds: 9.
     for (var word = first / 32u; word <= last / 32u; word += 1u) {
-        bits |= bits_between(word, first, last) & lists_read(word) & ~atomicLoad(&empties[word]);
+        bits |= bits_between(word, first, last) & lists_read(word) & ~atomicLoad(&swept[word]);
     }
     return bits != 0u;
 }
@@ -47,6 +47,6 @@ fn main(
     }
     workgroupBarrier();
     if wanted {
-        selected[base + at] = unit;
+        atomicStore(&swept[EMPTY_WORDS + base + at], unit);
     }
 }

@@ -19,8 +19,9 @@ var<workgroup> ended: array<atomic<u32>, WORKGROUP>;
 // Words of 32 vertices that the slots of a unit may lie in.
 const SPAN = WORKGROUP / 32u + 1u;
 
-// The number of selected units, for all threads alike.
+// The number of selected units, and one of them, for all threads alike.
 var<workgroup> unit_count: u32;
+var<workgroup> unit_here: u32;
 // The vertices of the unit whose lists are visited and not known to be empty.
 var<workgroup> wanted: array<u32, SPAN>;
 // Those of them whose lists are empty.
@@ -34,7 +35,7 @@ fn look_for_lists(page: BatchPage, first_slot: u32, lane: u32) {
         let word = first / 32u + lane;
         var bits = bits_between(word, first, last);
         if bits != 0u {
-            bits &= lists_read(word) & ~atomicLoad(&empties[word]);
+            bits &= lists_read(word) & ~atomicLoad(&swept[word]);
         }
         wanted[lane] = bits;
         atomicStore(&found_empty[lane], 0u);
@@ -46,7 +47,7 @@ fn note_empties(page: BatchPage, first_slot: u32, lane: u32) {
     if lane < SPAN {
         let bits = atomicLoad(&found_empty[lane]);
         if bits != 0u {
-            atomicOr(&empties[(page.start_vertex + first_slot) / 32u + lane], bits);
+            atomicOr(&swept[(page.start_vertex + first_slot) / 32u + lane], bits);
         }
     }
 }
@@ -96,7 +97,8 @@ fn take_waiting(page: BatchPage, number: u32, lane: u32, lanes: u32) {
 
 // Searches the visited lists of a unit; returns the number of edges of this thread's own list, if it is visited. In
 // uniform control flow.
-fn sweep_unit(unit: u32, lane: u32) -> u32 {
+fn sweep_unit(lane: u32) -> u32 {
+    let unit = workgroupUniformLoad(&unit_here);
     let page = batch.pages[page_of_unit(unit)];
     let number = unit - page.first_unit;
     let first_slot = number * WORKGROUP;
@@ -147,7 +149,10 @@ fn main(
     var edges = 0u;
     // rounds: units / 2^12.
     for (var at = group; at < count; at += stride) {
-        edges += sweep_unit(selected[at], lane);
+        if lane == 0u {
+            unit_here = atomicLoad(&swept[EMPTY_WORDS + at]);
+        }
+        edges += sweep_unit(lane);
     }
     count_end(group, lane, edges);
     if LOOPS_LIMITED {

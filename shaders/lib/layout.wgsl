@@ -40,6 +40,27 @@ struct HubEntry {
     length: u32,
 }
 
+struct Bins {
+    counts: array<u32, BINS>,
+    begins: array<u32, BINS>,
+    fills: u32,
+    spare_0: u32,
+    spare_1: u32,
+    spare_2: u32,
+    entries: array<HubEntry>,
+}
+
+// The same while lists are counted.
+struct Binning {
+    counts: array<atomic<u32>, BINS>,
+    begins: array<u32, BINS>,
+    fills: u32,
+    spare_0: u32,
+    spare_1: u32,
+    spare_2: u32,
+    entries: array<HubEntry>,
+}
+
 struct HubQueue {
     wanted: atomic<u32>,
     capacity: u32,

@@ -115,6 +115,7 @@ fn runs(algorithm: &Declared, kernel: KernelName) -> bool {
         KernelName::Initialise | KernelName::VertexPhase => algorithm.shader.text.contains("vertex_update"),
         KernelName::Census | KernelName::Defer => algorithm.traversal,
         KernelName::Decide => algorithm.decides(),
+        KernelName::Select | KernelName::Sweep => algorithm.decides() && algorithm.traversal,
         kernel if kernel.is_of_messages() => algorithm.traversal && algorithm.name != "everything",
         _ => true,
     }
@@ -344,7 +345,8 @@ macro_rules! assert_same_layout {
 
 #[test]
 fn structs_lie_alike_in_rust_and_wgsl() {
-    let constants = format!("const QUEUES_MAX = {}u;\n", layout::QUEUES_MAX);
+    let constants = [("QUEUES_MAX", layout::QUEUES_MAX), ("BINS", layout::BINS), ("EDGE_COUNTS", layout::EDGE_COUNTS)];
+    let constants = constants.map(|(name, value)| format!("const {name} = {value}u;\n")).concat();
     let module = naga::front::wgsl::parse_str(&(constants + include_str!("../../shaders/lib/layout.wgsl"))).unwrap();
     assert_same_layout!(
         &module,
@@ -367,6 +369,8 @@ fn structs_lie_alike_in_rust_and_wgsl() {
     );
     assert_same_layout!(&module, HubEntry { page, first_edge, edge_count, vertex, length });
     assert_same_layout!(&module, Counters { hub_wanted, loops_cut, edges });
+    assert_same_layout!(&module, BinsHeader as Bins { counts, begins, fills, spare_0, spare_1, spare_2 });
+    assert_same_layout!(&module, BinsHeader as Binning { counts, begins, fills, spare_0, spare_1, spare_2 });
     assert_same_layout!(&module, EdgeCount { low, high });
     assert_same_layout!(&module, DirectoryPage { start_vertex, slot_count });
     assert_same_layout!(&module, Fill { value, words, increment, spare });

@@ -63,10 +63,11 @@ pub enum Resource {
     Pack,
     /// For `pack` and `unpack`: the vertices with out-edges, `u32`.
     Outgoing,
-    /// For `sweep`: the units with visited lists, `u32`, as `select` has listed them.
-    Selected,
-    /// For `sweep`: the vertices whose lists are known to be empty, a bit each.
-    Empties,
+    /// All lists by their length: [`BinsHeader`](super::layout::BinsHeader) and [`HubEntry`](super::layout::HubEntry)s.
+    Bins,
+    /// For `sweep`: the vertices whose lists are known to be empty, a bit each, then the units with visited lists, `u32`,
+    /// as `select` has listed them.
+    Swept,
     /// Pages, each with its page of weights behind it if weights are read.
     Pages,
     /// A [`BatchHeader`](super::layout::BatchHeader) and a [`BatchPage`](super::layout::BatchPage) for each page.
@@ -141,8 +142,9 @@ impl Buffer {
             "course" => (Resource::Course, Access::ReadWrite, "Course"),
             "dispatches" => (Resource::Dispatches, Access::Read, "array<Dispatch>"),
             "arguments" => (Resource::Arguments, Access::ReadWrite, "array<u32>"),
-            "selected" => (Resource::Selected, Access::ReadWrite, "array<u32>"),
-            "empties" => (Resource::Empties, Access::ReadWrite, "array<atomic<u32>>"),
+            "binning" => (Resource::Bins, Access::ReadWrite, "Binning"),
+            "bins" => (Resource::Bins, Access::Read, "Bins"),
+            "swept" => (Resource::Swept, Access::ReadWrite, "array<atomic<u32>>"),
             "queue" => (Resource::Queue, Access::ReadWrite, "array<HubEntry>"),
             "fill" => (Resource::Fill, Access::Uniform, "Fill"),
             "merge" => (Resource::Merge, Access::Uniform, "Merge"),

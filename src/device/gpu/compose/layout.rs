@@ -11,6 +11,12 @@ pub const WORKGROUP: u32 = 256;
 pub const GRID_ROW_MAX: u32 = 32_768;
 /// Lists of more edges than this go to the hub queue, in entries of at most this many edges.
 pub const HUB_EDGES: u32 = 2048;
+/// The bins of lists by their length: for a thread, for 8, for 32, and parts of long lists for a workgroup.
+pub const BINS: usize = 4;
+/// The longest lists of the first bin.
+pub const BIN_ALONE: u32 = 7;
+/// And of the second one.
+pub const BIN_FEW: u32 = 63;
 /// Edges of a large page that the `lists` kernel gives to a workgroup.
 pub const LARGE_CHUNK: u32 = 4096;
 /// The `segments` kernel keeps the slots of a unit in workgroup memory if there are at most this many.
@@ -29,6 +35,24 @@ pub const fn edges_per_unit(weights: bool) -> u32 {
 /// Workgroups in x and y for this many units.
 pub const fn grid(units: u32) -> [u32; 2] {
     if units <= GRID_ROW_MAX { [units, 1] } else { [GRID_ROW_MAX, units.div_ceil(GRID_ROW_MAX)] }
+}
+
+/// The beginning of a buffer of lists by their length; [`HubEntry`]s follow.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct BinsHeader {
+    /// Entries of each bin.
+    pub counts: [u32; BINS],
+    /// Where each begins.
+    pub begins: [u32; BINS],
+    /// For `bin`: whether entries are written, or only counted.
+    pub fills: u32,
+    /// Zero.
+    pub spare_0: u32,
+    /// Zero.
+    pub spare_1: u32,
+    /// Zero.
+    pub spare_2: u32,
 }
 
 /// A superstep: a uniform.

@@ -35,6 +35,8 @@ fn kernel_file(kernel: KernelName) -> (&'static str, &'static str) {
             ("shaders/kernels/segments.wgsl", include_str!("../../../../shaders/kernels/segments.wgsl"))
         }
         KernelName::Hubs => ("shaders/kernels/hubs.wgsl", include_str!("../../../../shaders/kernels/hubs.wgsl")),
+        KernelName::Bin => ("shaders/kernels/bin.wgsl", include_str!("../../../../shaders/kernels/bin.wgsl")),
+        KernelName::Binned => ("shaders/kernels/binned.wgsl", include_str!("../../../../shaders/kernels/binned.wgsl")),
         KernelName::Select => ("shaders/kernels/select.wgsl", include_str!("../../../../shaders/kernels/select.wgsl")),
         KernelName::Sweep => ("shaders/kernels/sweep.wgsl", include_str!("../../../../shaders/kernels/sweep.wgsl")),
         KernelName::Compact => {

@@ -40,6 +40,10 @@ pub enum KernelName {
     Segments,
     /// Edges of long lists that `lists` has left.
     Hubs,
+    /// Sorts all lists into bins by their length, for [`Binned`](Self::Binned).
+    Bin,
+    /// Edges of all lists, each with as many threads as its length asks for.
+    Binned,
     /// Lists the units of pages that have visited lists, for [`Sweep`](Self::Sweep).
     Select,
     /// Edges of visited lists, each searched by one thread until it is long.
@@ -82,10 +86,12 @@ pub enum KernelName {
 
 impl KernelName {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::Lists,
         Self::Segments,
         Self::Hubs,
+        Self::Bin,
+        Self::Binned,
         Self::Select,
         Self::Sweep,
         Self::Compact,
@@ -113,6 +119,8 @@ impl KernelName {
             Self::Lists => "lists",
             Self::Segments => "segments",
             Self::Hubs => "hubs",
+            Self::Bin => "bin",
+            Self::Binned => "binned",
             Self::Select => "select",
             Self::Sweep => "sweep",
             Self::Compact => "compact",
@@ -137,12 +145,12 @@ impl KernelName {
 
     /// Whether it runs the edge function.
     pub fn is_over_pages(self) -> bool {
-        matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand)
+        matches!(self, Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand | Self::Binned)
     }
 
     /// Whether it looks up the pages of units, which a table may say.
     pub fn has_units(self) -> bool {
-        self.is_over_pages() || self == Self::Select
+        self.is_over_pages() || matches!(self, Self::Select | Self::Bin)
     }
 
     /// Whether it runs a function of the algorithm on every vertex.
@@ -163,7 +171,7 @@ impl KernelName {
     /// The functions that it wants of an algorithm.
     fn hooks(self) -> &'static [&'static str] {
         match self {
-            Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand => {
+            Self::Lists | Self::Segments | Self::Hubs | Self::Sweep | Self::Expand | Self::Binned => {
                 &["Record", "list_open", "list_edge", "list_close"]
             }
             Self::Decide => &["step_next"],

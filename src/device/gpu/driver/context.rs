@@ -296,6 +296,7 @@ pub fn plan(home: &Home, setup: &RunSetup) -> Result<Planned> {
         traversal: declared.traversal,
         keeps_activations: algorithm.keeps_activations(),
         decides: declared.decides(),
+        pulls: !declared.traversal && visits.contains(&(Direction::In, Visit::All)),
         visits_sets: visits.iter().any(|(_, visit)| matches!(visit, Visit::Within(_))),
         weights: algorithm.needs_weights(),
         directions: &directions,

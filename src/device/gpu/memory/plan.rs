@@ -5,7 +5,7 @@ use crate::device::exchange::message::{BLOCK_VERTICES, MessageLayout};
 use crate::device::gpu::adapter::open::Caps;
 use crate::device::gpu::compose::Declared;
 use crate::device::gpu::compose::layout::{
-    self, BatchHeader, BatchPage, HUB_EDGES, HubEntry, HubHeader, MIDDLE_EDGES, edges_per_unit,
+    self, BatchHeader, BatchPage, BinsHeader, HUB_EDGES, HubEntry, HubHeader, MIDDLE_EDGES, edges_per_unit,
 };
 use crate::device::settings::{Distribution, GpuSettings, PageTransfer};
 use crate::error::{Error, Result};
@@ -56,6 +56,8 @@ pub struct DevicePlan {
     pub levels_bytes: u64,
     /// Queues and tables with which the device runs supersteps by itself; 0 if it does not.
     pub loop_bytes: u64,
+    /// Lists by their length, for supersteps over all in-lists; 0 if memory is short.
+    pub bins_bytes: u64,
     /// Degrees and page directories.
     pub graph_bytes: u64,
     /// Of them, the list of vertices with out-edges, where devices exchange the values of those only.
@@ -98,6 +100,8 @@ pub struct Request<'a> {
     pub keeps_activations: bool,
     /// Whether its shader says what the next superstep is.
     pub decides: bool,
+    /// Whether supersteps may visit all in-lists, and end with a vertex phase.
+    pub pulls: bool,
     /// Whether supersteps may visit the lists of a set.
     pub visits_sets: bool,
     /// Which vertices are the device's.
@@ -153,6 +157,11 @@ impl DevicePlan {
         plan.slots = u32::try_from((cached + stream).max(least)).unwrap_or(u32::MAX);
         plan.stream_slots = stream as u32;
         plan.working_bytes += u64::from(plan.slots) * 4 * plan.row_words;
+        let spare = (budget - plan.fixed_bytes()).saturating_sub(u64::from(plan.slots) * plan.slot_bytes);
+        let bins = bins_bytes(request.store);
+        if request.pulls && plan.loop_bytes > 0 && cached >= pages && bins <= spare.min(caps.binding_bytes_max) {
+            plan.bins_bytes = bins;
+        }
         Ok(plan)
     }
 
@@ -199,6 +208,7 @@ impl DevicePlan {
             frontier_bytes: if request.traversal { 2 * bit_bytes(vertices) } else { 0 },
             levels_bytes: if request.keeps_activations { level_bytes(request.part) } else { 0 },
             loop_bytes: if auto { loop_bytes(request, caps) } else { 0 },
+            bins_bytes: 0,
             graph_bytes: 4 * (degrees.end - degrees.start) + directories + request.outgoing_bytes,
             outgoing_bytes: request.outgoing_bytes,
             working_bytes: BATCHES_MAX as u64 * batch + rows + hubs + 2 * TOTAL_BYTES * u64::from(TOTALS_MAX),
@@ -255,7 +265,7 @@ impl DevicePlan {
     /// Bytes of everything but the arena.
     fn fixed_bytes(&self) -> u64 {
         let vertices = self.attributes_bytes + self.tables_bytes + self.frontier_bytes + self.levels_bytes;
-        vertices + self.loop_bytes + self.graph_bytes + self.working_bytes + self.exchange_bytes
+        vertices + self.loop_bytes + self.bins_bytes + self.graph_bytes + self.working_bytes + self.exchange_bytes
     }
 
     /// Bytes of everything.
@@ -324,6 +334,14 @@ pub fn level_bytes(part: &Part) -> u64 {
     2 * (own.end - own.start).next_multiple_of(64)
 }
 
+/// Bytes of all lists by their length, at most.
+fn bins_bytes(store: &Store) -> u64 {
+    let topology = store.topology(Direction::In).or_else(|| store.topology(Direction::Out));
+    let pages = topology.map_or(0, |topology| u64::from(topology.page_count()));
+    let entries = store.vertices().min(store.edges()) + store.edges() / u64::from(HUB_EDGES) + pages;
+    size_of::<BinsHeader>() as u64 + entries * size_of::<HubEntry>() as u64
+}
+
 /// Bytes of queues, tables of resident pages, and sets of empty lists.
 fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let store = request.store;
@@ -333,7 +351,7 @@ fn loop_bytes(request: &Request<'_>, caps: &Caps) -> u64 {
     let edges = store.edges().div_ceil(edges_per_unit(true).into());
     let units = 2 * (2 * pages + edges + store.vertices().div_ceil(layout::WORKGROUP.into()));
     let queue = QueueRoom::of(store, request.visits_sets).entries() * size_of::<HubEntry>() as u64;
-    let empties = store.topologies().count() as u64 * bit_bytes(store.vertices());
+    let empties = buffers * bit_bytes(store.vertices());
     let queues = if request.decides { buffers * queue + empties } else { 0 };
     if queue > caps.binding_bytes_max { 0 } else { queues + buffers * (batch_bytes(0) + 64 * pages + 8 * units) }
 }

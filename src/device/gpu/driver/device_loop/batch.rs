@@ -401,8 +401,7 @@ fn bind(
         Resource::Pages => context.arena_buffers[place().buffer as usize].buffer().clone(),
         Resource::Batch => pages.expect("kernels over pages have a table").table.buffer.clone(),
         Resource::Units => pages.expect("kernels over pages have a table").table.units.clone(),
-        Resource::Empties => place().empties.clone().expect("lists that are swept"),
-        Resource::Selected => place().selected.clone().expect("lists that are swept"),
+        Resource::Swept => place().swept.clone().expect("lists that are swept"),
         Resource::Queue => place().queue.clone().expect("lists that are queued have a queue"),
         Resource::Rows => rows.clone(),
         _ => context.buffers.find(context.graph_buffers(), superstep, direction, resource).clone(),
@@ -437,6 +436,7 @@ pub(super) fn bind_paced(
             Resource::Units => &table.units,
             Resource::Rows => rows,
             Resource::HubQueue => hubs,
+            Resource::Bins => &place.bins.as_ref().expect("sorted lists").0,
             _ => context.buffers.find(context.graph_buffers(), 0, direction, resource),
         })
     };

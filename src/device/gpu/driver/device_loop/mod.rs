@@ -21,6 +21,7 @@
 //! and the measurements.
 
 mod batch;
+mod bins;
 mod paced;
 mod resident;
 
@@ -47,6 +48,8 @@ use topostream_formats::{Direction, Topology};
 const FIRST_STEPS: [u32; 2] = [2, 6];
 /// Supersteps of a submission, at most.
 const STEPS_MAX: u32 = 64;
+/// The same while pages are missing: those after the first superstep that needs one are encoded in vain.
+const STEPS_MAX_MISSING: u32 = 16;
 /// The largest graph, in edges, that is tried where the driver ends loops early.
 const LIMITED_EDGES_MAX: u64 = 1 << 20;
 
@@ -165,6 +168,8 @@ impl DeviceLoop {
         let control = self.control.as_mut().expect("prepared");
         let mut turn = Turn { ahead: Vec::new(), next: Some(*step), misses: false, since: begun, until_ns: None };
         let (mut submitted, mut under_way) = (0, VecDeque::new());
+        let complete = self.resident.as_ref().is_some_and(|resident| resident.absent.is_empty());
+        let most = if complete { STEPS_MAX } else { STEPS_MAX_MISSING };
         let mut sizes = FIRST_STEPS.into_iter().chain((2..=STEPS_MAX.ilog2()).map(|log2| 1 << log2));
         loop {
             // Most searches are done by the end of the first submissions: what follows them waits for their logs.
@@ -172,7 +177,7 @@ impl DeviceLoop {
             let read = turn.ahead.len() as u32 >= FIRST_STEPS.iter().sum();
             let goes_on = turn.next.is_some() && !turn.misses && (early || read && begun.elapsed() < TURN);
             if goes_on && under_way.len() < BATCHES {
-                let steps = sizes.next().unwrap_or(STEPS_MAX);
+                let steps = sizes.next().unwrap_or(STEPS_MAX).min(most);
                 let number = step.superstep.wrapping_add(submitted);
                 under_way.push_back(control.submit(context, first.take(), number, steps));
                 submitted += steps;
@@ -289,10 +294,18 @@ impl DeviceLoop {
         }
         self.describe(context, arena, &visits(context))?;
         let direction = context.topology(step.direction).direction();
-        let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
+        let Some(resident) = self.resident.as_mut().filter(|resident| resident.is_complete(direction)) else {
             return Ok(None);
         };
-        let over = (resident, rows, hubs);
+        if step.visit == Visit::All && step.direction == Direction::In && context.plan.bins_bytes > 0 {
+            let places = resident.places.iter_mut().filter(|place| place.direction == direction);
+            let mut unsorted = places.filter(|place| place.bins.is_none()).peekable();
+            if unsorted.peek().is_some() {
+                self.paced.forget();
+            }
+            unsorted.try_for_each(|place| bins::sort(context, place))?;
+        }
+        let over = (&*resident, rows, hubs);
         // The pages of visits of sets are found at the end of a superstep.
         let done = if superstep::partial(context).is_empty() {
             Some(self.paced.run(context, over, step)?)

@@ -141,16 +141,23 @@ impl Paced {
         (encoder, timing): (&mut wgpu::CommandEncoder, &mut Timing),
     ) -> Result<()> {
         let segments = direction == Direction::Out;
-        let names: &[KernelName] =
-            if segments { &[KernelName::Segments] } else { &[KernelName::Lists, KernelName::Hubs] };
         let read = context.topology(direction).direction();
         for (at, place) in resident.places.iter().enumerate().filter(|(_, place)| place.direction == read) {
-            if !segments {
+            let names: &[KernelName] = match &place.bins {
+                _ if segments => &[KernelName::Segments],
+                Some(_) => &[KernelName::Binned],
+                None => &[KernelName::Lists, KernelName::Hubs],
+            };
+            if names.contains(&KernelName::Hubs) {
                 encoder.clear_buffer(hubs, 0, Some(4));
             }
             for &name in names {
                 let table = if segments { &place.walked } else { &place.listed };
-                let groups = if name == KernelName::Hubs { (table.hub_groups, 1) } else { table.groups };
+                let groups = match (name, &place.bins) {
+                    (KernelName::Hubs, _) => (table.hub_groups, 1),
+                    (KernelName::Binned, Some((_, groups))) => *groups,
+                    _ => table.groups,
+                };
                 if groups.0 == 0 {
                     continue;
                 }

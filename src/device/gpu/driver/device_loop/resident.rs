@@ -22,10 +22,11 @@ pub struct Place {
     pub walked: Table,
     /// The same as `sweep` and `lists` read them.
     pub listed: Table,
-    /// The vertices of the topology whose lists are known to be empty, a bit each, where `sweep` may pass them over.
-    pub empties: Option<wgpu::Buffer>,
-    /// The units of `listed` that `sweep` visits, likewise.
-    pub selected: Option<wgpu::Buffer>,
+    /// Its lists by their length and the workgroups of them, once they are sorted.
+    pub bins: Option<(wgpu::Buffer, (u32, u32))>,
+    /// Where `sweep` may visit lists: the vertices of the topology whose lists are known to be empty, a bit each, then
+    /// the units of `listed` that are visited.
+    pub swept: Option<wgpu::Buffer>,
     /// Visited lists, where supersteps may queue them.
     pub queue: Option<wgpu::Buffer>,
 }
@@ -135,9 +136,6 @@ impl Resident {
             let described = Described::new(context, arena, direction);
             let whole = (described.absent.pages() > 0).then(|| Described::whole(context, direction));
             let swept = shape.swept.contains(&direction);
-            let empties =
-                swept.then(|| context.gpu().buffer("empty lists", bit_bytes(context.graph.vertices), Usage::STORAGE));
-            let empties = empties.transpose()?;
             for (buffer, [walked, listed]) in &described.here {
                 let [of_walked, of_listed] =
                     whole.as_ref().map_or([walked, listed], |[walked, listed]| [walked, listed]);
@@ -147,15 +145,15 @@ impl Resident {
                 });
                 let number = queues;
                 queues += u32::from(queue.is_some() || swept);
-                let units = 4 * u64::from(of_listed.units()).max(4);
-                let selected = swept.then(|| context.gpu().buffer("selected units", units, Usage::STORAGE));
+                let bytes = bit_bytes(context.graph.vertices) + 4 * u64::from(of_listed.units());
+                let swept = swept.then(|| context.gpu().buffer("swept lists", bytes.max(16), Usage::STORAGE));
                 places.push(Place {
                     direction,
                     buffer: *buffer,
                     walked: Table::new(context, walked, of_walked, number)?,
                     listed: Table::new(context, listed, of_listed, number)?,
-                    empties: empties.clone(),
-                    selected: selected.transpose()?,
+                    bins: None,
+                    swept: swept.transpose()?,
                     queue: queue.transpose()?,
                 });
             }
@@ -202,6 +200,7 @@ impl Resident {
                 described.and_then(|described| described.here.iter().find(|(buffer, _)| *buffer == place.buffer));
             let empty = || Described::empty(context);
             let [walked, listed] = here.map_or_else(empty, |(_, tables)| tables.clone());
+            place.bins = None;
             place.walked.write(context, &walked);
             place.listed.write(context, &listed);
         }

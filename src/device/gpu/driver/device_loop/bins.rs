@@ -1,0 +1,56 @@
+//! Lists sorted by their length, once for all supersteps that visit all of them: each then has as many threads as its
+//! length asks for.
+
+use super::super::context::Context;
+use super::resident::Place;
+use crate::device::gpu::adapter::readback::{READBACK, read_buffer};
+use crate::device::gpu::compose::layout::{BINS, BinsHeader, HubEntry, WORKGROUP, grid};
+use crate::device::gpu::compose::{KernelName, Resource};
+use crate::error::Result;
+use crate::model::algorithm::Visit;
+use wgpu::BufferUsages as Usage;
+
+/// Threads for an entry of each bin.
+const LANES: [u32; BINS] = [1, 8, 32, WORKGROUP];
+
+/// Sorts the lists of a place: counts them, makes room, and writes their entries.
+///
+/// # Errors
+/// What the device says.
+pub fn sort(context: &mut Context, place: &mut Place) -> Result<()> {
+    let usage = Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC;
+    let bytes = |entries: u32| (size_of::<BinsHeader>() + size_of::<HubEntry>() * entries.max(1) as usize) as u64;
+    let counting = context.gpu().buffer("lists by length", bytes(1), usage)?;
+    let counts = launch(context, place, &counting, BinsHeader::default())?;
+    let mut begins = [0; BINS];
+    for bin in 1..BINS {
+        begins[bin] = begins[bin - 1] + counts[bin - 1];
+    }
+    let buffer = context.gpu().buffer("lists by length", bytes(counts.iter().sum()), usage)?;
+    launch(context, place, &buffer, BinsHeader { begins, fills: 1, ..BinsHeader::default() })?;
+    let units = counts.iter().zip(LANES).map(|(count, lanes)| count.div_ceil(WORKGROUP / lanes)).sum();
+    place.bins = Some((buffer, grid(units).into()));
+    Ok(())
+}
+
+/// Runs `bin` over a place's lists; returns how many entries each bin has.
+fn launch(context: &mut Context, place: &Place, bins: &wgpu::Buffer, header: BinsHeader) -> Result<[u32; BINS]> {
+    let direction = place.direction;
+    let kernel = context.kernel_of_loop(KernelName::Bin, direction, Visit::All)?;
+    context.gpu().queue().write_buffer(bins, 0, bytemuck::bytes_of(&header));
+    let find = |resource: &Resource| match resource {
+        Resource::Bins => bins,
+        Resource::Pages => context.arena_buffers[place.buffer as usize].buffer(),
+        Resource::Batch => &place.listed.buffer,
+        Resource::Units => &place.listed.units,
+        _ => context.buffers.find(context.graph_buffers(), 0, direction, resource),
+    };
+    let bound: Vec<_> = (0..kernel.groups()).map(|group| kernel.bind(context.gpu(), group, find)).collect();
+    let mut encoder = context.encoder();
+    kernel.dispatch(&mut encoder, &bound.iter().collect::<Vec<_>>(), place.listed.groups, None);
+    let bytes = size_of::<[u32; BINS]>() as u64;
+    let readback = context.gpu().buffer("bins", bytes, READBACK)?;
+    encoder.copy_buffer_to_buffer(bins, 0, &readback, 0, bytes);
+    let submission = context.gpu().queue().submit([encoder.finish()]);
+    Ok(bytemuck::pod_read_unaligned(&read_buffer(context.gpu(), &readback, submission, bytes)?))
+}
