@@ -289,7 +289,9 @@ impl ModuleOptions {
     /// numbers of vertices count by the buffers that they take.
     pub fn canonical(&self, kernel: KernelName) -> Self {
         let all_of = |chunks: u32| u64::from(chunks) << self.attribute_chunk_vertices_log2;
-        let vertices = all_of(self.chunks());
+        // What `select` and `sweep` share is laid out by the number itself.
+        let laid_out = matches!(kernel, KernelName::Select | KernelName::Sweep);
+        let vertices = if laid_out { self.vertices } else { all_of(self.chunks()) };
         let levels = self.levels > 0 && kernel == KernelName::Census;
         Self {
             vertices,
