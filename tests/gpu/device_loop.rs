@@ -156,6 +156,24 @@ gpu_test! {
 }
 
 gpu_test! {
+    /// An engine that has run before begins with commands that were encoded ahead. The first superstep may still need a
+    /// page that no run has read.
+    fn a_source_whose_page_is_missing() {
+        let half = 6000;
+        let path = |begin: u32| (begin..begin + half - 1).step_by(100).map(|vertex| (vertex, vertex + 100));
+        let mut edges: Vec<(u32, u32)> = (0..2 * half).flat_map(|vertex| [(vertex, vertex); 8]).collect();
+        edges.extend(path(0).filter(|edge| edge.1 < half).chain(path(half).filter(|edge| edge.1 < 2 * half)));
+        let edges = EdgeList::new(2 * half, edges);
+        let store = TestStore::new(&edges, &small_pages(ENCODINGS[0]));
+        let engine = store.engine(Setting::default().options());
+        for source in [0, 0, half, 3000, 3000 + half, 0] {
+            let found = search(&engine, source.into(), false, false).unwrap();
+            assert!(found.levels.dense() == levels(&edges, source), "source {source}: other levels");
+        }
+    }
+}
+
+gpu_test! {
     /// Algorithms with vertex phases whose supersteps read the lists of a set, or nothing.
     fn sets_are_visited_as_the_host_directs() {
         let setting = Setting::default();

@@ -361,9 +361,7 @@ impl Driver {
 
     fn set_first(&mut self) -> Result<()> {
         initial::set(&mut self.context)?;
-        // The first superstep visits what "the superstep before the first" has activated.
-        let before = Step::new(u32::MAX, Direction::Out, Visit::All);
-        superstep::set(&mut self.context, before);
+        superstep::set(&mut self.context, superstep::before_first());
         Ok(())
     }
 

@@ -71,6 +71,11 @@ struct ReadbackPlan {
     bytes: u64,
 }
 
+/// What the first superstep comes after: its active vertices are those that this one "has activated".
+pub(super) fn before_first() -> Step {
+    Step::new(u32::MAX, Direction::Out, Visit::All)
+}
+
 /// Begins a superstep.
 pub(super) fn begin(context: &mut Context, step: &Step) {
     let mut writes = Writes::default();

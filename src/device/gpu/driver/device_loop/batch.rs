@@ -367,7 +367,12 @@ fn plan<'a>(context: &Context, resident: &'a Resident, visits: &[(Direction, Vis
                     add(KernelName::Select, WHEN_EITHER, (listed.unit_count.div_ceil(WORKGROUP), 1), listed);
                     add(KernelName::Sweep, WHEN_EITHER, (listed.unit_count.min(SWEEP_GROUPS), 1), listed);
                 }
-                _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
+                _ => match &place.bins {
+                    Some((_, groups)) if direction == Direction::In && !context.declared.traversal => {
+                        add(KernelName::Binned, WHEN_EITHER, *groups, listed);
+                    }
+                    _ => add(KernelName::Segments, WHEN_EITHER, walked.groups, walked),
+                },
             }
         }
     }
@@ -401,6 +406,7 @@ fn bind(
         Resource::Pages => context.arena_buffers[place().buffer as usize].buffer().clone(),
         Resource::Batch => pages.expect("kernels over pages have a table").table.buffer.clone(),
         Resource::Units => pages.expect("kernels over pages have a table").table.units.clone(),
+        Resource::Bins => place().bins.as_ref().expect("sorted lists").0.clone(),
         Resource::Swept => place().swept.clone().expect("lists that are swept"),
         Resource::Queue => place().queue.clone().expect("lists that are queued have a queue"),
         Resource::Rows => rows.clone(),

@@ -206,6 +206,7 @@ impl DeviceLoop {
         let visits = visits(context);
         let Some(visit) = number_of(&visits, step) else { return Ok(None) };
         self.describe(context, arena, &visits)?;
+        self.sort(context, &visits)?;
         let Some(resident) = &self.resident else { return Ok(None) };
         if self.control.is_none() {
             self.control = Some(Control::new(context, (resident, rows), &visits)?);
@@ -245,6 +246,8 @@ fn start(
     initial::encode(context, &mut encoder)?;
     superstep::add_begin(context, &step, &mut writes);
     writes.encode(context.gpu(), &mut encoder)?;
+    // It has not begun: where a page is missing, the host looks for those that the next superstep visits.
+    context.step = superstep::before_first();
     Ok(Some(Start { step, commands: encoder.finish() }))
 }
 
@@ -273,6 +276,23 @@ impl DeviceLoop {
         Ok(())
     }
 
+    /// Sorts in-lists by their length, where supersteps visit all of them.
+    fn sort(&mut self, context: &mut Context, visits: &[(Direction, Visit)]) -> Result<()> {
+        let Some(resident) = &mut self.resident else { return Ok(()) };
+        let read = context.topology(Direction::In).direction();
+        let pulls = context.plan.bins_bytes > 0 && visits.contains(&(Direction::In, Visit::All));
+        if !pulls || !resident.is_complete(read) {
+            return Ok(());
+        }
+        for place in resident.places.iter_mut().filter(|place| place.direction == read && place.bins.is_none()) {
+            // What is bound or encoded has other kernels.
+            (self.control, self.start) = (None, None);
+            self.paced.forget();
+            bins::sort(context, place)?;
+        }
+        Ok(())
+    }
+
     /// Submits the edges of a superstep that visits all lists, or none, of an algorithm with a vertex phase. None if
     /// pages of it are not in device memory.
     ///
@@ -293,19 +313,12 @@ impl DeviceLoop {
             return Ok(Some(Visited::default()));
         }
         self.describe(context, arena, &visits(context))?;
+        self.sort(context, &[(step.direction, step.visit)])?;
         let direction = context.topology(step.direction).direction();
-        let Some(resident) = self.resident.as_mut().filter(|resident| resident.is_complete(direction)) else {
+        let Some(resident) = self.resident.as_ref().filter(|resident| resident.is_complete(direction)) else {
             return Ok(None);
         };
-        if step.visit == Visit::All && step.direction == Direction::In && context.plan.bins_bytes > 0 {
-            let places = resident.places.iter_mut().filter(|place| place.direction == direction);
-            let mut unsorted = places.filter(|place| place.bins.is_none()).peekable();
-            if unsorted.peek().is_some() {
-                self.paced.forget();
-            }
-            unsorted.try_for_each(|place| bins::sort(context, place))?;
-        }
-        let over = (&*resident, rows, hubs);
+        let over = (resident, rows, hubs);
         // The pages of visits of sets are found at the end of a superstep.
         let done = if superstep::partial(context).is_empty() {
             Some(self.paced.run(context, over, step)?)
@@ -366,7 +379,9 @@ fn is_known(context: &Context, (direction, visit): (Direction, Visit)) -> bool {
     let out = context.topology(direction).direction() == Direction::Out;
     match visit {
         Visit::Frontier => out,
-        Visit::All | Visit::Without(_) | Visit::Within(_) | Visit::None => true,
+        // Without lists sorted by length, the host's kernels are faster.
+        Visit::All => out || context.declared.traversal || context.plan.bins_bytes > 0,
+        Visit::Without(_) | Visit::Within(_) | Visit::None => true,
     }
 }
 
